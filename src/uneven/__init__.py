@@ -1,0 +1,47 @@
+"""Classification when the two kinds of mistake cost differently.
+
+Names are imported on first use, so that ``import uneven`` stays light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from uneven import losses as losses
+    from uneven import metrics as metrics
+    from uneven.calibration import calibrated_loss as calibrated_loss
+    from uneven.costs import Cost as Cost
+    from uneven.losses import Loss as Loss
+    from uneven.losses import UnevenMarginLoss as UnevenMarginLoss
+    from uneven.losses import cost_loss as cost_loss
+    from uneven.losses import phi as phi
+
+__version__ = "0.1.0.dev0"
+
+_HOME = {
+    "Cost": "uneven.costs",
+    "Loss": "uneven.losses",
+    "UnevenMarginLoss": "uneven.losses",
+    "calibrated_loss": "uneven.calibration",
+    "cost_loss": "uneven.losses",
+    "phi": "uneven.losses",
+}
+_MODULES = ("losses", "metrics")
+
+__all__ = [*sorted(_HOME), *_MODULES]  # noqa: PLE0604 - the names of _HOME and _MODULES are strings
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"uneven.{name}")
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'uneven' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,198 @@
+r"""The one alpha for which (phi(t), phi(-gamma t)/gamma) is calibrated, and the loss made from it.
+
+For convex phi it is 1/2 whatever gamma (corollary 2). For other phi it moves with gamma, and the target
+alpha is reached by reweighting (section 4.4, erratum A4): with odds(x) = x/(1-x), the loss
+(phi(t), beta phi(-gamma t)) is alpha-CC iff odds(alpha) = beta gamma odds(alpha_phi(gamma)).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from uneven import _inputs
+from uneven._inputs import Exact, to_float
+from uneven.calibration.sides import SideSolver
+from uneven.errors import LossError
+from uneven.losses import Phi, UnevenMarginLoss, phi
+from uneven.ops.balls import Undefined, enclose_interval, interval
+from uneven.ops.pieces import Undecidable, slope_beside
+from uneven.ops.rationals import exact_value
+
+
+@dataclass(frozen=True)
+class OwnAlpha:
+    """Odds of alpha_phi(gamma); ``exactly_half`` if it is known to be 1/2 without rounding."""
+
+    odds: float
+    exactly_half: bool
+    source: str
+
+    @property
+    def alpha(self) -> float:
+        return self.odds / (1 + self.odds)
+
+
+_HALF = "alpha = 1/2 for every gamma (corollary 2: convex, phi'(0) < 0)"
+
+
+@lru_cache(maxsize=512)
+def own_alpha(function: Phi, gamma: Fraction) -> OwnAlpha:
+    """alpha_phi(gamma), or a :class:`LossError` that says why there is none."""
+    if function.convex:
+        _require_descent_at_zero(function)
+        return OwnAlpha(1.0, True, _HALF)
+    g = to_float(gamma)
+    declared = function.family.own_alpha
+    if declared is not None:
+        odds = declared.odds(g, function.parameters)
+        if odds is not None:
+            return OwnAlpha(odds, odds == 1, declared.source)
+    return _computed(function, gamma)
+
+
+def _require_descent_at_zero(function: Phi) -> None:
+    """Convex: calibrated for some alpha iff differentiable at 0 with a negative slope there.
+
+    Theorem 4 assumes the derivative; that calibration implies it is erratum B7.
+    """
+    why = f"{function!r} is calibrated for no alpha: "
+    if 0.0 in function.kinks:
+        raise LossError(
+            why + "it is convex with a kink at t = 0, so both sides tie on a whole interval of eta (theorem 4)"
+        )
+    if sign_of_slope_at_zero(function) >= 0:
+        raise LossError(why + "it is convex and its slope at t = 0 is not negative (theorem 4)")
+
+
+def sign_of_slope_at_zero(function: Phi) -> int:
+    """Sign of phi'(0), decided exactly; phi must be differentiable at 0."""
+    zero = Fraction(0)
+    try:
+        tree = slope_beside(function.tree, zero, 1)
+    except Undecidable:
+        raise LossError(f"the slope of {function!r} at t = 0 could not be decided") from None
+    value = exact_value(tree, zero)
+    if value is not None:
+        return (value > 0) - (value < 0)
+    for bits in (64, 256, 1024):
+        try:
+            enclosure = enclose_interval(tree, interval(zero, zero), bits=bits)
+        except Undefined:
+            continue
+        if enclosure.lo > 0 or enclosure.hi < 0:
+            return 1 if enclosure.lo > 0 else -1
+    raise LossError(f"the slope of {function!r} at t = 0 could not be told from 0")
+
+
+def _computed(function: Phi, gamma: Fraction) -> OwnAlpha:
+    """Bisection on the sign of A - B: it finds the only candidate of any loss; then its signs are checked."""
+    if gamma < 1:  # alpha_phi(1/gamma) = 1 - alpha_phi(gamma): work where t = -1/gamma is the short side
+        mirrored = own_alpha(function, 1 / gamma)
+        return OwnAlpha(1 / mirrored.odds, mirrored.exactly_half, mirrored.source)
+    solver = SideSolver(UnevenMarginLoss(function, gamma=gamma))
+    if 0.0 not in function.kinks and _minimised_at_zero(solver):
+        return OwnAlpha(1.0, True, "t = 0 minimises the risk at eta = 1/2 (computed)")
+    why = f"{function!r} with gamma = {to_float(gamma):g} is calibrated for no alpha: "
+    low, high = -math.log(4) - 2 * math.log(to_float(gamma)), math.log(4)  # logits
+    while _difference(solver, low)[0] <= 0:
+        low -= 10
+        if low < -500:
+            raise LossError(why + "the risk of a certain negative is not smaller for t < 0 than for t > 0")
+    while _difference(solver, high)[0] >= 0:
+        high += 10
+        if high > 500:
+            raise LossError(why + "the risk of a certain positive is not smaller for t > 0 than for t < 0")
+    logit = _crossing(solver, low, high)
+    for offset in (0.05, 0.5, 2.0, 10.0):
+        below, scale_below, _ = _difference(solver, logit - offset)
+        above, scale_above, _ = _difference(solver, logit + offset)
+        if below <= 1e-13 * scale_below or above >= -1e-13 * scale_above:
+            raise LossError(why + "the better side does not change once and for all as eta grows")
+    return OwnAlpha(math.exp(logit), False, "crossing of the two sides of the risk (computed)")
+
+
+def _weights(logit: float) -> tuple[np.ndarray, np.ndarray]:
+    """eta and 1 - eta, each to full relative precision."""
+    small = math.exp(-abs(logit))
+    larger, smaller = 1 / (1 + small), small / (1 + small)
+    a, b = (larger, smaller) if logit >= 0 else (smaller, larger)
+    return np.array([a]), np.array([b])
+
+
+def _minimised_at_zero(solver: SideSolver) -> bool:
+    """Whether no t beats t = 0 at eta = 1/2 by more than rounding (then A - B is tangential there)."""
+    half = np.array([0.5])
+    at_zero = solver.risk(half, half, np.zeros(1))[0]
+    return all(solver.minimum(side, half, half).value[0] >= at_zero * (1 - 4e-15) for side in (1, -1))
+
+
+def _difference(solver: SideSolver, logit: float) -> tuple[float, float, float]:
+    """A - B, its scale, and its derivative in the logit (envelope theorem; NaN where a limit is infinite)."""
+    a, b = _weights(logit)
+    positive, negative = solver.minimum(1, a, b), solver.minimum(-1, a, b)
+    excess = [float(solver.positive.value(m.at)[0] - solver.negative.value(m.at)[0]) for m in (positive, negative)]
+    slope = float(a[0] * b[0]) * (excess[0] - excess[1])
+    return float(positive.value[0] - negative.value[0]), float(max(positive.value[0], negative.value[0])), slope
+
+
+def _crossing(solver: SideSolver, low: float, high: float) -> float:
+    """Zero of A - B in the logit: Newton steps inside a bracket that only shrinks."""
+    logit = 0.5 * (low + high)
+    for _ in range(200):
+        value, _, slope = _difference(solver, logit)
+        if value == 0:
+            break
+        low, high = (logit, high) if value > 0 else (low, logit)
+        step = logit - value / slope if slope < 0 else math.nan
+        following = step if low < step < high else 0.5 * (low + high)
+        if abs(following - logit) <= 2e-16 * max(1.0, abs(logit)):
+            break
+        logit = following
+    return logit
+
+
+def calibrated_loss(function: str | Phi, *, alpha: Exact, gamma: Exact = 1.0) -> UnevenMarginLoss:
+    r"""The uneven margin loss of a phi and a gamma that is alpha-CC.
+
+    Parameters
+    ----------
+    function : str or Phi
+        A registered name, an expression in t, or a phi.
+    alpha : number in (0, 1)
+        Cost parameter: a false positive costs alpha, a false negative 1 - alpha.
+    gamma : positive number
+        Margin asymmetry, free to tune: the costs stay the same.
+
+    Returns
+    -------
+    UnevenMarginLoss
+        Weighted by alpha; beta is exactly 1/gamma for convex phi, else 1/(gamma odds), with the odds of the
+        alpha that the unweighted family assumes at this gamma (a double: calibrated to rounding).
+
+    Raises
+    ------
+    LossError
+        If the phi is calibrated for no alpha, with the reason.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> uneven.calibrated_loss("logistic", alpha=0.1, gamma=3)
+    uneven.UnevenMarginLoss('logistic', gamma=3.0, alpha=0.1)
+    >>> uneven.calibrated_loss("sigmoid", alpha=0.1, gamma=3).beta
+    0.75
+    >>> uneven.calibrated_loss("perceptron", alpha=0.1)
+    Traceback (most recent call last):
+    uneven.errors.LossError: uneven.phi('perceptron') is calibrated for no alpha: it is convex with a kink at t = 0...
+    """
+    chosen = phi(function)
+    exact_gamma = _inputs.positive("gamma", gamma)
+    weight = _inputs.between_0_and_1("alpha", alpha)
+    own = own_alpha(chosen, exact_gamma)
+    beta = None if own.exactly_half else 1 / (to_float(exact_gamma) * own.odds)
+    return UnevenMarginLoss(chosen, gamma=exact_gamma, beta=beta, alpha=weight)

@@ -1,0 +1,375 @@
+"""Normal form: constructors that fold numbers, collect like terms and powers, and sort.
+
+Every rule is an identity wherever the unsimplified tree is defined. A rule that could define a tree
+where it was undefined (``t/t``, ``0*log(t)``) is harmless for losses, because whether a loss is defined
+everywhere is decided on the tree as written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import isqrt
+
+from uneven.errors import ExpressionError
+from uneven.expression import shapes
+from uneven.expression.text import to_text
+from uneven.expression.tree import (
+    MAX_BITS,
+    ONE,
+    ZERO,
+    Add,
+    Call,
+    Inv,
+    Mul,
+    Neg,
+    Node,
+    Number,
+    Pow,
+    Symbol,
+    Where,
+    put,
+)
+
+Terms = dict[Node, Fraction]
+
+
+def simplify(node: Node) -> Node:
+    """Normal form of a tree, with numerically delicate shapes replaced by stable primitives.
+
+    Examples
+    --------
+    >>> from uneven.expression import parse, simplify, to_text
+    >>> to_text(simplify(parse("-log(1/(1 + exp(-t)))")))
+    'softplus(-t)'
+    >>> to_text(simplify(parse("(1 - t + abs(1 - t))/2")))
+    'relu(1 - t)'
+    """
+    match node:
+        case Add():
+            return add(*map(simplify, node.children))
+        case Mul():
+            return mul(*map(simplify, node.children))
+        case Neg(argument):
+            return neg(simplify(argument))
+        case Inv(argument):
+            return inv(simplify(argument))
+        case Pow(base, exponent):
+            return power(simplify(base), simplify(exponent))
+        case Call(name, arguments):
+            return call(name, *map(simplify, arguments))
+        case Where(op, left, right, yes, no):
+            return where(op, simplify(left), simplify(right), simplify(yes), simplify(no))
+    return node
+
+
+def number(value: Fraction) -> Number:
+    if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:
+        raise ExpressionError("the numbers in the expression multiply to more digits than are kept")
+    return Number(value)
+
+
+def split(node: Node) -> tuple[Fraction, Node]:
+    """A term as coefficient times rest."""
+    match node:
+        case Number(value):
+            return value, ONE
+        case Neg(argument):
+            coefficient, rest = split(argument)
+            return -coefficient, rest
+        case Mul() if isinstance(node.args[0], Number):
+            others = node.args[1:]
+            return node.args[0].value, others[0] if len(others) == 1 else Mul(*others)
+    return Fraction(1), node
+
+
+def scaled(coefficient: Fraction, rest: Node) -> Node:
+    """Coefficient times rest, for a rest that carries no coefficient of its own."""
+    if coefficient == 0:
+        return ZERO
+    if rest == ONE:
+        return number(coefficient)
+    if coefficient < 0:
+        return Neg(scaled(-coefficient, rest))
+    if coefficient == 1:
+        return rest
+    factors = rest.args if isinstance(rest, Mul) else (rest,)
+    return Mul(number(coefficient), *factors)
+
+
+def terms_of(node: Node) -> Terms:
+    """A normal-form tree as a sum of coefficients times rests (numbers under ONE)."""
+    terms: Terms = {}
+    for term in node.args if isinstance(node, Add) else (node,):
+        coefficient, rest = split(term)
+        terms[rest] = terms.get(rest, Fraction(0)) + coefficient
+    return terms
+
+
+def from_terms(terms: Terms) -> Node:
+    parts = [scaled(terms[rest], rest) for rest in sorted(terms, key=_term_order) if terms[rest]]
+    if not parts:
+        return ZERO
+    return parts[0] if len(parts) == 1 else Add(*parts)
+
+
+def _term_order(rest: Node) -> tuple[bool, int, str]:
+    return (rest != ONE, rest.size, to_text(rest))
+
+
+def add(*parts: Node) -> Node:
+    """Sum in normal form: flat, like terms collected, number first."""
+    terms: Terms = {}
+    for part in parts:
+        for rest, coefficient in terms_of(part).items():
+            terms[rest] = terms.get(rest, Fraction(0)) + coefficient
+    terms = {rest: coefficient for rest, coefficient in terms.items() if coefficient}
+    return from_terms(shapes.rewrite_sum(terms))
+
+
+def neg(node: Node) -> Node:
+    return mul(Number(-1), node)
+
+
+def subtract(left: Node, right: Node) -> Node:
+    return add(left, neg(right))
+
+
+def mul(*parts: Node) -> Node:
+    """Product in normal form: flat, number first, like powers collected where that changes no domain."""
+    coefficient = Fraction(1)
+    factors: list[Node] = []
+    pending = list(reversed(parts))
+    while pending:
+        part = pending.pop()
+        match part:
+            case Number(value):
+                coefficient *= value
+            case Neg(argument):
+                coefficient = -coefficient
+                pending.append(argument)
+            case Inv(Number(value)) if value:
+                coefficient /= value
+            case Mul():
+                pending.extend(reversed(part.args))
+            case _:
+                factors.append(part)
+    if coefficient == 0:
+        return ZERO
+    factors = shapes.rewrite_product(_collected(factors))
+    if len(factors) == 1 and isinstance(factors[0], Add | Neg | Number | Mul):
+        # A sum takes the coefficient inside; the rest were produced by a rewrite and may carry one.
+        terms = terms_of(factors[0])
+        return from_terms({rest: coefficient * value for rest, value in terms.items()})
+    if any(isinstance(factor, Number | Neg | Mul) for factor in factors):
+        return mul(number(coefficient), *factors)
+    if not factors:
+        return number(coefficient)
+    factors.sort(key=lambda factor: (isinstance(factor, Inv), factor.size, to_text(factor)))
+    return scaled(coefficient, factors[0] if len(factors) == 1 else Mul(*factors))
+
+
+def _collected(factors: Iterable[Node]) -> list[Node]:
+    """Join equal bases: x*x**2 -> x**3; across signs of the exponent only for bases that are never zero."""
+    exponents: dict[tuple[Node, bool], Fraction] = {}
+    for factor in factors:
+        base, exponent = base_and_exponent(factor)
+        positive = is_positive(base)
+        if not positive and exponent.denominator != 1:
+            base, exponent = factor, Fraction(1)
+        key = (base, positive or exponent > 0)
+        exponents[key] = exponents.get(key, Fraction(0)) + exponent
+    return [power(base, number(exponent)) for (base, _), exponent in exponents.items() if exponent]
+
+
+def base_and_exponent(factor: Node) -> tuple[Node, Fraction]:
+    match factor:
+        case Inv(argument):
+            base, exponent = base_and_exponent(argument)
+            return base, -exponent
+        case Pow(base, Number(value)):
+            return base, value
+    return factor, Fraction(1)
+
+
+def inv(node: Node) -> Node:
+    return power(node, Number(-1))
+
+
+def power(base: Node, exponent: Node) -> Node:
+    """Power in normal form; negative exponents become ``Inv``."""
+    if not isinstance(exponent, Number):
+        return Pow(base, exponent)
+    k = exponent.value
+    whole = k.denominator == 1
+    if k == 0:
+        return ONE
+    if k == 1:
+        return base
+    if k == Fraction(1, 2):
+        return call("sqrt", base)
+    match base:
+        case Number(value) if whole and _small_power(value, k):
+            return number(value ** int(k)) if value or k > 0 else Inv(ZERO)
+        case Call("exp", (argument,)):
+            return call("exp", mul(exponent, argument))
+        case Call("step", _) if k > 0:
+            return base
+        case Pow(inner, Number(j)) if whole and j.denominator == 1 and (k > 0 or is_positive(inner)):
+            return power(inner, number(j * k))
+        case Inv(inner) if whole:
+            return power(inner, number(-k))
+        case Neg(inner) if whole:
+            result = power(inner, exponent)
+            return result if k % 2 == 0 else neg(result)
+        case Call("abs", (inner,)) if whole and k % 2 == 0 and k > 0:
+            return power(inner, exponent)
+        case Add() if whole and k % 2 == 0:
+            base = without_leading_minus(base)
+        case Mul() if whole:
+            return mul(*(power(factor, exponent) for factor in base.args))
+        case Call("sqrt", (inner,)) if whole and k % 2 == 0 and is_positive(inner):
+            return power(inner, number(k / 2))
+    if k < 0:
+        rewritten = shapes.rewrite_inverse(base)
+        if rewritten is not None:
+            return power(rewritten, number(-k))
+        return Inv(power(base, number(-k)))
+    return Pow(base, exponent)
+
+
+def _small_power(value: Fraction, k: Fraction) -> bool:
+    bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+    return abs(k) <= MAX_BITS and bits * abs(k) <= MAX_BITS
+
+
+def without_leading_minus(node: Node) -> Node:
+    """The tree or its negative, whichever starts with a positive coefficient (for even functions)."""
+    first = node.args[0] if isinstance(node, Add) else node
+    return neg(node) if split(first)[0] < 0 else node
+
+
+_AT_ZERO: dict[str, Fraction | int] = {
+    "exp": 1,
+    "log1p": 0,
+    "expm1": 0,
+    "tanh": 0,
+    "atan": 0,
+    "erf": 0,
+    "erfc": 1,
+    "expit": Fraction(1, 2),
+}
+_ODD = ("tanh", "atan", "erf")
+
+
+def call(name: str, *arguments: Node) -> Node:
+    """Function call in normal form."""
+    if all(isinstance(argument, Number) for argument in arguments):
+        folded = _folded(name, [argument.value for argument in arguments])  # type: ignore[attr-defined]
+        if folded is not None:
+            return number(folded)
+    if name == "max" and ZERO in arguments:
+        return call("relu", arguments[0] if arguments[1] == ZERO else arguments[1])
+    if name == "min" and ZERO in arguments:
+        return neg(call("relu", neg(arguments[0] if arguments[1] == ZERO else arguments[1])))
+    if name in ("max", "min") and arguments[0] == arguments[1]:
+        return arguments[0]
+    argument = arguments[0]
+    if name in _ODD and split(argument)[0] < 0 and not isinstance(argument, Add):
+        return neg(call(name, neg(argument)))
+    if name == "abs":
+        argument = without_leading_minus(argument)
+        return argument if is_positive(argument) else Call(name, argument)
+    if name == "sqrt" and isinstance(argument, Pow) and argument.exponent == Number(2):
+        return call("abs", argument.base)
+    return shapes.rewrite_call(name, arguments) or Call(name, *arguments)
+
+
+def _folded(name: str, values: list[Fraction]) -> Fraction | None:
+    x = values[0]
+    match name:
+        case "relu":
+            return max(x, Fraction(0))
+        case "step":
+            return Fraction(x > 0)
+        case "abs":
+            return abs(x)
+        case "max":
+            return max(values)
+        case "min":
+            return min(values)
+        case "log" if x == 1:
+            return Fraction(0)
+        case "sqrt" if x >= 0:
+            root = Fraction(isqrt(x.numerator), isqrt(x.denominator))
+            return root if root * root == x else None
+    return Fraction(_AT_ZERO[name]) if x == 0 and name in _AT_ZERO else None
+
+
+_COMPARE = {
+    "<": Fraction.__lt__,
+    "<=": Fraction.__le__,
+    ">": Fraction.__gt__,
+    ">=": Fraction.__ge__,
+}
+
+
+def holds(op: str, left: Fraction, right: Fraction) -> bool:
+    """Whether a comparison of two rationals is true."""
+    return bool(_COMPARE[op](left, right))
+
+
+def where(op: str, left: Node, right: Node, yes: Node, no: Node) -> Node:
+    if yes == no:
+        return yes
+    if isinstance(left, Number) and isinstance(right, Number):
+        return yes if holds(op, left.value, right.value) else no
+    return Where(op, left, right, yes, no)
+
+
+def is_positive(node: Node) -> bool:
+    """True only if the tree is positive wherever it is defined, by its structure."""
+    match node:
+        case Number(value):
+            return value > 0
+        case Symbol(name):
+            return name in ("pi", "e")
+        case Call("exp" | "expit" | "softplus" | "erfc", _):
+            return True
+        case Mul():
+            return all(map(is_positive, node.children))
+        case Add():
+            # Even powers and absolute values may vanish: one positive term beside them is enough.
+            return all(map(is_nonnegative, node.children)) and any(map(is_positive, node.children))
+        case Inv(argument):
+            return is_positive(argument)
+        case Pow(base, _):
+            return is_positive(base)
+        case Call("sqrt", (argument,)):
+            return is_positive(argument)
+    return False
+
+
+def is_nonnegative(node: Node) -> bool:
+    """True only if the tree is nonnegative wherever it is defined, by its structure."""
+    match node:
+        case Call("relu" | "abs" | "step" | "sqrt", _):
+            return True
+        case Pow(_, Number(value)) if value.denominator == 1 and value % 2 == 0:
+            return True
+        case Mul() | Add():
+            return all(map(is_nonnegative, node.children))
+    return is_positive(node)
+
+
+def affine(node: Node) -> tuple[Fraction, Fraction] | None:
+    """``(k, c)`` when the tree is k*t + c with rational k and c, else None."""
+    terms = terms_of(node)
+    if not set(terms) <= {Symbol("t"), ONE}:
+        return None
+    return terms.get(Symbol("t"), Fraction(0)), terms.get(ONE, Fraction(0))
+
+
+def substitute(node: Node, values: dict[str, Node]) -> Node:
+    """Replace symbols by trees; the result is in normal form."""
+    return simplify(put(node, values))

@@ -1,0 +1,232 @@
+"""A margin function phi: one sentence, evaluated everywhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from uneven import _inputs
+from uneven._inputs import Exact
+from uneven.errors import LossError
+from uneven.expression import Node, derivative, parse, simplify, substitute, to_latex, to_text
+from uneven.expression.curvature import is_convex
+from uneven.expression.tree import CONSTANTS, FUNCTIONS, Number, put
+from uneven.losses import _registry
+from uneven.losses._family import Family
+
+#: Words of the language; not names of a phi.
+RESERVED = ("t", "where", *CONSTANTS, *FUNCTIONS)
+
+
+class Phi:
+    r"""A function :math:`\varphi: \mathbb{R} \to [0, \infty)`, made by :func:`phi`.
+
+    Frozen, hashable, comparable by its normal form, picklable.
+
+    Attributes
+    ----------
+    name : str or None
+        Registered name; None for an expression.
+    parameters : dict of str to float
+    tree : Node
+        Normal form, with the parameters put in.
+    """
+
+    __slots__ = ("_family", "_parameters", "name", "tree")
+    name: str | None
+    tree: Node
+    _family: Family
+    _parameters: tuple[tuple[str, Fraction], ...]
+
+    def __init__(
+        self, name: str | None, family: Family, parameters: tuple[tuple[str, Fraction], ...], tree: Node
+    ) -> None:
+        for attribute, value in (("name", name), ("_family", family), ("_parameters", parameters), ("tree", tree)):
+            object.__setattr__(self, attribute, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a phi is frozen")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Phi) and self.tree == other.tree and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.tree))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.name in _registry.files():
+            return (_from_name, (self.name, dict(self._parameters)))
+        return (from_family, (self.name, self._family, dict(self._parameters)))
+
+    def __repr__(self) -> str:
+        given = "".join(f", {name}={_inputs.shown(value)}" for name, value in self._parameters)
+        return f"uneven.phi({self.name or self.text!r}{given})"
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        return {name: float(value) for name, value in self._parameters}
+
+    @property
+    def family(self) -> Family:
+        """What is declared about it."""
+        return self._family
+
+    @property
+    def text(self) -> str:
+        """Canonical text in the little language."""
+        return to_text(self.tree)
+
+    def latex(self) -> str:
+        """Formula in LaTeX."""
+        return to_latex(self.tree)
+
+    @property
+    def convex(self) -> bool | None:
+        """True if declared or provable from the structure; None if unknown."""
+        return True if is_convex(self.tree) else self._family.convex
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """Points where phi jumps or has no derivative."""
+        from uneven.ops.pieces import kinks
+
+        return kinks(self.tree)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """phi at minus and plus infinity."""
+        if self._family.limits is None:
+            return _limit(self.tree, -1.0), _limit(self.tree, 1.0)
+        left, right = (self._declared(sentence) for sentence in self._family.limits)
+        return left, right
+
+    def _declared(self, sentence: str) -> float:
+        from uneven.ops.floats import values
+
+        if sentence == "inf":
+            return math.inf
+        names = [name for name, _ in self._parameters]
+        tree = substitute(parse(sentence, names), _numbers(self._parameters))
+        return float(values(tree, np.zeros(1))[0])
+
+    @property
+    def minimum(self) -> float | None:
+        """The infimum, if declared."""
+        return None if self._family.minimum is None else self._declared(self._family.minimum)
+
+    def __call__(self, t: Any) -> Any:
+        """phi(t) for a scalar or an array."""
+        return self._evaluated(self.tree, t, self.limits)
+
+    def slope(self, t: Any) -> Any:
+        """phi'(t); at a kink a fixed value between the one-sided slopes."""
+        return self._evaluated(derivative(self.tree), t)
+
+    def curvature(self, t: Any) -> Any:
+        """phi''(t); at a kink, and at a jump of the slope, that of one neighbouring piece."""
+        return self._evaluated(derivative(derivative(self.tree)), t)
+
+    def _evaluated(self, tree: Node, t: Any, limits: tuple[float, float] | None = None) -> Any:
+        array, scalar = _inputs.float_array("t", t)
+        return _inputs.unwrapped(evaluated(tree, array, limits), scalar)
+
+
+def evaluated(tree: Node, t: np.ndarray, limits: tuple[float, float] | None = None) -> np.ndarray:
+    """Values at floats; at infinite t the limits (found from far away if not given)."""
+    from uneven.ops.floats import values
+
+    infinite = np.isinf(t)
+    if not infinite.any():
+        return values(tree, t) + t.dtype.type(0)  # a fresh array, and no negative zero
+    left, right = limits or (_limit(tree, -1.0), _limit(tree, 1.0))
+    result = values(tree, np.where(infinite, t.dtype.type(0), t)) + t.dtype.type(0)
+    result[infinite] = np.where(t[infinite] > 0, right, left)
+    return result
+
+
+@lru_cache(maxsize=1024)
+def _limit(tree: Node, sign: float) -> float:
+    """Limit at +-infinity as seen from 1e75, 1e150 and 1e300 (still growing there: infinite)."""
+    from uneven.ops.floats import values
+
+    near, middle, far = values(tree, sign * np.array([1e75, 1e150, 1e300]))
+    if far > middle > near and far - middle > 1e-6 * abs(far):
+        return math.inf
+    if far < middle < near and middle - far > 1e-6 * abs(far) and far < 0:
+        return -math.inf
+    return float(far)
+
+
+def phi(function: str | Phi, **parameters: Exact) -> Phi:
+    r"""A margin function, registered by name or written as an expression in t.
+
+    Parameters
+    ----------
+    function : str or Phi
+        A name of :func:`uneven.losses.names`, or a sentence such as ``"log(1 + exp(-t))"``.
+    **parameters : number
+        Parameters of a registered phi, e.g. ``uneven.phi("ramp", cap=1.5)``.
+
+    Returns
+    -------
+    Phi
+
+    Raises
+    ------
+    ExpressionError
+        If the text is not of the language, or is negative or undefined somewhere, or not finite at 0.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> logistic = uneven.phi("log(1 + exp(-t))")
+    >>> logistic.text
+    'softplus(-t)'
+    >>> logistic(-1000)
+    1000.0
+    >>> uneven.phi("ramp", cap=1.5)(-9.0)
+    1.5
+    """
+    if isinstance(function, Phi):
+        if parameters:
+            raise LossError(f"parameters go with a name, not with the object {function!r}")
+        return function
+    if not isinstance(function, str):
+        raise LossError(
+            f"a phi is a registered name or an expression in t, got {function!r} of type {type(function).__name__}"
+        )
+    name = function.strip()
+    if name.isidentifier() and name not in RESERVED:
+        return from_family(name, _registry.family(name), parameters)
+    if parameters:
+        raise LossError(f"parameters go with a registered name; write their values into the expression {function!r}")
+    return from_family(None, Family(sentence=function), {})
+
+
+def from_family(name: str | None, family: Family, parameters: Mapping[str, Exact]) -> Phi:
+    """Build a phi and check that it is a loss."""
+    values = family.read(parameters)
+    return Phi(name, family, values, _checked_tree(family.sentence, values))
+
+
+@lru_cache(maxsize=1024)
+def _checked_tree(sentence: str, values: tuple[tuple[str, Fraction], ...]) -> Node:
+    from uneven.ops.domain import require_loss
+
+    written = parse(sentence, [name for name, _ in values])
+    # Whether a loss is defined is decided on the sentence as written, before any simplification.
+    require_loss(put(written, _numbers(values)))
+    return substitute(simplify(written), _numbers(values))
+
+
+def _numbers(values: tuple[tuple[str, Fraction], ...]) -> dict[str, Node]:
+    return {name: Number(value) for name, value in values}
+
+
+def _from_name(name: str, parameters: dict[str, Exact]) -> Phi:
+    return phi(name, **parameters)

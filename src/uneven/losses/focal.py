@@ -1,0 +1,24 @@
+r"""Focal of exponent g: :math:`\varphi(t) = (1 - p)^g (-\ln p)`, :math:`p = 1/(1 + e^{-t})`.
+
+With g = 0 it is the logistic loss.
+"""
+
+import math
+
+from uneven.losses._family import Family, OwnAlpha, Parameter
+
+
+def _own_odds(gamma: float, parameters: dict[str, float]) -> float:
+    """phi' crosses the level phi'(0) only at 0, so t = 0 minimises the risk at eta = 1/2 for every gamma."""
+    return 1.0
+
+
+family = Family(
+    sentence="expit(-t)**exponent*softplus(-t)",
+    parameters=(Parameter("exponent", default=2, at_least=0),),
+    convex=False,
+    limits=("inf", "0"),
+    minimiser=math.inf,
+    minimum="0",
+    own_alpha=OwnAlpha("tangential for every gamma", _own_odds),
+)

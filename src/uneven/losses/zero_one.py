@@ -1,0 +1,28 @@
+r"""Zero-one: :math:`\varphi(t) = 1\{t \le 0\}`."""
+
+import math
+from typing import Any
+
+from uneven.losses._family import ClosedForm, Family, OwnAlpha, Sides
+
+Array = Any
+
+
+def _sides(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[str, float]) -> Sides:
+    """Any t > 0 costs b/gamma, any t < 0 costs a, t = 0 costs both."""
+    return Sides(b / gamma, a + 0 * b, b / gamma - a)
+
+
+def _own_odds(gamma: float, parameters: dict[str, float]) -> float:
+    return 1 / gamma
+
+
+family = Family(
+    sentence="1 - step(t)",
+    convex=False,
+    limits=("1", "0"),
+    minimiser=math.inf,
+    minimum="0",
+    closed_form=ClosedForm("constant on each side of 0", _sides),
+    own_alpha=OwnAlpha("a = b/gamma", _own_odds),
+)

@@ -1,0 +1,349 @@
+"""Rigorous arithmetic on Arb balls: the result contains the true value for every t of the input.
+
+Internally an enclosure is a pair of exact Arb endpoints, because a midpoint and a radius cannot hold
+``[1e-13, 1e13]`` without losing its lower end, nor a half line at all. Monotone functions are evaluated
+at both ends, so wide and infinite inputs stay tight.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import NamedTuple
+
+import flint
+from flint import arb
+
+from uneven.expression.algebra import affine, subtract
+from uneven.expression.tree import Node, Where
+from uneven.ops.evaluate import evaluate
+
+_INF = arb.pos_inf()
+_MINUS_INF = arb.neg_inf()
+_ZERO = arb(0)
+_ONE = arb(1)
+# exp of anything larger is only known to be infinite or huge; exp(_HUGE) is a valid lower bound of it.
+_HUGE = arb(2) ** 40
+_BEYOND_DOUBLES = arb(2) ** 1024
+
+
+class Undefined(ArithmeticError):
+    """The tree is not defined, or not known to be, on the whole input."""
+
+
+class Interval(NamedTuple):
+    """All reals from ``lo`` to ``hi``: exact Arb numbers, infinities allowed."""
+
+    lo: arb
+    hi: arb
+
+    def ball(self) -> arb:
+        """The smallest representable ball around the interval."""
+        return self.lo.union(self.hi)
+
+    def contains(self, value: Fraction | float | arb) -> bool:
+        point = value if isinstance(value, arb) else _exact(value).lo
+        return bool(self.lo <= point <= self.hi)
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Compute with ``bits`` bits inside the block."""
+    before = flint.ctx.prec
+    flint.ctx.prec = bits
+    try:
+        yield
+    finally:
+        flint.ctx.prec = before
+
+
+def _exact(value: Fraction | float) -> Interval:
+    """The tightest interval around a rational or a double."""
+    if isinstance(value, float):
+        if math.isinf(value):
+            point = _INF if value > 0 else _MINUS_INF
+            return Interval(point, point)
+        value = Fraction(value)
+    ball = arb(value.numerator)
+    if value.denominator != 1:
+        ball = ball / value.denominator
+    return Interval(ball.lower(), ball.upper())
+
+
+def interval(lo: Fraction | float, hi: Fraction | float) -> Interval:
+    """The interval from ``lo`` to ``hi``, rounded outwards."""
+    return Interval(_exact(lo).lo, _exact(hi).hi)
+
+
+def enclose(tree: Node, t: arb | Interval, *, bits: int = 64) -> arb:
+    """A ball that contains the value of ``tree`` at every point of ``t``; NaN if that may be undefined.
+
+    Examples
+    --------
+    >>> from flint import arb
+    >>> from uneven.expression import parse
+    >>> from uneven.ops.balls import enclose
+    >>> hinge = enclose(parse("relu(1 - t)"), arb(0).union(arb(3)))
+    >>> bool(0 in hinge), bool(1 in hinge), bool(hinge < 1.01)
+    (True, True, True)
+    """
+    try:
+        return enclose_interval(tree, t, bits=bits).ball()
+    except Undefined:
+        return arb.nan()
+
+
+def enclose_interval(tree: Node, t: arb | Interval, *, bits: int = 64) -> Interval:
+    """Like :func:`enclose`, with exact endpoints; raises :class:`Undefined`."""
+    with precision(bits):
+        if isinstance(t, arb):
+            if t.is_nan():
+                raise Undefined("NaN")
+            t = Interval(t.lower(), t.upper())
+        return evaluate(tree, BALLS, t)
+
+
+def nearest_float(tree: Node, t: float) -> float | None:
+    """The value at a double, rounded to a double; None where the tree is undefined there."""
+    point = _exact(t)
+    for bits in (64, 128, 256, 1024, 4096):
+        try:
+            result = enclose_interval(tree, point, bits=bits)
+        except Undefined:
+            continue
+        lo, hi = float(result.lo), float(result.hi)
+        if lo == hi or (math.isfinite(lo) and abs(hi - lo) <= 1e-15 * abs(lo)) or max(abs(lo), abs(hi)) < 5e-324:
+            return hi
+        if result.lo > _BEYOND_DOUBLES:
+            return math.inf
+    return None
+
+
+def _ordered(x: arb, y: arb) -> Interval:
+    return Interval(x.lower(), y.upper())
+
+
+class _Balls:
+    def number(self, value: Fraction) -> Interval:
+        return _exact(value)
+
+    def constant(self, name: str) -> Interval:
+        ball = arb.pi() if name == "pi" else arb.const_e()
+        return _ordered(ball, ball)
+
+    def add(self, x: Interval, y: Interval) -> Interval:
+        lo, hi = (x.lo + y.lo), (x.hi + y.hi)
+        return Interval(
+            _MINUS_INF if lo.is_nan() or _MINUS_INF in (x.lo, y.lo) else lo.lower(),
+            _INF if hi.is_nan() or _INF in (x.hi, y.hi) else hi.upper(),
+        )
+
+    def subtract(self, x: Interval, y: Interval) -> Interval:
+        return self.add(x, self.negate(y))
+
+    def negate(self, x: Interval) -> Interval:
+        return Interval(-x.hi, -x.lo)
+
+    def multiply(self, x: Interval, y: Interval) -> Interval:
+        corners = [_product(a, b) for a in x for b in y]
+        return Interval(_least([c.lower() for c in corners]), _greatest([c.upper() for c in corners]))
+
+    def divide(self, x: Interval, y: Interval) -> Interval:
+        if not (y.lo > 0 or y.hi < 0):
+            raise Undefined("division by an interval that contains 0")
+        return self.multiply(x, _ordered(_reciprocal(y.hi), _reciprocal(y.lo)))
+
+    def rational_power(self, x: Interval, exponent: Fraction) -> Interval:
+        if exponent < 0:
+            return self.divide(_exact(Fraction(1)), self.rational_power(x, -exponent))
+        if exponent == 0:
+            return _exact(Fraction(1))
+        if exponent.denominator == 1:
+            return _whole_power(x, exponent.numerator)
+        if not x.lo >= 0:
+            raise Undefined("fractional power of a negative number")
+        k = arb(exponent.numerator) / exponent.denominator
+        return _clamped(_positive_power(x.lo, k), _positive_power(x.hi, k), 0, None)
+
+    def power(self, x: Interval, y: Interval) -> Interval:
+        if not x.lo > 0:
+            raise Undefined("variable power of a number that may not be positive")
+        return self.call("exp", self.multiply(y, self.call("log", x)))
+
+    def call(self, name: str, *arguments: Interval) -> Interval:
+        return _FUNCTIONS[name](*arguments)
+
+    def where(self, node: Where, t: Interval, value: Callable[[Node, Interval], Interval]) -> Interval:
+        left, right = value(node.left, t), value(node.right, t)
+        decided = _compare(node.op, left, right)
+        if decided is not None:
+            return value(node.yes if decided else node.no, t)
+        yes_at, no_at = _sides(node, t)
+        yes, no = value(node.yes, yes_at), value(node.no, no_at)
+        return Interval(_least([yes.lo, no.lo]), _greatest([yes.hi, no.hi]))
+
+
+def _sides(node: Where, t: Interval) -> tuple[Interval, Interval]:
+    """The parts of t where the condition can hold and where it can fail (all of t if unknown)."""
+    line = affine(subtract(node.left, node.right))
+    if line is None or line[0] == 0:
+        return t, t
+    knot = _exact(-line[1] / line[0])
+    below = Interval(t.lo, _least([t.hi, knot.hi]))
+    above = Interval(_greatest([t.lo, knot.lo]), t.hi)
+    return (below, above) if (line[0] > 0) == node.op.startswith("<") else (above, below)
+
+
+def _compare(op: str, x: Interval, y: Interval) -> bool | None:
+    if op in (">", ">="):
+        op, x, y = {">": "<", ">=": "<="}[op], y, x
+    if x.hi < y.lo or (op == "<=" and x.hi <= y.lo):
+        return True
+    if x.lo > y.hi or (op == "<" and x.lo >= y.hi):
+        return False
+    return None
+
+
+def _least(points: list[arb]) -> arb:
+    smallest = points[0]
+    for point in points[1:]:
+        smallest = min(smallest, point)
+    return smallest
+
+
+def _greatest(points: list[arb]) -> arb:
+    return -_least([-point for point in points])
+
+
+def _product(a: arb, b: arb) -> arb:
+    # An endpoint 0 times an endpoint inf bounds products 0 * x with x finite: 0.
+    return _ZERO if a.is_zero() or b.is_zero() else a * b
+
+
+def _reciprocal(a: arb) -> arb:
+    return _ZERO if a in (_INF, _MINUS_INF) else 1 / a
+
+
+def _whole_power(x: Interval, k: int) -> Interval:
+    if k % 2 == 0:
+        x = _abs(x)
+    lo, hi = (end if end in (_INF, _MINUS_INF) else end**k for end in x)
+    if k % 2 == 0:
+        return _clamped(lo, hi, 0, None)
+    return _ordered(lo, hi)
+
+
+def _positive_power(end: arb, k: arb) -> arb:
+    return end if end.is_zero() or end == _INF else end**k
+
+
+def _clamped(lo: arb, hi: arb, least: int | None, greatest: int | None) -> Interval:
+    """Round outwards, then back into the range of the function."""
+    low, high = lo.lower(), hi.upper()
+    if least is not None and not low >= least:
+        low = arb(least)
+    if greatest is not None and not high <= greatest:
+        high = arb(greatest)
+    return Interval(low, high)
+
+
+def _increasing(
+    function: Callable[[arb], arb], least: int | None = None, greatest: int | None = None
+) -> Callable[[Interval], Interval]:
+    def apply(x: Interval) -> Interval:
+        return _clamped(function(x.lo), function(x.hi), least, greatest)
+
+    return apply
+
+
+def _exp_interval(x: Interval) -> Interval:
+    lo = x.lo if x.lo < _HUGE else _HUGE
+    hi = x.hi.exp() if x.hi < _HUGE else _INF
+    return _clamped(lo.exp(), hi, 0, None)
+
+
+def _expm1_interval(x: Interval) -> Interval:
+    lo = x.lo if x.lo < _HUGE else _HUGE
+    hi = x.hi.expm1() if x.hi < _HUGE else _INF
+    return _clamped(lo.expm1(), hi, -1, None)
+
+
+def _expit(x: arb) -> arb:
+    small = (-abs(x)).exp()
+    return small / (1 + small) if x < 0 else 1 / (1 + small)
+
+
+def _softplus(x: arb) -> arb:
+    if x in (_INF, _MINUS_INF):
+        return _INF if x > 0 else _ZERO
+    return (-abs(x)).exp().log1p() + (x if x > 0 else _ZERO)
+
+
+def _erf(x: arb) -> arb:
+    return x.sgn() if x in (_INF, _MINUS_INF) else x.erf()
+
+
+def _erfc(x: arb) -> arb:
+    return 1 - x.sgn() if x in (_INF, _MINUS_INF) else x.erfc()
+
+
+def _erfc_interval(x: Interval) -> Interval:
+    return _clamped(_erfc(x.hi), _erfc(x.lo), 0, 2)
+
+
+def _log(x: Interval) -> Interval:
+    if not x.lo >= 0 or x.hi.is_zero():
+        raise Undefined("log of a number that may not be positive")
+    return _ordered(_MINUS_INF if x.lo.is_zero() else x.lo.log(), _INF if x.hi == _INF else x.hi.log())
+
+
+def _log1p(x: Interval) -> Interval:
+    if not x.lo >= -1 or x.hi == -1:
+        raise Undefined("log1p of a number that may not exceed -1")
+    return _ordered(_MINUS_INF if x.lo == -1 else x.lo.log1p(), _INF if x.hi == _INF else x.hi.log1p())
+
+
+def _sqrt(x: Interval) -> Interval:
+    if not x.lo >= 0:
+        raise Undefined("square root of a number that may be negative")
+    return _clamped(x.lo.sqrt(), _INF if x.hi == _INF else x.hi.sqrt(), 0, None)
+
+
+def _abs(x: Interval) -> Interval:
+    if x.lo >= 0:
+        return x
+    if x.hi <= 0:
+        return Interval(-x.hi, -x.lo)
+    return Interval(_ZERO, _greatest([-x.lo, x.hi]))
+
+
+def _relu(x: Interval) -> Interval:
+    return Interval(_greatest([x.lo, _ZERO]), _greatest([x.hi, _ZERO]))
+
+
+def _step(x: Interval) -> Interval:
+    return Interval(_ONE if x.lo > 0 else _ZERO, _ONE if x.hi > 0 else _ZERO)
+
+
+_FUNCTIONS: dict[str, Callable[..., Interval]] = {
+    "exp": _exp_interval,
+    "log": _log,
+    "log1p": _log1p,
+    "expm1": _expm1_interval,
+    "sqrt": _sqrt,
+    "abs": _abs,
+    "tanh": _increasing(lambda x: x.tanh(), -1, 1),
+    "atan": _increasing(lambda x: x.atan()),
+    "erf": _increasing(_erf, -1, 1),
+    "erfc": _erfc_interval,
+    "expit": _increasing(_expit, 0, 1),
+    "softplus": _increasing(_softplus, 0),
+    "relu": _relu,
+    "max": lambda x, y: Interval(_greatest([x.lo, y.lo]), _greatest([x.hi, y.hi])),
+    "min": lambda x, y: Interval(_least([x.lo, y.lo]), _least([x.hi, y.hi])),
+    "step": _step,
+}
+
+BALLS = _Balls()
