@@ -71,6 +71,8 @@ def float_array(name: str, value: Any) -> tuple[np.ndarray, bool]:
     """Floats without NaN in at least one dimension, float32 kept, and whether a scalar was given."""
     try:
         array = np.asarray(value)
+        if array.dtype.kind == "c":
+            raise TypeError
         if array.dtype.kind not in "fiub":
             array = array.astype(np.float64)
     except (TypeError, ValueError):

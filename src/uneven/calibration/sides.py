@@ -37,11 +37,14 @@ class SideSolver:
         """Points of every scale that either partial loss has, its switch points, 0, and the values there."""
         octaves = 2.0 ** np.arange(-44, 16, 0.25)
         widths = {1 / abs(to_float(partial.inner)) for partial in (self.positive, self.negative)}
-        points = [np.zeros(1), *(width * octaves for width in widths)]
-        for partial in (self.positive, self.negative):
-            knots = side * np.array(partial.switch_points)
-            points.append(knots[knots > 0] if knots.size else np.zeros(0))
-        t = side * np.unique(np.concatenate(points))
+        knots = np.array([0.0, *self.positive.switch_points, *self.negative.switch_points]) * side
+        knots = knots[knots >= 0]
+        scales = np.concatenate([width * octaves for width in widths])
+        # Neighbours bracket a minimum, so they must not nearly coincide (gamma near 1, a knot near a probe).
+        close = np.abs(np.subtract.outer(scales, knots)) < 1e-2 * scales[:, None]
+        scales = np.sort(scales[~close.any(axis=1)])
+        scales = scales[np.append(np.diff(scales) > 1e-2 * scales[:-1], True)]
+        t = side * np.unique(np.concatenate([knots, scales]))
         return t, *(np.minimum(partial.value(t), _CEILING) for partial in (self.positive, self.negative))
 
     def minimum(self, side: int, a: np.ndarray, b: np.ndarray) -> Minimum:

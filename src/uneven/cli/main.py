@@ -32,10 +32,9 @@ def demo() -> None:
     click.echo("Which costs does a loss assume? A loss (phi(t), phi(-gamma t)/gamma) is calibrated for at most one")
     click.echo("ratio of the cost of a false negative to the cost of a false positive:\n")
     print_losses(("1", "4"))
-    click.echo(
-        "\nConvex losses assume equal costs whatever gamma (the perceptron, kinked at 0, none at all); for the others the ratio moves with gamma, and"
-    )
-    click.echo("uneven.calibrated_loss(phi, alpha=..., gamma=...) puts it back to the costs you have.")
+    click.echo("\nConvex losses assume equal costs whatever gamma (the perceptron, with its kink at 0, none at all).")
+    click.echo("For the others the ratio moves with gamma, and uneven.calibrated_loss(phi, alpha=..., gamma=...)")
+    click.echo("puts it back to the costs you have.")
 
 
 if __name__ == "__main__":

@@ -279,7 +279,12 @@ def call(name: str, *arguments: Node) -> Node:
         return neg(call(name, neg(argument)))
     if name == "abs":
         argument = without_leading_minus(argument)
-        return argument if is_positive(argument) else Call(name, argument)
+    if name in ("abs", "relu") and is_nonnegative(argument):
+        return argument
+    if name == "step" and is_positive(argument):
+        return ONE
+    if name == "abs":
+        return Call(name, argument)
     if name == "sqrt" and isinstance(argument, Pow) and argument.exponent == Number(2):
         return call("abs", argument.base)
     return shapes.rewrite_call(name, arguments) or Call(name, *arguments)

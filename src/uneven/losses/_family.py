@@ -93,6 +93,8 @@ class Family:
         m such that phi is nonincreasing up to m and nondecreasing after it (``inf``: nonincreasing).
     minimum : str or None
         The infimum of phi, as a sentence in the parameters.
+    special_value : callable or None
+        Values at an array of finite floats, where those of the tree are not accurate enough.
     closed_form, own_alpha
         See :class:`ClosedForm` and :class:`OwnAlpha`.
     """
@@ -103,6 +105,7 @@ class Family:
     limits: tuple[str, str] | None = None
     minimiser: float | None = None
     minimum: str | None = None
+    special_value: Callable[[Array], Array] | None = None
     closed_form: ClosedForm | None = None
     own_alpha: OwnAlpha | None = None
     doc: str = ""

@@ -11,10 +11,23 @@ from uneven._inputs import to_float
 from uneven.errors import LossError
 from uneven.expression import Node, derivative
 from uneven.expression.algebra import add, call, inv, mul, neg
+from uneven.expression.tree import ONE
+from uneven.losses._phi import evaluated
 from uneven.ops.floats import plain_values
 
 if TYPE_CHECKING:
     from uneven.losses._loss import Loss
+
+
+# In units of a partial loss's own scale: beyond it the link is 0 or 1 to rounding, and slopes may be smaller
+# than any number that ball arithmetic keeps apart from 0.
+_SATURATED = 1e15
+
+
+def inverse_link(loss: Loss, t: np.ndarray) -> np.ndarray:
+    """P(Y = 1) for an array of decision values."""
+    bound = t.dtype.type(_SATURATED * max(_widths(loss)))
+    return evaluated(link_tree(loss), np.clip(t, -bound, bound))
 
 
 @lru_cache(maxsize=256)
@@ -34,7 +47,7 @@ def link_tree(loss: Loss) -> Node:
             )
     falling = call("relu", neg(derivative(loss.partials[0].tree)))
     rising = call("relu", derivative(loss.partials[1].tree))
-    tree = mul(rising, inv(add(rising, falling)))
+    tree = inv(add(ONE, mul(falling, inv(rising))))
     probability = plain_values(tree, _probes(loss))
     probability = probability[~np.isnan(probability)]
     if (np.diff(probability) < -1e-9).any() or probability.min() > 1e-3 or probability.max() < 1 - 1e-3:
@@ -45,8 +58,11 @@ def link_tree(loss: Loss) -> Node:
     return tree
 
 
+def _widths(loss: Loss) -> set[float]:
+    return {1 / abs(to_float(partial.inner)) for partial in loss.partials}
+
+
 def _probes(loss: Loss) -> np.ndarray:
     scales = 2.0 ** np.arange(-20, 10, 0.25)
-    widths = {1 / abs(to_float(partial.inner)) for partial in loss.partials}
-    points = [sign * width * scales for width in widths for sign in (-1, 1)]
+    points = [sign * width * scales for width in _widths(loss) for sign in (-1, 1)]
     return np.unique(np.concatenate([*points, np.zeros(1)]))

@@ -13,7 +13,7 @@ from uneven._inputs import Exact
 from uneven.errors import LossError
 from uneven.expression import to_text
 from uneven.losses._partial import Partial
-from uneven.losses._phi import Phi, evaluated, phi
+from uneven.losses._phi import Phi, phi
 
 PartialLoss = str | Phi | Callable[[Any], Any]
 
@@ -150,6 +150,8 @@ class Loss:
     def inverse_link(self, t: Any) -> Any:
         """P(Y = 1) at which t minimises the conditional risk, for a loss that identifies it.
 
+        A t beyond every minimiser (squared: t > 1) gives 0 or 1.
+
         Raises
         ------
         LossError
@@ -162,10 +164,9 @@ class Loss:
         >>> uneven.UnevenMarginLoss("logistic", alpha=0.1).inverse_link(0.0)
         0.1
         """
-        from uneven.losses._link import link_tree
+        from uneven.losses._link import inverse_link
 
-        tree = link_tree(self)
-        return _applied(lambda array: evaluated(tree, array), t)
+        return _applied(lambda array: inverse_link(self, array), t)
 
 
 def _partial(name: str, function: PartialLoss) -> Partial:

@@ -73,9 +73,9 @@ class Partial:
             return self._called(t)
         with np.errstate(over="ignore", invalid="ignore"):
             inside = t * t.dtype.type(to_float(self.inner))
-            result = evaluated(self.function.tree, inside, self.function.limits) * t.dtype.type(to_float(self.weight))
-        # The product inner * t, or the value before a small weight is applied, may have overflowed alone.
-        doubtful = np.isfinite(t) & (np.isinf(inside) | (np.isinf(result) & (self.weight < 1)) | np.isnan(result))
+            result = self.function.values(inside) * t.dtype.type(to_float(self.weight))
+        # The value before a small weight is applied may have overflowed alone.
+        doubtful = _misplaced(t, inside) | (np.isfinite(t) & np.isinf(result) & (self.weight < 1)) | np.isnan(result)
         if doubtful.any():
             result[doubtful] = repaired(self.tree, t[doubtful])
         return result
@@ -94,10 +94,10 @@ class Partial:
         with np.errstate(over="ignore", invalid="ignore"):
             inside = t * t.dtype.type(to_float(self.inner))
             result = evaluated(tree, inside) * t.dtype.type(to_float(factor))
-        doubtful = np.isfinite(t) & (np.isinf(inside) | np.isnan(result))
+        doubtful = _misplaced(t, inside) | np.isnan(result)
         if doubtful.any():
             result[doubtful] = repaired(whole(), t[doubtful])
-        return result
+        return result + t.dtype.type(0)  # no negative zero
 
     def _called(self, t: np.ndarray) -> np.ndarray:
         inside = t * t.dtype.type(to_float(self.inner))
@@ -114,3 +114,9 @@ class Partial:
             at, value = float(inside[wrong].flat[0]), result[wrong].flat[0]
             raise LossError(f"a loss is never negative or NaN, but the given function returns {value} at t = {at:.12g}")
         return result.astype(t.dtype) * t.dtype.type(to_float(self.weight))
+
+
+def _misplaced(t: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Where inner * t has left the range of normal floats, though t had not."""
+    lost = (np.abs(inside) < np.finfo(t.dtype).tiny) & (t != 0)
+    return lost | (np.isinf(inside) & np.isfinite(t))

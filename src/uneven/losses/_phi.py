@@ -101,7 +101,7 @@ class Phi:
     def limits(self) -> tuple[float, float]:
         """phi at minus and plus infinity."""
         if self._family.limits is None:
-            return _limit(self.tree, -1.0), _limit(self.tree, 1.0)
+            return limit(self.tree, -1.0), limit(self.tree, 1.0)
         left, right = (self._declared(sentence) for sentence in self._family.limits)
         return left, right
 
@@ -121,7 +121,16 @@ class Phi:
 
     def __call__(self, t: Any) -> Any:
         """phi(t) for a scalar or an array."""
-        return self._evaluated(self.tree, t, self.limits)
+        array, scalar = _inputs.float_array("t", t)
+        return _inputs.unwrapped(self.values(array), scalar)
+
+    def values(self, t: np.ndarray) -> np.ndarray:
+        """phi at an array of floats."""
+        special = self._family.special_value
+        if special is None or not np.isfinite(t).all():
+            return evaluated(self.tree, t, self.limits)
+        with np.errstate(all="ignore"):
+            return special(t)
 
     def slope(self, t: Any) -> Any:
         """phi'(t); at a kink a fixed value between the one-sided slopes."""
@@ -131,9 +140,9 @@ class Phi:
         """phi''(t); at a kink, and at a jump of the slope, that of one neighbouring piece."""
         return self._evaluated(derivative(derivative(self.tree)), t)
 
-    def _evaluated(self, tree: Node, t: Any, limits: tuple[float, float] | None = None) -> Any:
+    def _evaluated(self, tree: Node, t: Any) -> Any:
         array, scalar = _inputs.float_array("t", t)
-        return _inputs.unwrapped(evaluated(tree, array, limits), scalar)
+        return _inputs.unwrapped(evaluated(tree, array), scalar)
 
 
 def evaluated(tree: Node, t: np.ndarray, limits: tuple[float, float] | None = None) -> np.ndarray:
@@ -143,14 +152,14 @@ def evaluated(tree: Node, t: np.ndarray, limits: tuple[float, float] | None = No
     infinite = np.isinf(t)
     if not infinite.any():
         return values(tree, t) + t.dtype.type(0)  # a fresh array, and no negative zero
-    left, right = limits or (_limit(tree, -1.0), _limit(tree, 1.0))
+    left, right = limits or (limit(tree, -1.0), limit(tree, 1.0))
     result = values(tree, np.where(infinite, t.dtype.type(0), t)) + t.dtype.type(0)
     result[infinite] = np.where(t[infinite] > 0, right, left)
     return result
 
 
 @lru_cache(maxsize=1024)
-def _limit(tree: Node, sign: float) -> float:
+def limit(tree: Node, sign: float) -> float:
     """Limit at +-infinity as seen from 1e75, 1e150 and 1e300 (still growing there: infinite)."""
     from uneven.ops.floats import values
 

@@ -21,7 +21,7 @@ def require_loss(tree: Node) -> None:
     Floating point only proposes points; ball arithmetic at the exact point decides.
     """
     text = to_text(tree)
-    at_zero = nearest_float(tree, 0.0)
+    at_zero = _value(tree, 0.0)
     if at_zero is None or math.isinf(at_zero):
         raise ExpressionError(f"a loss is finite at t = 0, but {text} is not", text=text)
     critical = critical_points(tree)
@@ -35,9 +35,16 @@ def require_loss(tree: Node) -> None:
             raise ExpressionError(f"a loss is defined for every t, but {text} is undefined at t = {point:.12g}")
     for point in _by_size(t[y < 0])[:50] + _dips(tree, t, y):
         if _negative_at(tree, point):
-            value = nearest_float(tree, point)
+            value = _value(tree, point)
             shown = "negative" if value is None else f"{value:.6g}"
             raise ExpressionError(f"a loss is never negative, but {text} is {shown} at t = {point:.12g}")
+
+
+def _value(tree: Node, t: float) -> float | None:
+    try:
+        return nearest_float(tree, t)
+    except Undefined:
+        return None
 
 
 def _by_size(points: np.ndarray) -> list[float]:

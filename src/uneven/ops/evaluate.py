@@ -34,6 +34,14 @@ class Arithmetic(Protocol[V]):
         ...
 
 
+def _divisor(argument: Node) -> tuple[Node, int]:
+    """x/u**2 is x/u/u: u**2 may overflow where the quotient does not."""
+    match argument:
+        case Pow(base, Number(exponent)) if exponent in (2, 3):
+            return base, exponent.numerator
+    return argument, 1
+
+
 def evaluate(tree: Node, arithmetic: Arithmetic[V], t: V) -> V:
     """Value of a tree at ``t``.
 
@@ -79,7 +87,9 @@ def evaluate(tree: Node, arithmetic: Arithmetic[V], t: V) -> V:
                 total = value(first, t)
                 for factor in rest:
                     if isinstance(factor, Inv):
-                        total = arithmetic.divide(total, value(factor.argument, t))
+                        divisor, times = _divisor(factor.argument)
+                        for _ in range(times):
+                            total = arithmetic.divide(total, value(divisor, t))
                     else:
                         total = arithmetic.multiply(total, value(factor, t))
                 return total

@@ -34,9 +34,17 @@ def _erf(x: Array) -> Array:
 
 
 def _erfc(x: Array) -> Array:
-    from scipy.special import erfc
+    from scipy.special import erfc, erfcx
 
-    return erfc(x)
+    # SciPy's erfc is 0 where the result is subnormal; erfcx is not.
+    return np.where(x > 5, erfcx(x) * exp_of_minus_square(x), erfc(x)) if np.any(x > 5) else erfc(x)
+
+
+def exp_of_minus_square(x: Array) -> Array:
+    """exp(-x**2) to full relative accuracy: the square of a double loses x**2 ulps, that of its head does not."""
+    head = np.float64(np.float32(x)) if np.ndim(x) == 0 else x.astype(np.float32).astype(x.dtype)
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(head), 0, np.exp(-head * head) * np.exp(-(x - head) * (x + head)))
 
 
 _FUNCTIONS: dict[str, Callable[..., Array]] = {
@@ -148,13 +156,19 @@ def values(tree: Node, t: Array) -> Array:
 
 def repaired(tree: Node, t: Array) -> Array:
     """Values through ball arithmetic, one distinct point at a time."""
-    from uneven.ops.balls import nearest_float
+    from uneven.ops.balls import Undefined, nearest_float
 
     points, inverse = np.unique(t, return_inverse=True)
     found = []
     for point in points:
-        value = nearest_float(tree, float(point))
+        try:
+            value = nearest_float(tree, float(point))
+        except Undefined:
+            raise ExpressionError(f"{to_text(tree)} is undefined at t = {float(point)!r}") from None
         if value is None:
-            raise ExpressionError(f"{to_text(tree)} is undefined at t = {float(point)!r}")
+            raise ExpressionError(
+                f"{to_text(tree)} cannot be decided at t = {float(point)!r}: huge terms cancel there; "
+                "a smaller t or another way to write it would work"
+            )
         found.append(value)
     return np.asarray(found, dtype=t.dtype)[inverse.reshape(t.shape)]

@@ -55,9 +55,11 @@ def zeros(tree: Node) -> list[Fraction]:
         return [-line[1] / line[0]] if line[0] else []
     t = probe_points()
     y = plain_values(tree, t)
-    found = [Fraction(point) for point in t[(y == 0)]]
-    if len(found) > t.size // 4:  # zero on a whole interval: its ends are zeros of inner switches
-        return []
+    zero = y == 0
+    # A run of zeros is an interval on which the tree vanishes (its ends are zeros of inner switches), underflow,
+    # or rounding around a zero at 0, where the probes are dense.
+    alone = zero & ~np.append(False, zero[:-1]) & ~np.append(zero[1:], False)
+    found = [Fraction(point) for point in t[alone | (zero & (t == 0))]]
     for i in np.flatnonzero(np.sign(y[:-1]) * np.sign(y[1:]) < 0):
         found.append(_snapped(tree, _bisect(tree, t[i], t[i + 1], y[i])))
     size = np.abs(y)

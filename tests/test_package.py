@@ -1,0 +1,69 @@
+"""The package as a whole: what importing it loads, what it exports, what its command says."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import uneven
+from uneven.cli.main import main
+
+ROOT = Path(__file__).parent.parent
+HEAVY = ("sklearn", "scipy", "numba", "flint", "torch", "jax", "pandas", "matplotlib", "click", "rich", "numpy")
+
+
+def test_import_is_light() -> None:
+    """``import uneven`` loads none of the heavy packages, not even NumPy: they wait for first use."""
+    code = f"import sys, uneven; print([name for name in {HEAVY} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_evaluating_a_loss_needs_neither_scipy_nor_sklearn() -> None:
+    code = (
+        "import sys, uneven; uneven.UnevenMarginLoss('logistic', gamma=2)(1, [0.0, 3.0]);"
+        "print([name for name in ('sklearn', 'scipy', 'numba') if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_every_public_name_exists_and_is_documented() -> None:
+    for name in uneven.__all__:
+        thing = getattr(uneven, name)
+        assert inspect.getdoc(thing), name
+        assert name in dir(uneven)
+    for module in (uneven.losses, uneven.metrics):
+        for name in module.__all__:
+            assert inspect.getdoc(getattr(module, name)), name
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        uneven.nonsense  # noqa: B018 - the access is the test
+
+
+def test_command() -> None:
+    runner = CliRunner()
+    table = runner.invoke(main, ["losses", "--gamma", "3"])
+    assert table.exit_code == 0
+    assert all(name in table.output for name in uneven.losses.names())
+    assert "2.25 : 1" in table.output  # sigmoid at gamma = 3: alpha = 4/13
+    bad = runner.invoke(main, ["losses", "--gamma", "-1"])
+    assert bad.exit_code == 2
+    assert "gamma must be positive, got '-1'" in bad.output
+    assert runner.invoke(main, ["demo"]).exit_code == 0
+
+
+def test_no_user_text_can_reach_an_evaluator() -> None:
+    for path in (ROOT / "src").rglob("*.py"):
+        source = path.read_text()
+        assert "eval(" not in source, path
+        assert "exec(" not in source, path
+
+
+def test_constraints_hold_versions_only() -> None:
+    for line in (ROOT / "constraints.txt").read_text().splitlines():
+        assert line.startswith("#") or (line.count("==") == 1 and "/" not in line), line
