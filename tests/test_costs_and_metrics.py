@@ -145,7 +145,7 @@ def test_cost_curve_is_the_lower_envelope_of_all_thresholds(sample: list[tuple[b
     ("score", "alphas", "says"),
     [
         ([0.1], None, "same length"),
-        ([math.nan, 1], None, "without NaN"),
+        ([math.nan, 1], None, "y_score must not contain NaN"),
         (["a", "b"], None, "numbers"),
         ([0, 1], [2], "alphas"),
     ],

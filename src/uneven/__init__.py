@@ -9,9 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from uneven import calibration as calibration
     from uneven import losses as losses
     from uneven import metrics as metrics
+    from uneven.calibration import analyze as analyze
     from uneven.calibration import calibrated_loss as calibrated_loss
+    from uneven.calibration import implied_alpha as implied_alpha
     from uneven.costs import Cost as Cost
     from uneven.losses import Loss as Loss
     from uneven.losses import UnevenMarginLoss as UnevenMarginLoss
@@ -24,11 +27,13 @@ _HOME = {
     "Cost": "uneven.costs",
     "Loss": "uneven.losses",
     "UnevenMarginLoss": "uneven.losses",
+    "analyze": "uneven.calibration",
     "calibrated_loss": "uneven.calibration",
     "cost_loss": "uneven.losses",
+    "implied_alpha": "uneven.calibration",
     "phi": "uneven.losses",
 }
-_MODULES = ("losses", "metrics")
+_MODULES = ("calibration", "losses", "metrics")
 
 __all__ = [*sorted(_HOME), *_MODULES]  # noqa: PLE0604 - the names of _HOME and _MODULES are strings
 

@@ -17,39 +17,71 @@ from uneven.errors import LossError
 Exact = int | float | str | Fraction | Decimal
 
 
+#: Digits of a numerator or denominator; twice as many characters, so that every repr can be read back.
+_MOST_DIGITS = 2000
+_MOST_BITS = 6600
+#: A nonzero number from the first to below the second has a nearest double that is neither 0 nor infinite.
+_SMALLEST = Fraction(1, 2**1074)
+_TOO_LARGE = Fraction(2**1024 - 2**970)
+
+
 def exact(name: str, value: Exact) -> Fraction:
     """A finite number as a rational."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | Decimal | str):
-        raise LossError(f"{name} must be a number, got {value!r}")
+    # A duration is an integer to NumPy.
+    if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(value, numbers.Real | Decimal | str):
+        raise LossError(f"{name} must be a number, got {brief(value)}")
+    if isinstance(value, Decimal):
+        value = str(value)
+    if isinstance(value, str) and len(value) > 2 * _MOST_DIGITS:
+        raise _too_long(name, value)
     try:
-        if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
-            if not math.isfinite(value):
-                raise ValueError
-            return Fraction(float(value))
-        if isinstance(value, str) and len(value) > 400:
-            raise ValueError
-        if isinstance(value, str | Decimal):
-            _, _, exponent = str(value).lower().partition("e")
-            if len(exponent) > 5:
-                raise ValueError
-        return Fraction(value)
+        number = _from_text(value) if isinstance(value, str) else _from_real(value)
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise LossError(f"{name} must be a finite number, got {value!r}") from None
+        raise LossError(f"{name} must be a finite number, got {brief(value)}") from None
+    if number != 0 and not _SMALLEST <= abs(number) < _TOO_LARGE:
+        raise LossError(
+            f"{name} must be 0 or within the range of double precision (5e-324 to 1.8e308), got {brief(value)}"
+        )
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > _MOST_BITS:
+        raise _too_long(name, value)
+    return number
+
+
+def _from_text(text: str) -> Fraction:
+    """The number a text says; an enormous exponent is cut to one that is outside the range just as well."""
+    digits, e, exponent = text.lower().partition("e")
+    enormous = 3 * _MOST_DIGITS
+    if e and abs(int(exponent)) > enormous:
+        return Fraction(f"{digits}e{enormous if int(exponent) > 0 else -enormous}")
+    return Fraction(text)
+
+
+def _from_real(value: numbers.Real) -> Fraction:
+    if isinstance(value, numbers.Rational):
+        return Fraction(int(value.numerator), int(value.denominator))  # NumPy's integers would overflow later
+    if isinstance(value, np.floating):
+        return Fraction(*value.as_integer_ratio())
+    return Fraction(float(value))
+
+
+def _too_long(name: str, value: Any) -> LossError:
+    return LossError(f"{name} must be written with at most {_MOST_DIGITS} digits, got {brief(value)}")
 
 
 def positive(name: str, value: Exact) -> Fraction:
     """A positive finite number."""
     number = exact(name, value)
     if number <= 0:
-        raise LossError(f"{name} must be positive, got {value!r}")
+        raise LossError(f"{name} must be positive, got {brief(value)}")
     return number
 
 
 def between_0_and_1(name: str, value: Exact) -> Fraction:
-    """A number strictly between 0 and 1."""
+    """A number strictly between 0 and 1, whose difference to 1 is not too small for a double either."""
     number = exact(name, value)
     if not 0 < number < 1:
-        raise LossError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+        raise LossError(f"{name} must lie strictly between 0 and 1, got {brief(value)}")
+    exact(f"1 - {name}", 1 - number)
     return number
 
 
@@ -69,19 +101,49 @@ def shown(value: Fraction) -> str:
 
 def float_array(name: str, value: Any) -> tuple[np.ndarray, bool]:
     """Floats without NaN in at least one dimension, float32 kept, and whether a scalar was given."""
+    _require_unmasked(name, value)
     try:
-        array = np.asarray(value)
-        if array.dtype.kind == "c":
-            raise TypeError
-        if array.dtype.kind not in "fiub":
-            array = array.astype(np.float64)
+        array = _numbers(value)
     except (TypeError, ValueError):
-        raise LossError(f"{name} must hold numbers, got {_brief(value)}") from None
+        raise LossError(f"{name} must hold numbers, got {brief(value)}") from None
+    except OverflowError:
+        raise LossError(f"{name} must hold numbers that fit a double, got {brief(value)}") from None
     if array.dtype != np.float32:
         array = array.astype(np.float64, copy=False)
     if np.isnan(array).any():
-        raise LossError(f"{name} must not contain NaN, got {_brief(value)}")
+        raise LossError(f"{name} must not contain NaN, got {brief(value)}")
     return np.atleast_1d(array), array.ndim == 0
+
+
+def _require_unmasked(name: str, value: Any) -> None:
+    if np.ma.is_masked(value):
+        raise LossError(f"{name} must not be masked, got {brief(value)}")
+
+
+def _numbers(value: Any) -> np.ndarray:
+    """A boolean, integer or float array of at most double precision; TypeError for what is no number."""
+    array = np.asarray(value)
+    if array.dtype.kind == "O":
+        return np.array([_as_float(element) for element in array.flat], dtype=np.float64).reshape(array.shape)
+    if array.dtype.kind not in "fiub":
+        raise TypeError
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):
+            rounded = array.astype(np.float64)
+        if (np.isinf(rounded) & np.isfinite(array)).any():
+            raise OverflowError
+        return rounded
+    return array
+
+
+def _as_float(element: Any) -> float:
+    if isinstance(element, np.timedelta64) or not isinstance(element, numbers.Real | Decimal):
+        raise TypeError
+    number = float(element)
+    # A Decimal beyond the doubles becomes infinite without a word.
+    if math.isinf(number) and element not in (math.inf, -math.inf):
+        raise OverflowError
+    return number
 
 
 def probabilities(name: str, value: Any) -> tuple[np.ndarray, bool]:
@@ -95,9 +157,13 @@ def probabilities(name: str, value: Any) -> tuple[np.ndarray, bool]:
 
 def signs(name: str, value: Any) -> np.ndarray:
     """Labels -1 and +1."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "fiu" or not np.isin(array, (-1, 1)).all():
-        raise LossError(f"{name} must be -1 or +1, got {_brief(value)}")
+    _require_unmasked(name, value)
+    try:
+        array = _numbers(value)
+    except (TypeError, ValueError, OverflowError):
+        array = np.zeros(1)
+    if array.dtype.kind == "b" or not np.isin(array, (-1, 1)).all():
+        raise LossError(f"{name} must be -1 or +1, got {brief(value)}")
     return array
 
 
@@ -108,6 +174,11 @@ def unwrapped(array: np.ndarray, scalar: bool) -> Any:
     return float(array[0]) if array.dtype == np.float64 else array[0]
 
 
-def _brief(value: Any) -> str:
-    text = repr(value)
+def brief(value: Any) -> str:
+    """A repr on one line, cut where it is long; what has none is described."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a repr may fail in any way, and Python refuses one of more than 4300 digits
+        kind = type(value).__name__
+        return f"an {kind} of {value.bit_length()} bits" if isinstance(value, int) else f"a {kind} without a repr"
     return text if len(text) <= 60 else text[:57] + "..."

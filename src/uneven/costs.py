@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,6 +13,15 @@ from uneven._inputs import Exact
 from uneven.errors import CostError, LossError
 
 __all__ = ["Cost"]
+
+
+@contextmanager
+def as_cost_errors() -> Iterator[None]:
+    """What is wrong with an input, said as an error about costs."""
+    try:
+        yield
+    except LossError as error:
+        raise CostError(str(error)) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,26 +54,25 @@ class Cost:
     fn_cost: float
 
     def __post_init__(self) -> None:
-        for name in ("fp_cost", "fn_cost"):
-            value = getattr(self, name)
-            try:
-                number = _inputs.exact(name, value)
-            except LossError as error:
-                raise CostError(str(error)) from None
+        with as_cost_errors():
+            costs = self.exact_costs
+        for name, number in zip(("fp_cost", "fn_cost"), costs, strict=True):
             if number < 0:
-                raise CostError(f"{name} must not be negative, got {value!r}")
-        if self._exact("fp_cost") + self._exact("fn_cost") == 0:
+                raise CostError(f"{name} must not be negative, got {_inputs.brief(getattr(self, name))}")
+        if sum(costs) == 0:
             raise CostError(
                 f"one of the costs must be positive, got fp_cost={self.fp_cost!r} and fn_cost={self.fn_cost!r}"
             )
 
-    def _exact(self, name: str) -> Fraction:
-        return _inputs.exact(name, getattr(self, name))
+    @property
+    def exact_costs(self) -> tuple[Fraction, Fraction]:
+        """fp_cost and fn_cost as rationals, without rounding."""
+        return _inputs.exact("fp_cost", self.fp_cost), _inputs.exact("fn_cost", self.fn_cost)
 
     @property
     def exact_alpha(self) -> Fraction:
         """alpha as a rational, without rounding."""
-        fp_cost, fn_cost = self._exact("fp_cost"), self._exact("fn_cost")
+        fp_cost, fn_cost = self.exact_costs
         return fp_cost / (fp_cost + fn_cost)
 
     @property
@@ -76,8 +86,6 @@ class Cost:
     @classmethod
     def from_alpha(cls, alpha: Exact) -> Cost:
         """Costs that sum to one: alpha for a false positive, 1 - alpha for a false negative."""
-        try:
+        with as_cost_errors():
             exact = _inputs.between_0_and_1("alpha", alpha)
-        except LossError as error:
-            raise CostError(str(error)) from None
         return cls(fp_cost=float(exact), fn_cost=float(1 - exact))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from uneven import _inputs
 from uneven._inputs import Exact
-from uneven.costs import Cost
+from uneven.costs import Cost, as_cost_errors
 from uneven.errors import CostError
 
 __all__ = ["CostCurve", "cost_curve", "expected_cost", "make_cost_scorer"]
@@ -48,10 +51,11 @@ def expected_cost(
     positive = _pos_label(pos_label, truth, prediction)
     weight = _weights(sample_weight, truth)
     is_positive, said_positive = truth == positive, prediction == positive
-    wrong_alarm = weight[~is_positive & said_positive].sum()
-    miss = weight[is_positive & ~said_positive].sum()
     total = weight.sum()
-    return float(float(cost.fp_cost) * (wrong_alarm / total) + float(cost.fn_cost) * (miss / total))
+    wrong_alarm = float(weight[~is_positive & said_positive].sum() / total)
+    miss = float(weight[is_positive & ~said_positive].sum() / total)
+    fp, fn = map(float, cost.exact_costs)
+    return fp * wrong_alarm + fn * miss
 
 
 def make_cost_scorer(*, fp_cost: Exact = 1.0, fn_cost: Exact = 1.0, pos_label: Any = None) -> Any:
@@ -88,7 +92,8 @@ class CostCurve:
     best_cost : ndarray
         Of the best threshold on these scores for each alpha: the lower envelope of all their lines.
     best_threshold : ndarray
-        A threshold that attains it: predict positive where the score is above it.
+        A threshold that attains it: predict positive where the score is above it. One of the scores, or
+        infinite to predict one class always.
     constant_cost : ndarray
         Of the better of the two constant predictions.
     """
@@ -110,7 +115,7 @@ def cost_curve(
     y_true : array-like of shape (n,)
         Labels of two classes.
     y_score : array-like of shape (n,)
-        Decision values, positive where above 0.
+        Decision values, positive where above 0; one of -inf is above no threshold.
     alphas : array-like in [0, 1], optional
         Where to evaluate; by default all corners of the best-cost envelope and 0, 0.01, ..., 1.
     pos_label, sample_weight
@@ -124,10 +129,7 @@ def cost_curve(
     (array([0.25, 0.25]), array([0.05 , 0.125]))
     """
     truth = _labels("y_true", y_true)
-    score = np.asarray(y_score)
-    if score.dtype.kind not in "fiub" or score.ndim != 1 or np.isnan(score).any():
-        raise CostError("y_score must be a one-dimensional array of numbers without NaN")
-    score = score.astype(float)
+    score = _vector("y_score", y_score)
     _same_length(y_true=truth, y_score=score)
     positive = _pos_label(pos_label, truth)
     weight = _weights(sample_weight, truth)
@@ -136,26 +138,29 @@ def cost_curve(
 
     # One line in alpha per threshold: alpha * false positives + (1 - alpha) * false negatives.
     order = np.argsort(-score, kind="stable")
-    last_of_tie = np.append(np.diff(score[order]) != 0, True)
+    falling = score[order]
+    last_of_tie = np.append(falling[1:] != falling[:-1], True)
     above_positive = np.cumsum(np.where(is_positive, weight, 0)[order])[last_of_tie]
     above_negative = np.cumsum(np.where(is_positive, 0, weight)[order])[last_of_tie]
-    ranked = score[order][last_of_tie]
-    thresholds = np.concatenate([[np.inf], (ranked[:-1] + ranked[1:]) / 2, [-np.inf]])
+    # A threshold is the greatest score not above it: halfway to the next score may round to that score.
+    thresholds = np.concatenate([[np.inf], falling[last_of_tie][1:], [-np.inf]])
     missed = np.concatenate([[0.0], above_positive])
     missed = missed[-1] - missed
     alarms = np.concatenate([[0.0], above_negative])
+    if falling[-1] == -np.inf:  # then no threshold has every score above it
+        thresholds, missed, alarms = thresholds[:-1], missed[:-1], alarms[:-1]
 
     keep = _lower_hull(alarms, missed)
     x, y = alarms[keep], missed[keep]
     if alphas is None:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            drop = (y[:-1] - y[1:]) / (x[1:] - x[:-1])  # lines cross where alpha/(1-alpha) = drop
-            corners = drop / (1 + drop)
+        gained, paid = y[:-1] - y[1:], x[1:] - x[:-1]
+        with np.errstate(invalid="ignore"):
+            corners = gained / (gained + paid)  # where two lines cross: (1 - alpha) * gained = alpha * paid
         alpha = np.unique(np.concatenate([np.linspace(0, 1, 101), corners[np.isfinite(corners)]]))
     else:
-        alpha = np.atleast_1d(np.asarray(alphas, dtype=float))
-        if np.isnan(alpha).any() or alpha.min(initial=0) < 0 or alpha.max(initial=0) > 1:
-            raise CostError("alphas must lie in [0, 1]")
+        with as_cost_errors():
+            alpha, _ = _inputs.probabilities("alphas", alphas)
+        alpha = _vector("alphas", alpha)
     lines = np.multiply.outer(alpha, x) + np.multiply.outer(1 - alpha, y)
     best = lines.argmin(axis=1)
     said_positive = score > 0
@@ -184,19 +189,44 @@ def _lower_hull(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.array(hull)
 
 
+def _vector(name: str, value: Any) -> np.ndarray:
+    """Doubles without NaN in one dimension."""
+    with as_cost_errors():
+        array, scalar = _inputs.float_array(name, value)
+    if scalar or array.ndim != 1:
+        shape = () if scalar else array.shape
+        raise CostError(f"{name} must be a one-dimensional array of numbers, got shape {shape}")
+    return array.astype(np.float64, copy=False)
+
+
 def _labels(name: str, labels: Any) -> np.ndarray:
-    array = np.asarray(labels)
+    """One-dimensional labels that can be told apart."""
+    try:
+        array = np.asarray(labels)
+    except ValueError:
+        raise CostError(f"{name} must be a one-dimensional array of labels, got {_inputs.brief(labels)}") from None
     if array.ndim != 1 or array.size == 0:
         raise CostError(f"{name} must be a one-dimensional array with at least one label, got shape {array.shape}")
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise CostError(f"{name} must not contain NaN")
-    if array.dtype.kind == "O" and any(map(_missing, array)):
+    plain = array.dtype.kind not in "cmMV" and (array.dtype.kind != "O" or all(map(_is_label, array)))
+    if not plain:
+        raise CostError(f"{name} must hold numbers, booleans or strings as labels, got {_inputs.brief(labels)}")
+    if np.ma.is_masked(labels) or (array.dtype.kind == "O" and any(map(_missing, array))):
         raise CostError(f"{name} must not contain missing labels")
     return array
 
 
+def _is_label(value: Any) -> bool:
+    # A tuple would be compared element by element.
+    return isinstance(value, Hashable) and not isinstance(value, tuple)
+
+
 def _missing(label: Any) -> bool:
-    return label is None or (isinstance(label, float) and np.isnan(label))
+    try:
+        return label is None or bool(operator.ne(label, label))
+    except TypeError:  # what pandas means by missing has no truth value
+        return True
 
 
 def _same_length(**arrays: np.ndarray) -> None:
@@ -207,7 +237,7 @@ def _same_length(**arrays: np.ndarray) -> None:
 
 def _pos_label(pos_label: Any, *labels: np.ndarray) -> Any:
     """The positive label, after a check that there are at most two labels and it can be one of them."""
-    present = {label for array in labels for label in np.unique(array).tolist()}
+    present = {label for array in labels for label in array.tolist()}
     if len(present) > 2:
         few = ", ".join(sorted(map(repr, present))[:6])
         raise CostError(f"labels must come from two classes, got {len(present)}: {few}")
@@ -217,9 +247,10 @@ def _pos_label(pos_label: Any, *labels: np.ndarray) -> Any:
         raise CostError(
             f"pos_label must say which of the labels {', '.join(sorted(map(repr, present)))} is the positive class"
         )
-    if len(present) == 2 and pos_label not in present:
+    if not _is_label(pos_label) or _missing(pos_label) or (len(present) == 2 and pos_label not in present):
         raise CostError(
-            f"pos_label must be one of the labels {', '.join(sorted(map(repr, present)))}, got {pos_label!r}"
+            f"pos_label must be one of the labels {', '.join(sorted(map(repr, present)))},"
+            f" got {_inputs.brief(pos_label)}"
         )
     return pos_label
 
@@ -227,10 +258,11 @@ def _pos_label(pos_label: Any, *labels: np.ndarray) -> Any:
 def _weights(sample_weight: Any, like: np.ndarray) -> np.ndarray:
     if sample_weight is None:
         return np.ones(len(like))
-    weight = np.asarray(sample_weight)
-    if weight.dtype.kind not in "fiub" or weight.shape != like.shape:
-        raise CostError(f"sample_weight must be {len(like)} numbers, got {weight.dtype} of shape {weight.shape}")
-    weight = weight.astype(float)
-    if not np.isfinite(weight).all() or (weight < 0).any() or weight.sum() == 0:
-        raise CostError("sample_weight must be finite, nonnegative and not all zero")
-    return weight
+    weight = _vector("sample_weight", sample_weight)
+    if weight.shape != like.shape:
+        raise CostError(f"sample_weight must be {len(like)} numbers, got {len(weight)}")
+    largest = weight.max()
+    if not np.isfinite(largest) or (weight < 0).any() or largest == 0:
+        raise CostError(f"sample_weight must be finite, nonnegative and not all zero, got {_inputs.brief(weight)}")
+    # Only ratios matter; a power of two changes none, and sums of weights at most 1 stay finite.
+    return np.ldexp(weight, -np.frexp(largest)[1])

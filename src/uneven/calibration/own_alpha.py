@@ -7,16 +7,13 @@ alpha is reached by reweighting (section 4.4, erratum A4): with odds(x) = x/(1-x
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-import numpy as np
-
 from uneven import _inputs
 from uneven._inputs import Exact, to_float
-from uneven.calibration.sides import SideSolver
+from uneven.calibration.crossing import crossing, minimised_at_zero
 from uneven.errors import LossError
 from uneven.losses import Phi, UnevenMarginLoss, phi
 from uneven.ops.balls import Undefined, enclose_interval, interval
@@ -46,12 +43,11 @@ def own_alpha(function: Phi, gamma: Fraction) -> OwnAlpha:
     if function.convex:
         _require_descent_at_zero(function)
         return OwnAlpha(1.0, True, _HALF)
-    g = to_float(gamma)
     declared = function.family.own_alpha
     if declared is not None:
-        odds = declared.odds(g, function.parameters)
+        odds = declared.odds(gamma, function.parameters)
         if odds is not None:
-            return OwnAlpha(odds, odds == 1, declared.source)
+            return OwnAlpha(float(odds), odds == 1, declared.source)
     return _computed(function, gamma)
 
 
@@ -90,70 +86,20 @@ def sign_of_slope_at_zero(function: Phi) -> int:
 
 
 def _computed(function: Phi, gamma: Fraction) -> OwnAlpha:
-    """Bisection on the sign of A - B: it finds the only candidate of any loss; then its signs are checked."""
+    """The crossing of the two sides, or exactly 1/2 where t = 0 minimises the risk at eta = 1/2."""
     if gamma < 1:  # alpha_phi(1/gamma) = 1 - alpha_phi(gamma): work where t = -1/gamma is the short side
         mirrored = own_alpha(function, 1 / gamma)
         return OwnAlpha(1 / mirrored.odds, mirrored.exactly_half, mirrored.source)
-    solver = SideSolver(UnevenMarginLoss(function, gamma=gamma))
-    if 0.0 not in function.kinks and _minimised_at_zero(solver):
+    loss = UnevenMarginLoss(function, gamma=gamma)
+    if 0.0 not in function.kinks and minimised_at_zero(loss, 0.5):
         return OwnAlpha(1.0, True, "t = 0 minimises the risk at eta = 1/2 (computed)")
-    why = f"{function!r} with gamma = {to_float(gamma):g} is calibrated for no alpha: "
-    low, high = -math.log(4) - 2 * math.log(to_float(gamma)), math.log(4)  # logits
-    while _difference(solver, low)[0] <= 0:
-        low -= 10
-        if low < -500:
-            raise LossError(why + "the risk of a certain negative is not smaller for t < 0 than for t > 0")
-    while _difference(solver, high)[0] >= 0:
-        high += 10
-        if high > 500:
-            raise LossError(why + "the risk of a certain positive is not smaller for t > 0 than for t < 0")
-    logit = _crossing(solver, low, high)
-    for offset in (0.05, 0.5, 2.0, 10.0):
-        below, scale_below, _ = _difference(solver, logit - offset)
-        above, scale_above, _ = _difference(solver, logit + offset)
-        if below <= 1e-13 * scale_below or above >= -1e-13 * scale_above:
-            raise LossError(why + "the better side does not change once and for all as eta grows")
-    return OwnAlpha(math.exp(logit), False, "crossing of the two sides of the risk (computed)")
-
-
-def _weights(logit: float) -> tuple[np.ndarray, np.ndarray]:
-    """eta and 1 - eta, each to full relative precision."""
-    small = math.exp(-abs(logit))
-    larger, smaller = 1 / (1 + small), small / (1 + small)
-    a, b = (larger, smaller) if logit >= 0 else (smaller, larger)
-    return np.array([a]), np.array([b])
-
-
-def _minimised_at_zero(solver: SideSolver) -> bool:
-    """Whether no t beats t = 0 at eta = 1/2 by more than rounding (then A - B is tangential there)."""
-    half = np.array([0.5])
-    at_zero = solver.risk(half, half, np.zeros(1))[0]
-    return all(solver.minimum(side, half, half).value[0] >= at_zero * (1 - 4e-15) for side in (1, -1))
-
-
-def _difference(solver: SideSolver, logit: float) -> tuple[float, float, float]:
-    """A - B, its scale, and its derivative in the logit (envelope theorem; NaN where a limit is infinite)."""
-    a, b = _weights(logit)
-    positive, negative = solver.minimum(1, a, b), solver.minimum(-1, a, b)
-    excess = [float(solver.positive.value(m.at)[0] - solver.negative.value(m.at)[0]) for m in (positive, negative)]
-    slope = float(a[0] * b[0]) * (excess[0] - excess[1])
-    return float(positive.value[0] - negative.value[0]), float(max(positive.value[0], negative.value[0])), slope
-
-
-def _crossing(solver: SideSolver, low: float, high: float) -> float:
-    """Zero of A - B in the logit: Newton steps inside a bracket that only shrinks."""
-    logit = 0.5 * (low + high)
-    for _ in range(200):
-        value, _, slope = _difference(solver, logit)
-        if value == 0:
-            break
-        low, high = (logit, high) if value > 0 else (low, logit)
-        step = logit - value / slope if slope < 0 else math.nan
-        following = step if low < step < high else 0.5 * (low + high)
-        if abs(following - logit) <= 2e-16 * max(1.0, abs(logit)):
-            break
-        logit = following
-    return logit
+    odds = crossing(loss)
+    if odds is None:
+        raise LossError(
+            f"{function!r} with gamma = {to_float(gamma):g} is calibrated for no alpha: the better side does not "
+            "change once and for all from t < 0 to t > 0 as eta grows"
+        )
+    return OwnAlpha(odds, False, "crossing of the two sides of the risk (computed)")
 
 
 def calibrated_loss(function: str | Phi, *, alpha: Exact, gamma: Exact = 1.0) -> UnevenMarginLoss:

@@ -2,6 +2,10 @@
 
 A(eta) = inf over t >= 0 and B(eta) = inf over t <= 0 of C(eta, t) serve every alpha at once: a loss is
 alpha-CC iff A > B below alpha and A < B above it.
+
+For weights a and b the minimum of a L(1, t) + b L(-1, t) over a grid of t is attained at a vertex of the
+lower left convex hull of the points (L(1, t), L(-1, t)), which is made once per loss. A vertex is then a
+binary search away, and Newton steps on the slope do the rest.
 """
 
 from __future__ import annotations
@@ -13,8 +17,9 @@ import numpy as np
 from uneven._inputs import to_float
 from uneven.losses import Loss
 
-_ROWS = 2048  # probabilities handled at a time: bounds memory
-_CEILING = 1e300  # stands for infinity on the grid, so that 0 * it is 0
+_OCTAVES = 2.0 ** np.arange(-24, 16, 0.25)
+_STEPS = 64
+_WALK = 16  # grid points, four to an octave: how far rounding can displace the best vertex
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,17 @@ class Minimum:
     at: np.ndarray
 
 
+@dataclass(frozen=True)
+class _Grid:
+    """Points of one half line in order of distance from 0, with the partial losses and slopes there."""
+
+    t: np.ndarray
+    knot: np.ndarray  # whether the formula of a partial loss changes there
+    slopes: np.ndarray  # of both partial losses; zeros if they have none
+    hull: np.ndarray  # indices of the hull's vertices, L(1, t) increasing
+    turns: np.ndarray  # ratios a/b at which the best vertex changes, decreasing
+
+
 class SideSolver:
     """Infima of a L(1, t) + b L(-1, t) over either half line, for arrays of weights a and b."""
 
@@ -32,81 +48,130 @@ class SideSolver:
         self.positive, self.negative = loss.partials
         self.smooth = self.positive.symbolic and self.negative.symbolic
         self._grids = {side: self._grid(side) for side in (1, -1)}
+        self._limits = {side: self._limit_values(side) for side in (1, -1)}
 
-    def _grid(self, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Points of every scale that either partial loss has, its switch points, 0, and the values there."""
-        octaves = 2.0 ** np.arange(-44, 16, 0.25)
+    def _grid(self, side: int) -> _Grid:
+        """Points of every scale that either partial loss has, its switch points, and 0."""
         widths = {1 / abs(to_float(partial.inner)) for partial in (self.positive, self.negative)}
         knots = np.array([0.0, *self.positive.switch_points, *self.negative.switch_points]) * side
         knots = knots[knots >= 0]
-        scales = np.concatenate([width * octaves for width in widths])
+        scales = np.concatenate([width * _OCTAVES for width in widths])
         # Neighbours bracket a minimum, so they must not nearly coincide (gamma near 1, a knot near a probe).
         close = np.abs(np.subtract.outer(scales, knots)) < 1e-2 * scales[:, None]
         scales = np.sort(scales[~close.any(axis=1)])
         scales = scales[np.append(np.diff(scales) > 1e-2 * scales[:-1], True)]
         t = side * np.unique(np.concatenate([knots, scales]))
-        return t, *(np.minimum(partial.value(t), _CEILING) for partial in (self.positive, self.negative))
+        x, y = self.positive.value(t), self.negative.value(t)
+        slopes = np.array([p.slope(t) if self.smooth else np.zeros(t.size) for p in (self.positive, self.negative)])
+        hull, turns = _lower_left_hull(x, y)
+        return _Grid(t, np.isin(t, side * knots) & (t != 0), slopes, hull, turns)
+
+    def _limit_values(self, side: int) -> tuple[float, float]:
+        column = (side + 1) // 2
+        return self.positive.limits[column], self.negative.limits[column]
 
     def minimum(self, side: int, a: np.ndarray, b: np.ndarray) -> Minimum:
         """Infimum over t >= 0 (side 1) or t <= 0 (side -1)."""
-        value, at = np.empty(a.shape), np.empty(a.shape)
-        for start in range(0, a.size, _ROWS):
-            rows = slice(start, start + _ROWS)
-            value[rows], at[rows] = self._minimum(side, a[rows], b[rows])
-        return Minimum(value, at)
-
-    def _minimum(self, side: int, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        t, on_positive, on_negative = self._grids[side]
-        risk = np.multiply.outer(a, on_positive) + np.multiply.outer(b, on_negative)
-        rows = np.arange(a.size)
-        best = risk.argmin(axis=1)
-        value, at = risk[rows, best], t[best].copy()
-        for index in (best, _second_best(risk, best)):
-            low, high = t[np.maximum(index - 1, 0)], t[np.minimum(index + 1, t.size - 1)]
-            refined_at = self._refined(a, b, low, high, t[index])
-            refined = self.risk(a, b, refined_at)
-            better = refined < value
-            value, at = np.where(better, refined, value), np.where(better, refined_at, at)
+        grid = self._grids[side]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            vertex = np.searchsorted(-grid.turns, -(a / b), side="right")
+        value = self.risk(a, b, np.zeros(a.shape))
+        at = np.zeros(a.shape)
+        falls = side * (_weighted(a, grid.slopes[:1, 0]) + _weighted(b, grid.slopes[1:, 0])) < 0
+        last = grid.hull.size - 1
+        home = grid.hull[vertex]
+        # A long edge of the hull separates two basins; near its slope either end may be the lower one.
+        for shift in (0, -1, 1):
+            index = grid.hull[np.clip(vertex + shift, 0, last)]
+            rows = np.arange(a.size) if shift == 0 else np.flatnonzero(np.abs(index - home) > 3)
+            if rows.size == 0:
+                continue
+            where = self._refined(grid, side, a[rows], b[rows], index[rows])
+            found = self.risk(a[rows], b[rows], where)
+            # Where the slope says that the risk falls from 0, a tie in rounding is not won by 0; elsewhere it is.
+            better = (found < value[rows]) | (falls[rows] & (where != 0) & (found <= value[rows] * (1 + 4e-16)))
+            value[rows] = np.where(better, np.minimum(found, value[rows]), value[rows])
+            at[rows] = np.where(better, where, at[rows])
         limit = self.limit(side, a, b)
-        return np.where(limit <= value, limit, value), np.where(limit <= value, side * np.inf, at)
+        reached = limit < value
+        return Minimum(np.where(reached, limit, value), np.where(reached, side * np.inf, at))
 
     def limit(self, side: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """The risk at t = +-infinity, a class of weight 0 left out."""
-        column = (side + 1) // 2
-        total = np.zeros(a.shape)
-        for weight, partial in ((a, self.positive), (b, self.negative)):
-            end = partial.limits[column]
-            with np.errstate(invalid="ignore"):
-                total = total + np.where(weight > 0, weight * end, 0.0)
-        return total
+        first, second = self._limits[side]
+        return _weighted(a, np.full(a.shape, first)) + _weighted(b, np.full(b.shape, second))
 
     def risk(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
         """a L(1, t) + b L(-1, t), a class of weight 0 left out."""
         return _weighted(a, self.positive.value(t)) + _weighted(b, self.negative.value(t))
 
-    def _refined(
-        self, a: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray, start: np.ndarray
-    ) -> np.ndarray:
-        low, high = np.minimum(low, high), np.maximum(low, high)
-        if self.smooth:
-            return _newton(self, a, b, low, high, start)
-        return _golden(self, a, b, low, high)
+    def slope(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """Derivative of the risk in t."""
+        return _weighted(a, self.positive.slope(t)) + _weighted(b, self.negative.slope(t))
+
+    def curvature(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """Second derivative of the risk in t."""
+        return _weighted(a, self.positive.curvature(t)) + _weighted(b, self.negative.curvature(t))
+
+    def _refined(self, grid: _Grid, side: int, a: np.ndarray, b: np.ndarray, index: np.ndarray) -> np.ndarray:
+        last = grid.t.size - 1
+        if not self.smooth:
+            low, high = np.maximum(index - 1, 0), np.minimum(index + 1, last)
+            return _golden(self, a, b, grid.t[low], grid.t[high])
+
+        # Values tie in rounding near a flat minimum; the signs of slopes do not. Walk to where they change.
+        def outward(k: np.ndarray) -> np.ndarray:
+            return side * (_weighted(a, grid.slopes[0, k]) + _weighted(b, grid.slopes[1, k]))
+
+        index = index.copy()
+        for _ in range(_WALK):
+            falls = (outward(np.minimum(index + 1, last)) < 0) & (index < last - 1)
+            rises = (outward(np.maximum(index - 1, 0)) > 0) & (index > 1) & ~falls
+            if not (falls | rises).any():
+                break
+            index = index + falls - rises
+        low, high = np.maximum(index - 1, 0), np.minimum(index + 1, last)
+        where = grid.t[index]
+        smooth = np.ones(where.shape, dtype=bool)
+        knots = np.flatnonzero(grid.knot[index])
+        if knots.size:
+            smooth[knots] = ~self._turns_at(a[knots], b[knots], where[knots])
+        where[smooth] = _newton(self, a[smooth], b[smooth], grid.t[low[smooth]], grid.t[high[smooth]], where[smooth])
+        return where
+
+    def _turns_at(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """Whether the slope changes sign at a knot: then the knot itself is the minimum."""
+        near = 1e-9 * np.abs(t)
+        return (self.slope(a, b, t - near) < 0) & (self.slope(a, b, t + near) > 0)
 
 
 def _weighted(weight: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """A term of weight 0 is 0, whatever its value."""
     with np.errstate(invalid="ignore"):
         return np.where(weight > 0, weight * value, 0.0)
 
 
-def _second_best(risk: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """The lowest grid point that is a local minimum away from the best one (the best one if there is none)."""
-    local = np.zeros(risk.shape, dtype=bool)
-    local[:, 1:-1] = (risk[:, 1:-1] < risk[:, :-2]) & (risk[:, 1:-1] <= risk[:, 2:])
-    away = np.abs(np.arange(risk.shape[1]) - best[:, None]) > 1
-    candidates = np.where(local & away, risk, np.inf)
-    second = candidates.argmin(axis=1)
-    found = np.isfinite(candidates[np.arange(len(second)), second])
-    return np.where(found, second, best)
+def _lower_left_hull(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices that minimise a x + b y for some a, b >= 0, and the ratios a/b between them."""
+    finite = np.flatnonzero((x < 1e290) & (y < 1e290))
+    order = finite[np.lexsort((y[finite], x[finite]))]
+    hull: list[int] = []
+    for k in order:
+        if hull and y[k] >= y[hull[-1]]:
+            continue
+        while len(hull) >= 2:
+            i, j = hull[-2], hull[-1]
+            if (x[j] - x[i]) * (y[k] - y[i]) <= (y[j] - y[i]) * (x[k] - x[i]):
+                hull.pop()
+            else:
+                break
+        if hull and x[k] == x[hull[-1]]:
+            hull.pop()
+        hull.append(int(k))
+    vertices = np.array(hull)
+    with np.errstate(divide="ignore", over="ignore"):
+        turns = (y[vertices[:-1]] - y[vertices[1:]]) / (x[vertices[1:]] - x[vertices[:-1]])
+    return vertices, turns
 
 
 def _newton(
@@ -117,27 +182,24 @@ def _newton(
     A bracket over which the slope does not change sign holds no interior minimum: its start is returned.
     The risk is flat at its minimum, so a relative error of 1e-11 in t is invisible in the value.
     """
-
-    def total(method: str, at: np.ndarray) -> np.ndarray:
-        return _weighted(a, getattr(solver.positive, method)(at)) + _weighted(b, getattr(solver.negative, method)(at))
-
-    live = (total("slope", low) < 0) & (total("slope", high) > 0)
+    low, high = np.minimum(low, high), np.maximum(low, high)
     result = t.copy()
-    if not live.any():
-        return result
-    a, b, low, high, t = a[live], b[live], low[live], high[live], t[live]
-    for _ in range(64):
-        slope = total("slope", t)
+    invisible = 1e-26 * solver.risk(a, b, t)
+    live = np.flatnonzero((solver.slope(a, b, low) < 0) & (solver.slope(a, b, high) > 0))
+    a, b, low, high, t, invisible = (array[live] for array in (a, b, low, high, t, invisible))
+    for _ in range(_STEPS):
+        if live.size == 0:
+            break
+        slope = solver.slope(a, b, t)
         low, high = np.where(slope < 0, t, low), np.where(slope > 0, t, high)
         with np.errstate(all="ignore"):
-            step = t - slope / total("curvature", t)
+            step = t - slope / solver.curvature(a, b, t)
         inside = (step > low) & (step < high)
-        following = np.where(slope == 0, t, np.where(inside, step, 0.5 * (low + high)))
-        done = np.abs(following - t) <= 1e-11 * np.abs(t)
-        t = following
-        if done.all():
-            break
-    result[live] = t
+        settled = (slope == 0) | (np.abs(step - t) <= 1e-11 * np.abs(t))
+        following = np.where(inside, step, np.where(settled, t, 0.5 * (low + high)))
+        moving = ~settled & (np.abs(slope) * (high - low) > invisible)
+        result[live] = following
+        live, a, b, low, high, t, invisible = (array[moving] for array in (live, a, b, low, high, following, invisible))
     return result
 
 

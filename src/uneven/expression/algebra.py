@@ -7,7 +7,7 @@ everywhere is decided on the tree as written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from fractions import Fraction
 from math import isqrt
 
@@ -16,6 +16,7 @@ from uneven.expression import shapes
 from uneven.expression.text import to_text
 from uneven.expression.tree import (
     MAX_BITS,
+    MAX_NODES,
     ONE,
     ZERO,
     Add,
@@ -156,7 +157,7 @@ def mul(*parts: Node) -> Node:
                 factors.append(part)
     if coefficient == 0:
         return ZERO
-    factors = shapes.rewrite_product(_collected(factors))
+    factors = shapes.rewrite_product(collected(factors))
     if len(factors) == 1 and isinstance(factors[0], Add | Neg | Number | Mul):
         # A sum takes the coefficient inside; the rest were produced by a rewrite and may carry one.
         terms = terms_of(factors[0])
@@ -169,7 +170,7 @@ def mul(*parts: Node) -> Node:
     return scaled(coefficient, factors[0] if len(factors) == 1 else Mul(*factors))
 
 
-def _collected(factors: Iterable[Node]) -> list[Node]:
+def collected(factors: Sequence[Node]) -> list[Node]:
     """Join equal bases: x*x**2 -> x**3; across signs of the exponent only for bases that are never zero."""
     exponents: dict[tuple[Node, bool], Fraction] = {}
     for factor in factors:
@@ -179,7 +180,10 @@ def _collected(factors: Iterable[Node]) -> list[Node]:
             base, exponent = factor, Fraction(1)
         key = (base, positive or exponent > 0)
         exponents[key] = exponents.get(key, Fraction(0)) + exponent
-    return [power(base, number(exponent)) for (base, _), exponent in exponents.items() if exponent]
+    joined = [power(base, number(exponent)) for (base, _), exponent in exponents.items() if exponent]
+    # A power may itself simplify to a base that is already there: sqrt(u)**2 beside u.
+    unchanged = len(joined) == len(list(factors)) and set(joined) == set(factors)
+    return joined if unchanged else collected(joined)
 
 
 def base_and_exponent(factor: Node) -> tuple[Node, Fraction]:
@@ -204,7 +208,7 @@ def power(base: Node, exponent: Node) -> Node:
     whole = k.denominator == 1
     if k == 0:
         return ONE
-    if k == 1:
+    if k == 1 or base == ONE:
         return base
     if k == Fraction(1, 2):
         return call("sqrt", base)
@@ -217,6 +221,8 @@ def power(base: Node, exponent: Node) -> Node:
             return base
         case Pow(inner, Number(j)) if whole and j.denominator == 1 and (k > 0 or is_positive(inner)):
             return power(inner, number(j * k))
+        case Pow(inner, Number(j)) if not whole and j.denominator == 1 and j % 2 == 0 and j > 0:
+            return power(call("abs", inner), number(j * k))
         case Inv(inner) if whole:
             return power(inner, number(-k))
         case Neg(inner) if whole:
@@ -234,7 +240,8 @@ def power(base: Node, exponent: Node) -> Node:
         rewritten = shapes.rewrite_inverse(base)
         if rewritten is not None:
             return power(rewritten, number(-k))
-        return Inv(power(base, number(-k)))
+        upright = power(base, number(-k))
+        return Inv(upright) if upright in (base, Pow(base, number(-k))) else power(upright, Number(-1))
     return Pow(base, exponent)
 
 
@@ -246,6 +253,8 @@ def _small_power(value: Fraction, k: Fraction) -> bool:
 def without_leading_minus(node: Node) -> Node:
     """The tree or its negative, whichever starts with a positive coefficient (for even functions)."""
     first = node.args[0] if isinstance(node, Add) else node
+    if node.size > MAX_NODES // 5:  # the other sign may be longer; deep nests must not grow past the limits
+        return node
     return neg(node) if split(first)[0] < 0 else node
 
 
@@ -285,8 +294,11 @@ def call(name: str, *arguments: Node) -> Node:
         return ONE
     if name == "abs":
         return Call(name, argument)
-    if name == "sqrt" and isinstance(argument, Pow) and argument.exponent == Number(2):
-        return call("abs", argument.base)
+    if name == "sqrt":
+        coefficient, rest = split(argument)
+        if coefficient > 0 and isinstance(rest, Pow) and rest.exponent in (Number(2), Number(4)):
+            half = rest.exponent.value / 2  # type: ignore[attr-defined]
+            return mul(call("sqrt", number(coefficient)), power(call("abs", rest.base), number(half)))
     return shapes.rewrite_call(name, arguments) or Call(name, *arguments)
 
 

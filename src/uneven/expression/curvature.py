@@ -41,7 +41,7 @@ def curvature(node: Node) -> int | None:
         case Inv(argument):
             return CONVEX if is_positive(argument) and curvature(argument) in (AFFINE, CONCAVE) else None
         case Pow(base, Number(exponent)):
-            whole_even = exponent.denominator == 1 and exponent % 2 == 0
+            whole_even = exponent.denominator == 1 and exponent % 2 == 0 and exponent > 0
             if whole_even and curvature(base) == AFFINE:
                 return CONVEX
             if exponent >= 1 and is_nonnegative(base) and curvature(base) in (AFFINE, CONVEX):

@@ -57,6 +57,8 @@ def derivative(node: Node) -> Node:
             return where(op, left, right, derivative(yes), derivative(no))
         case Call("max" | "min" as name, (left, right)):
             return where(">=" if name == "max" else "<=", left, right, derivative(left), derivative(right))
+        case Call("sqrt", (Call("relu", (u,)),)):
+            return _where_positive(u, mul(Number(Fraction(1, 2)), inv(call("sqrt", u))))
         case Call(name, (argument,)):
             inner = derivative(argument)
             return ZERO if inner == ZERO else mul(_outer(name, argument), inner)
@@ -64,6 +66,9 @@ def derivative(node: Node) -> Node:
 
 
 def _power_rule(base: Node, exponent: Node) -> Node:
+    match base, exponent:
+        case Call("relu", (u,)), Number(k) if k.denominator != 1:
+            return _where_positive(u, mul(exponent, power(u, number(k - 1))))
     if isinstance(exponent, Number):
         lowered = power(base, number(exponent.value - 1))
         return mul(exponent, lowered, derivative(base))
@@ -74,6 +79,11 @@ def _power_rule(base: Node, exponent: Node) -> Node:
         mul(exponent, derivative(base), inv(base)) if depends_on_t(base) else ZERO,
     )
     return mul(power(base, exponent), logarithm)
+
+
+def _where_positive(u: Node, outer: Node) -> Node:
+    """Slope of a root of relu(u): 0 where u is not positive, where the power of u would not be defined."""
+    return where(">", u, ZERO, mul(outer, derivative(u)), ZERO)
 
 
 def _outer(name: str, u: Node) -> Node:

@@ -22,6 +22,7 @@ from uneven.expression.tree import (
     COMPARISONS,
     CONSTANTS,
     FUNCTIONS,
+    MAX_BITS,
     MAX_CHARACTERS,
     MAX_DEPTH,
     ONE,
@@ -43,8 +44,6 @@ _TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_][A-Za-z_0-9]*)"
     r"|(?P<operator>\*\*|<=|>=|[-+*/(),<>])"
 )
-_LARGEST = Fraction(2) ** 1024
-_SMALLEST = Fraction(1, 2**1074)
 
 
 class _Token(NamedTuple):
@@ -223,9 +222,9 @@ class _Parser:
         in_range = len(exponent.lstrip("+-")) <= 4
         if in_range:
             value = Fraction(mantissa.rstrip(".") or "0") * Fraction(10) ** int(exponent or 0)
-            in_range = value == 0 or _SMALLEST <= value < _LARGEST
+            in_range = max(value.numerator.bit_length(), value.denominator.bit_length()) <= MAX_BITS
         if not in_range:
-            self.fail(f"the number {token.text[:30]} is outside the range of double precision", token.column)
+            self.fail(f"the number {token.text[:30]} has more than about 900 digits", token.column)
         return value
 
     def named(self, token: _Token) -> Node:

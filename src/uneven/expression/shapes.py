@@ -25,7 +25,7 @@ def rewrite_sum(terms: Terms) -> Terms:
 
 def _logistic_difference(terms: Terms) -> Terms | None:
     """r*expit(x) - r*expit(-x) = r*tanh(x/2), which does not cancel near x = 0."""
-    powers = {rest: dict(map(algebra.base_and_exponent, _factors(rest))) for rest in terms if _has_expit(rest)}
+    powers = {rest: _powers(rest) for rest in terms if _has_expit(rest)}
     for rest, up in powers.items():
         for other, down in powers.items():
             if rest is other or terms[rest] != -terms[other] or terms[rest] < 0:
@@ -42,6 +42,17 @@ def _logistic_difference(terms: Terms) -> Terms | None:
                 new = algebra.mul(rest, Inv(plus[0]), algebra.call("tanh", half))
                 return _replaced(terms, {rest: terms[rest], other: terms[other]}, new, terms[rest])
     return None
+
+
+def _powers(rest: Node) -> dict[Node, Fraction]:
+    """Exponents of the factors; u beside 1/u counts as a base of its own."""
+    powers: dict[Node, Fraction] = {}
+    for factor in _factors(rest):
+        base, exponent = algebra.base_and_exponent(factor)
+        if base in powers:
+            base, exponent = factor, Fraction(1)
+        powers[base] = exponent
+    return powers
 
 
 def _is_expit(node: Node) -> bool:
@@ -118,10 +129,10 @@ def rewrite_product(factors: list[Node]) -> list[Node]:
     if len(exponentials) == 1:
         x = exponentials[0].arguments[0]
         for base, exponent in bases:
-            if base == Call("expit", algebra.neg(x)) and exponent > 0:
+            if base == Call("expit", algebra.neg(x)) and exponent >= 1:
                 others = [f for f in factors if f != exponentials[0] and algebra.base_and_exponent(f)[0] != base]
                 left = algebra.power(base, algebra.number(exponent - 1))
-                return algebra._collected([*others, left, algebra.call("expit", x)])
+                return rewrite_product(algebra.collected([*others, left, algebra.call("expit", x)]))
     for base, exponent in bases:
         if isinstance(base, Call) and base.name == "expit" and exponent < 0:
             x = base.arguments[0]
@@ -135,7 +146,7 @@ def rewrite_product(factors: list[Node]) -> list[Node]:
                     algebra.power(base, algebra.number(exponent + k)),
                     algebra.call("exp", algebra.mul(algebra.number(-k), x)),
                 ]
-                return rewrite_product(algebra._collected([*others, *(part for part in rest if part != ONE)]))
+                return rewrite_product(algebra.collected([*others, *(part for part in rest if part != ONE)]))
     gated = {base.arguments for base, k in bases if isinstance(base, Call) and base.name == "relu" and k > 0}
     return [f for f in factors if not (isinstance(f, Call) and f.name == "step" and f.arguments in gated)]
 

@@ -17,7 +17,7 @@ MAX_DEPTH = 60
 MAX_NODES = 500
 # Numbers are exact rationals. Folding stops before a numerator or denominator grows past this, so that
 # 9**9**9**9 stays a short tree instead of becoming a number.
-MAX_BITS = 4096
+MAX_BITS = 3072
 
 #: Functions of the language and how many arguments each takes (max and min: two or more, nested).
 FUNCTIONS = {

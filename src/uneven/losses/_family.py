@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,24 +15,53 @@ from uneven.errors import LossError
 Array = Any
 
 
+def require_name(kind: str, name: object) -> None:
+    """Raise unless a new phi or parameter can be called so."""
+    from uneven.losses._phi import RESERVED  # which imports this module
+
+    if not (isinstance(name, str) and name.isidentifier() and name.isascii() and name == name.lower()):
+        raise LossError(
+            f"the name of a {kind} is a lower-case identifier such as 'my_{kind}', got {_inputs.brief(name)}"
+        )
+    if name in RESERVED:
+        raise LossError(f"the name {name!r} is a word of the language; choose another for the {kind}")
+
+
+_RANGES: tuple[tuple[str, str, Callable[[Any, Any], bool]], ...] = (
+    ("at_least", "at least", operator.ge),
+    ("above", "greater than", operator.gt),
+    ("at_most", "at most", operator.le),
+)
+
+
 @dataclass(frozen=True)
 class Parameter:
-    """A named number in the sentence of a phi, with its default and its range."""
+    """A named number in the sentence of a phi, with its default and its range, all kept as rationals."""
 
     name: str
-    default: Fraction | int
-    at_least: Fraction | int | None = None
-    above: Fraction | int | None = None
-    at_most: Fraction | int | None = None
+    default: Exact
+    at_least: Exact | None = None
+    above: Exact | None = None
+    at_most: Exact | None = None
+
+    def __post_init__(self) -> None:
+        require_name("parameter", self.name)
+        for field, _, _ in _RANGES:
+            bound = getattr(self, field)
+            if bound is not None:
+                object.__setattr__(self, field, _inputs.exact(f"{field} of {self.name}", bound))
+        object.__setattr__(self, "default", self._within(f"the default of {self.name}", self.default))
 
     def read(self, value: Exact) -> Fraction:
-        number = _inputs.exact(self.name, value)
-        if self.at_least is not None and number < self.at_least:
-            raise LossError(f"{self.name} must be at least {self.at_least}, got {value!r}")
-        if self.above is not None and number <= self.above:
-            raise LossError(f"{self.name} must be greater than {self.above}, got {value!r}")
-        if self.at_most is not None and number > self.at_most:
-            raise LossError(f"{self.name} must be at most {self.at_most}, got {value!r}")
+        """A value given for it."""
+        return self._within(self.name, value)
+
+    def _within(self, label: str, value: Exact) -> Fraction:
+        number = _inputs.exact(label, value)
+        for field, words, holds in _RANGES:
+            bound = getattr(self, field)
+            if bound is not None and not holds(number, bound):
+                raise LossError(f"{label} must be {words} {bound}, got {_inputs.brief(value)}")
         return number
 
 
@@ -68,11 +98,12 @@ class ClosedForm:
 class OwnAlpha:
     """The odds of the one alpha for which (phi(t), phi(-gamma t)/gamma) is calibrated.
 
-    ``odds(gamma, parameters)`` returns None where nothing is declared: then it is computed.
+    ``odds(gamma, parameters)``, gamma a Fraction, returns a Fraction where they are known exactly, a float where
+    they are known to rounding, None where nothing is declared: then they are computed.
     """
 
     source: str
-    odds: Callable[..., float | None]
+    odds: Callable[..., Fraction | float | None]
 
 
 @dataclass(frozen=True)
@@ -110,11 +141,38 @@ class Family:
     own_alpha: OwnAlpha | None = None
     doc: str = ""
 
+    def __post_init__(self) -> None:
+        _require("the sentence", "a text in the little language", isinstance(self.sentence, str), self.sentence)
+        named = isinstance(self.parameters, tuple) and all(isinstance(p, Parameter) for p in self.parameters)
+        _require("parameters", "a tuple of uneven.losses.Parameter", named, self.parameters)
+        different = len({p.name for p in self.parameters}) == len(self.parameters)
+        _require("parameters", "of different names", different, [p.name for p in self.parameters])
+        _require("convex", "True, False or None", self.convex is None or isinstance(self.convex, bool), self.convex)
+        _require("limits", "a pair of texts such as ('inf', '0')", _is_none_or_pair(self.limits), self.limits)
+        if self.minimiser is not None:
+            number, scalar = _inputs.float_array("minimiser", self.minimiser)
+            _require("minimiser", "one number", scalar, self.minimiser)
+            object.__setattr__(self, "minimiser", float(number[0]))
+        a_text = self.minimum is None or isinstance(self.minimum, str)
+        _require("minimum", "a text such as '0'", a_text, self.minimum)
+        _require("doc", "a text", isinstance(self.doc, str), self.doc)
+
     def read(self, given: Mapping[str, Exact]) -> tuple[tuple[str, Fraction], ...]:
         """Values of the parameters, defaults filled in."""
         known = {parameter.name for parameter in self.parameters}
         for name in given:
             if name not in known:
                 takes = f"takes {', '.join(sorted(known))}" if known else "takes no parameters"
-                raise LossError(f"the phi {self.sentence!r} {takes}, got {name}={given[name]!r}")
+                raise LossError(f"the phi {self.sentence!r} {takes}, got {name}={_inputs.brief(given[name])}")
         return tuple((p.name, p.read(given.get(p.name, p.default))) for p in self.parameters)
+
+
+def _require(name: str, what: str, holds: bool, given: object) -> None:
+    if not holds:
+        raise LossError(f"{name} must be {what}, got {_inputs.brief(given)}")
+
+
+def _is_none_or_pair(limits: object) -> bool:
+    return limits is None or (
+        isinstance(limits, tuple) and len(limits) == 2 and all(isinstance(sentence, str) for sentence in limits)
+    )

@@ -61,8 +61,11 @@ class Loss:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a loss is frozen")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a loss is frozen")
+
     def _key(self) -> tuple[Any, ...]:
-        return (type(self), self._positive, self._negative, self._alpha)
+        return (type(self), self._positive.key, self._negative.key, self._alpha)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Loss) and self._key() == other._key()

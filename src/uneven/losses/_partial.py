@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from uneven.errors import LossError
 from uneven.expression import Node, derivative, substitute
 from uneven.expression.algebra import mul
 from uneven.expression.tree import Number, T
-from uneven.losses._phi import Phi, evaluated
+from uneven.losses._phi import Phi
 from uneven.ops.floats import repaired
 
 
@@ -30,11 +31,22 @@ class Partial:
         """The same partial loss times a positive number."""
         return Partial(self.function, self.weight * factor, self.inner)
 
-    @property
+    @cached_property
+    def _factors(self) -> tuple[float, float, float, float]:
+        """inner, weight, weight * inner and weight * inner**2 as floats."""
+        w, k = self.weight, self.inner
+        return to_float(k), to_float(w), to_float(w * k), to_float(w * k * k)
+
+    @cached_property
     def tree(self) -> Node:
         """The partial loss as one tree in t; only for a phi."""
         function = self._phi("formula")
         return mul(Number(self.weight), substitute(function.tree, {"t": mul(Number(self.inner), T)}))
+
+    @property
+    def key(self) -> object:
+        """What makes two partial losses equal: the formula, else the function and its factors."""
+        return self.tree if self.symbolic else (self.function, self.weight, self.inner)
 
     @property
     def symbolic(self) -> bool:
@@ -47,7 +59,7 @@ class Partial:
             )
         return self.function
 
-    @property
+    @cached_property
     def limits(self) -> tuple[float, float]:
         """Values at t = -inf and t = inf."""
         if isinstance(self.function, Phi):
@@ -56,9 +68,9 @@ class Partial:
             left, right = (float(v) for v in self._called(np.array([-1e300, 1e300])))
         if self.inner < 0:
             left, right = right, left
-        return left * to_float(self.weight), right * to_float(self.weight)
+        return left * self._factors[1], right * self._factors[1]
 
-    @property
+    @cached_property
     def switch_points(self) -> tuple[float, ...]:
         """Values of t where the formula changes."""
         from uneven.ops.pieces import switch_points
@@ -71,9 +83,9 @@ class Partial:
         """Values at an array of floats."""
         if not isinstance(self.function, Phi):
             return self._called(t)
-        with np.errstate(over="ignore", invalid="ignore"):
-            inside = t * t.dtype.type(to_float(self.inner))
-            result = self.function.values(inside) * t.dtype.type(to_float(self.weight))
+        with np.errstate(all="ignore"):
+            inside = t * t.dtype.type(self._factors[0])
+            result = self.function.values(inside) * t.dtype.type(self._factors[1])
         # The value before a small weight is applied may have overflowed alone.
         doubtful = _misplaced(t, inside) | (np.isfinite(t) & np.isinf(result) & (self.weight < 1)) | np.isnan(result)
         if doubtful.any():
@@ -82,25 +94,25 @@ class Partial:
 
     def slope(self, t: np.ndarray) -> np.ndarray:
         """First derivative in t."""
-        tree = derivative(self._phi("slope").tree)
-        return self._differentiated(tree, self.weight * self.inner, lambda: derivative(self.tree), t)
+        return self._differentiated(1, t)
 
     def curvature(self, t: np.ndarray) -> np.ndarray:
         """Second derivative in t."""
-        tree = derivative(derivative(self._phi("curvature").tree))
-        return self._differentiated(tree, self.weight * self.inner**2, lambda: derivative(derivative(self.tree)), t)
+        return self._differentiated(2, t)
 
-    def _differentiated(self, tree: Node, factor: Fraction, whole: Callable[[], Node], t: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore", invalid="ignore"):
-            inside = t * t.dtype.type(to_float(self.inner))
-            result = evaluated(tree, inside) * t.dtype.type(to_float(factor))
+    def _differentiated(self, order: int, t: np.ndarray) -> np.ndarray:
+        function = self._phi("slope" if order == 1 else "curvature")
+        with np.errstate(all="ignore"):
+            inside = t * t.dtype.type(self._factors[0])
+            result = function.derivatives(order, inside) * t.dtype.type(self._factors[order + 1])
         doubtful = _misplaced(t, inside) | np.isnan(result)
         if doubtful.any():
-            result[doubtful] = repaired(whole(), t[doubtful])
+            whole = derivative(self.tree)
+            result[doubtful] = repaired(whole if order == 1 else derivative(whole), t[doubtful])
         return result + t.dtype.type(0)  # no negative zero
 
     def _called(self, t: np.ndarray) -> np.ndarray:
-        inside = t * t.dtype.type(to_float(self.inner))
+        inside = t * t.dtype.type(self._factors[0])
         with np.errstate(all="ignore"):
             raw = self.function(inside)
         result = np.asarray(raw)
@@ -113,7 +125,7 @@ class Partial:
         if wrong.any():
             at, value = float(inside[wrong].flat[0]), result[wrong].flat[0]
             raise LossError(f"a loss is never negative or NaN, but the given function returns {value} at t = {at:.12g}")
-        return result.astype(t.dtype) * t.dtype.type(to_float(self.weight))
+        return result.astype(t.dtype) * t.dtype.type(self._factors[1])
 
 
 def _misplaced(t: np.ndarray, inside: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -12,10 +12,10 @@ import numpy as np
 
 from uneven import _inputs
 from uneven._inputs import Exact
-from uneven.errors import LossError
+from uneven.errors import ExpressionError, LossError
 from uneven.expression import Node, derivative, parse, simplify, substitute, to_latex, to_text
 from uneven.expression.curvature import is_convex
-from uneven.expression.tree import CONSTANTS, FUNCTIONS, Number, put
+from uneven.expression.tree import CONSTANTS, FUNCTIONS, MAX_CHARACTERS, Number, depends_on_t, put
 from uneven.losses import _registry
 from uneven.losses._family import Family
 
@@ -50,6 +50,9 @@ class Phi:
             object.__setattr__(self, attribute, value)
 
     def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a phi is frozen")
+
+    def __delattr__(self, name: str) -> None:
         raise AttributeError("a phi is frozen")
 
     def __eq__(self, other: object) -> bool:
@@ -112,6 +115,8 @@ class Phi:
             return math.inf
         names = [name for name, _ in self._parameters]
         tree = substitute(parse(sentence, names), _numbers(self._parameters))
+        if depends_on_t(tree):
+            raise LossError(f"a declared limit or minimum is a number, but {sentence!r} depends on t")
         return float(values(tree, np.zeros(1))[0])
 
     @property
@@ -128,50 +133,90 @@ class Phi:
         """phi at an array of floats."""
         special = self._family.special_value
         if special is None or not np.isfinite(t).all():
-            return evaluated(self.tree, t, self.limits)
+            return evaluated(self.tree, t, lambda: self.limits)
         with np.errstate(all="ignore"):
             return special(t)
 
     def slope(self, t: Any) -> Any:
         """phi'(t); at a kink a fixed value between the one-sided slopes."""
-        return self._evaluated(derivative(self.tree), t)
+        array, scalar = _inputs.float_array("t", t)
+        return _inputs.unwrapped(self.derivatives(1, array), scalar)
 
     def curvature(self, t: Any) -> Any:
         """phi''(t); at a kink, and at a jump of the slope, that of one neighbouring piece."""
-        return self._evaluated(derivative(derivative(self.tree)), t)
-
-    def _evaluated(self, tree: Node, t: Any) -> Any:
         array, scalar = _inputs.float_array("t", t)
-        return _inputs.unwrapped(evaluated(tree, array), scalar)
+        return _inputs.unwrapped(self.derivatives(2, array), scalar)
+
+    def derivatives(self, order: int, t: np.ndarray) -> np.ndarray:
+        """First or second derivative at an array of floats."""
+        slope = derivative(self.tree)
+        result = evaluated(slope if order == 1 else derivative(slope), t)
+        if order == 1:
+            for point, value in _smooth_switches(self.tree):
+                result[t == point] = value
+        return result
 
 
-def evaluated(tree: Node, t: np.ndarray, limits: tuple[float, float] | None = None) -> np.ndarray:
+def evaluated(tree: Node, t: np.ndarray, limits: Callable[[], tuple[float, float]] | None = None) -> np.ndarray:
     """Values at floats; at infinite t the limits (found from far away if not given)."""
     from uneven.ops.floats import values
 
     infinite = np.isinf(t)
     if not infinite.any():
         return values(tree, t) + t.dtype.type(0)  # a fresh array, and no negative zero
-    left, right = limits or (limit(tree, -1.0), limit(tree, 1.0))
+    left, right = limits() if limits else (limit(tree, -1.0), limit(tree, 1.0))
     result = values(tree, np.where(infinite, t.dtype.type(0), t)) + t.dtype.type(0)
     result[infinite] = np.where(t[infinite] > 0, right, left)
     return result
 
 
 @lru_cache(maxsize=1024)
+def _smooth_switches(tree: Node) -> tuple[tuple[float, float], ...]:
+    """Switch points that are no kinks, with the slope there.
+
+    relu and abs have slope 0 where they turn, each on its own; a sum of them may be smooth and its slope
+    another.
+    """
+    from uneven.ops.floats import values
+    from uneven.ops.pieces import Undecidable, kinks, slope_beside, switch_points
+
+    found = []
+    for point in switch_points(tree):
+        if float(point) in kinks(tree) or Fraction(float(point)) != point:
+            continue
+        try:
+            slope = values(slope_beside(tree, point, 1), np.array([float(point)]))[0]
+        except (Undecidable, ExpressionError):
+            continue
+        found.append((float(point), float(slope)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=1024)
 def limit(tree: Node, sign: float) -> float:
-    """Limit at +-infinity as seen from 1e75, 1e150 and 1e300 (still growing there: infinite)."""
+    """Limit at +-infinity as seen from the three farthest points where the tree can be evaluated.
+
+    Still growing there: infinite; still shrinking by a constant factor: 0.
+    """
     from uneven.ops.floats import values
 
-    near, middle, far = values(tree, sign * np.array([1e75, 1e150, 1e300]))
+    seen: list[float] = []
+    for size in (1e300, 1e150, 1e75, 1e30, 1e12, 1e6, 1e3, 1e2, 1e1):
+        try:
+            seen.append(float(values(tree, np.array([sign * size]))[0]))
+        except ExpressionError:
+            continue
+        if len(seen) == 3:
+            break
+    far, middle, near = seen
     if far > middle > near and far - middle > 1e-6 * abs(far):
         return math.inf
-    if far < middle < near and middle - far > 1e-6 * abs(far) and far < 0:
-        return -math.inf
-    return float(far)
+    if 0 < far < 0.9 * middle < 0.81 * near:
+        return 0.0
+    return far
 
 
-def phi(function: str | Phi, **parameters: Exact) -> Phi:
+def phi(function: str | Phi, /, **parameters: Exact) -> Phi:
     r"""A margin function, registered by name or written as an expression in t.
 
     Parameters
@@ -210,7 +255,7 @@ def phi(function: str | Phi, **parameters: Exact) -> Phi:
             f"a phi is a registered name or an expression in t, got {function!r} of type {type(function).__name__}"
         )
     name = function.strip()
-    if name.isidentifier() and name not in RESERVED:
+    if name.isidentifier() and name not in RESERVED and len(name) <= MAX_CHARACTERS:
         return from_family(name, _registry.family(name), parameters)
     if parameters:
         raise LossError(f"parameters go with a registered name; write their values into the expression {function!r}")

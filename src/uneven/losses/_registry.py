@@ -7,8 +7,9 @@ import pkgutil
 from difflib import get_close_matches
 from pathlib import Path
 
+from uneven import _inputs
 from uneven.errors import LossError
-from uneven.losses._family import Family, Parameter
+from uneven.losses._family import Family, Parameter, require_name
 
 _added: dict[str, Family] = {}
 
@@ -32,6 +33,7 @@ def names() -> tuple[str, ...]:
 
 def family(name: str) -> Family:
     """The declaration registered under a name."""
+    _require_text(name)
     if name in _added:
         return _added[name]
     if name in files():
@@ -77,9 +79,8 @@ def register(
     """
     from uneven.losses import _facts, _phi
 
-    if not (isinstance(name, str) and name.isidentifier() and name.isascii() and name == name.lower()):
-        raise LossError(f"the name of a phi is a lower-case identifier such as 'my_hinge', got {name!r}")
-    if name in names() or name in _phi.RESERVED:
+    require_name("phi", name)
+    if name in names():
         raise LossError(f"the name {name!r} is taken; choose another")
     new = Family(
         sentence=sentence,
@@ -96,6 +97,12 @@ def register(
 
 def unregister(name: str) -> None:
     """Forget a phi registered at run time."""
+    _require_text(name)
     if name not in _added:
         raise LossError(f"no phi named {name!r} was registered at run time")
     del _added[name]
+
+
+def _require_text(name: object) -> None:
+    if not isinstance(name, str):
+        raise LossError(f"the name of a phi is a text such as 'hinge', got {_inputs.brief(name)}")

@@ -4,13 +4,14 @@ With g = 0 it is the logistic loss.
 """
 
 import math
+from fractions import Fraction
 
 from uneven.losses._family import Family, OwnAlpha, Parameter
 
 
-def _own_odds(gamma: float, parameters: dict[str, float]) -> float:
+def _own_odds(gamma: Fraction, parameters: dict[str, float]) -> Fraction:
     """phi' crosses the level phi'(0) only at 0, so t = 0 minimises the risk at eta = 1/2 for every gamma."""
-    return 1.0
+    return Fraction(1)
 
 
 family = Family(

@@ -1,6 +1,7 @@
 r"""Ramp, a hinge cut off at c: :math:`\varphi(t) = \min(c, (1 - t)_+)`."""
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,9 @@ def _sides(a: Array, b: Array, difference: Array, gamma: float, parameters: dict
     return Sides(np.minimum(at_zero, right), np.minimum(at_zero, left), difference_of_sides)
 
 
-def _own_odds(gamma: float, parameters: dict[str, float]) -> float | None:
-    m1, m2 = _heights(gamma, parameters)
+def _own_odds(gamma: Fraction, parameters: dict[str, float]) -> Fraction:
+    cap = Fraction(parameters["cap"])
+    m1, m2 = min(cap, 1 + 1 / gamma), min(cap, 1 + gamma)
     return m2 / (gamma * m1)
 
 

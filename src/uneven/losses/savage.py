@@ -1,6 +1,7 @@
 r"""Savage: :math:`\varphi(t) = 1/(1 + e^{2t})^2`."""
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from uneven.losses._closed_forms import from_risk_and_gap, only_even_margins
@@ -17,9 +18,9 @@ def _gap(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[s
     return difference * difference / (4 * (a + b))
 
 
-def _own_odds(gamma: float, parameters: dict[str, float]) -> float | None:
+def _own_odds(gamma: Fraction, parameters: dict[str, float]) -> Fraction | None:
     """t = 0 minimises the risk at eta = 1/2 exactly for 1/3 <= gamma <= 3."""
-    return 1.0 if gamma <= 3 and 3 * gamma >= 1 else None
+    return Fraction(1) if gamma <= 3 and 3 * gamma >= 1 else None
 
 
 family = Family(

@@ -1,25 +1,26 @@
 r"""Sigmoid: :math:`\varphi(t) = 1/(1 + e^t)`."""
 
 import math
+from fractions import Fraction
 
 from uneven.losses._closed_forms import only_even_margins, symmetric_sides
 from uneven.losses._family import ClosedForm, Family, OwnAlpha
 
 
-def _own_odds(gamma: float, parameters: dict[str, float]) -> float:
+def _own_odds(gamma: Fraction, parameters: dict[str, float]) -> Fraction | float:
     """Odds of alpha(gamma), to full precision for every gamma (Scott, appendix B).
 
     With d = gamma - 1 >= 0: z in (0, 1) solves gamma z^(gamma-1) + (gamma-1) z^gamma = 1, which is
     t = -log1p(d (1 + e^t))/d for t = ln z, and odds = (1 + d (1 + z))/gamma^2.
     """
+    if gamma == 1:
+        return Fraction(1)
     if gamma < 1:  # alpha(1/gamma) = 1 - alpha(gamma)
-        return 1 / _odds_above_one((1 - gamma) / gamma)
-    return _odds_above_one(gamma - 1)
+        return 1 / _odds_above_one(float((1 - gamma) / gamma))
+    return _odds_above_one(float(gamma - 1))
 
 
 def _odds_above_one(d: float) -> float:
-    if d == 0:
-        return 1.0
     t = -1.2784645427610738 if d < 1e-3 else -math.log1p(2 * d) / d  # the root as d -> 0
     for _ in range(60):
         z = math.exp(t)

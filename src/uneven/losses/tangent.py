@@ -1,6 +1,7 @@
 r"""Tangent: :math:`\varphi(t) = (2 \arctan t - 1)^2`."""
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from uneven.losses._closed_forms import from_risk_and_gap, only_even_margins
@@ -8,7 +9,7 @@ from uneven.losses._family import ClosedForm, Family, OwnAlpha
 
 Array = Any
 # For larger gamma (or smaller than its reciprocal), t = 0 is no longer a global minimiser at eta = 1/2.
-_LARGEST_TANGENTIAL_GAMMA = 13.9360104960078208727570243036
+_LARGEST_TANGENTIAL_GAMMA = Fraction("13.936010496007820872757024303")  # rounded down
 
 
 def _risk(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[str, float]) -> Array:
@@ -19,8 +20,8 @@ def _gap(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[s
     return difference * difference / (a + b)
 
 
-def _own_odds(gamma: float, parameters: dict[str, float]) -> float | None:
-    return 1.0 if max(gamma, 1 / gamma) <= _LARGEST_TANGENTIAL_GAMMA else None
+def _own_odds(gamma: Fraction, parameters: dict[str, float]) -> Fraction | None:
+    return Fraction(1) if max(gamma, 1 / gamma) <= _LARGEST_TANGENTIAL_GAMMA else None
 
 
 family = Family(

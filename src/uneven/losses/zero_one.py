@@ -1,6 +1,7 @@
 r"""Zero-one: :math:`\varphi(t) = 1\{t \le 0\}`."""
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from uneven.losses._family import ClosedForm, Family, OwnAlpha, Sides
@@ -13,7 +14,7 @@ def _sides(a: Array, b: Array, difference: Array, gamma: float, parameters: dict
     return Sides(b / gamma, a + 0 * b, b / gamma - a)
 
 
-def _own_odds(gamma: float, parameters: dict[str, float]) -> float:
+def _own_odds(gamma: Fraction, parameters: dict[str, float]) -> Fraction:
     return 1 / gamma
 
 

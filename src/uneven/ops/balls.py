@@ -31,7 +31,11 @@ _BEYOND_DOUBLES = arb(2) ** 1024
 
 
 class Undefined(ArithmeticError):
-    """The tree is not defined, or not known to be, on the whole input."""
+    """The tree is not known to be defined on the whole input."""
+
+
+class Impossible(Undefined):
+    """The tree is surely undefined on the whole input."""
 
 
 class Interval(NamedTuple):
@@ -132,6 +136,10 @@ def nearest_float(tree: Node, t: float) -> float | None:
     return None
 
 
+def _beyond(surely: bool, message: str) -> Undefined:
+    return Impossible(message) if surely else Undefined(message)
+
+
 def _ordered(x: arb, y: arb) -> Interval:
     return Interval(x.lower(), y.upper())
 
@@ -162,6 +170,8 @@ class _Balls:
         return Interval(_least([c.lower() for c in corners]), _greatest([c.upper() for c in corners]))
 
     def divide(self, x: Interval, y: Interval) -> Interval:
+        if y.lo.is_zero() and y.hi.is_zero():
+            raise Impossible("division by 0")
         if not (y.lo > 0 or y.hi < 0):
             raise Undefined("division by an interval that contains 0")
         return self.multiply(x, _ordered(_reciprocal(y.hi), _reciprocal(y.lo)))
@@ -174,13 +184,16 @@ class _Balls:
         if exponent.denominator == 1:
             return _whole_power(x, exponent.numerator)
         if not x.lo >= 0:
-            raise Undefined("fractional power of a negative number")
+            raise _beyond(x.hi < 0, "fractional power of a negative number")
         k = arb(exponent.numerator) / exponent.denominator
         return _clamped(_positive_power(x.lo, k), _positive_power(x.hi, k), 0, None)
 
     def power(self, x: Interval, y: Interval) -> Interval:
+        if x.lo.is_zero() and y.lo > 0:  # 0 to a positive power is 0
+            upper = _ZERO if x.hi.is_zero() else self.power(Interval(x.hi, x.hi), y).hi
+            return Interval(_ZERO, _greatest([upper, _ONE]) if x.hi > 1 else upper)
         if not x.lo > 0:
-            raise Undefined("variable power of a number that may not be positive")
+            raise _beyond(x.hi < 0, "variable power of a number that may not be positive")
         return self.call("exp", self.multiply(y, self.call("log", x)))
 
     def call(self, name: str, *arguments: Interval) -> Interval:
@@ -305,20 +318,20 @@ def _erfc_interval(x: Interval) -> Interval:
 
 
 def _log(x: Interval) -> Interval:
-    if not x.lo >= 0 or x.hi.is_zero():
-        raise Undefined("log of a number that may not be positive")
-    return _ordered(_MINUS_INF if x.lo.is_zero() else x.lo.log(), _INF if x.hi == _INF else x.hi.log())
+    if not x.lo > 0:
+        raise _beyond(x.hi <= 0, "log of a number that may not be positive")
+    return _ordered(x.lo.log(), _INF if x.hi == _INF else x.hi.log())
 
 
 def _log1p(x: Interval) -> Interval:
-    if not x.lo >= -1 or x.hi == -1:
-        raise Undefined("log1p of a number that may not exceed -1")
-    return _ordered(_MINUS_INF if x.lo == -1 else x.lo.log1p(), _INF if x.hi == _INF else x.hi.log1p())
+    if not x.lo > -1:
+        raise _beyond(x.hi <= -1, "log1p of a number that may not exceed -1")
+    return _ordered(x.lo.log1p(), _INF if x.hi == _INF else x.hi.log1p())
 
 
 def _sqrt(x: Interval) -> Interval:
     if not x.lo >= 0:
-        raise Undefined("square root of a number that may be negative")
+        raise _beyond(x.hi < 0, "square root of a number that may be negative")
     return _clamped(x.lo.sqrt(), _INF if x.hi == _INF else x.hi.sqrt(), 0, None)
 
 

@@ -8,10 +8,12 @@ tensor library is another.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, TypeVar
+from functools import lru_cache
+from typing import Any, Protocol, TypeVar
 
-from uneven.expression.tree import Add, Call, Inv, Mul, Neg, Node, Number, Pow, Symbol, Where
+from uneven.expression.tree import ONE, Add, Call, Inv, Mul, Neg, Node, Number, Pow, Symbol, T, Where
 
 V = TypeVar("V")
 
@@ -34,6 +36,76 @@ class Arithmetic(Protocol[V]):
         ...
 
 
+@dataclass(frozen=True)
+class _Step:
+    """One operation: a method of the arithmetic, the registers it reads, and what else it needs."""
+
+    method: str
+    registers: tuple[int, ...]
+    extra: tuple[Any, ...] = ()
+
+
+@lru_cache(maxsize=8192)
+def _program(tree: Node) -> tuple[_Step, ...]:
+    """A tree as a list of steps, each common subtree once; register 0 is t, step k fills register k + 1."""
+    steps: list[_Step] = []
+    register: dict[Node, int] = {T: 0}
+
+    def emit(method: str, *registers: int, extra: tuple[Any, ...] = ()) -> int:
+        steps.append(_Step(method, registers, extra))
+        return len(steps)
+
+    def place(node: Node) -> int:
+        if node not in register:
+            register[node] = compute(node)
+        return register[node]
+
+    def compute(node: Node) -> int:
+        match node:
+            case Number(number):
+                return emit("number", extra=(number,))
+            case Symbol(name):
+                return emit("constant", extra=(name,))
+            case Add():
+                first, *rest = node.children
+                total = place(first)
+                for term in rest:
+                    if isinstance(term, Neg):
+                        total = emit("subtract", total, place(term.argument))
+                    else:
+                        total = emit("add", total, place(term))
+                return total
+            case Neg(argument):
+                return emit("negate", place(argument))
+            case Mul():
+                first, *rest = node.children
+                total = place(first)
+                for factor in rest:
+                    if isinstance(factor, Inv):
+                        divisor, times = _divisor(factor.argument)
+                        for _ in range(times):
+                            total = emit("divide", total, place(divisor))
+                    else:
+                        total = emit("multiply", total, place(factor))
+                return total
+            case Inv(argument):
+                return emit("divide", place(ONE), place(argument))
+            case Pow(base, Number(exponent)):
+                return emit("rational_power", place(base), extra=(exponent,))
+            case Pow(base, exponent_tree):
+                return emit("power", place(base), place(exponent_tree))
+            case Call(name, arguments):
+                return emit(name, *(place(argument) for argument in arguments), extra=("call",))
+            case Where():
+                return emit("where", extra=(node,))
+        raise TypeError(node)
+
+    end = place(tree)
+    if end != len(steps):  # the tree is t itself, or a subtree computed before its last step
+        steps.append(_Step("keep", (end,)))
+    return tuple(steps)
+
+
 def _divisor(argument: Node) -> tuple[Node, int]:
     """x/u**2 is x/u/u: u**2 may overflow where the quotient does not."""
     match argument:
@@ -54,55 +126,19 @@ def evaluate(tree: Node, arithmetic: Arithmetic[V], t: V) -> V:
     >>> evaluate(parse("relu(1 - t)**2/3"), RATIONALS, Fraction(1, 2))
     Fraction(1, 12)
     """
-    known: dict[Node, V] = {}
 
-    def value(node: Node, at: V) -> V:
-        if at is not t:
-            return evaluate(node, arithmetic, at)
-        if node not in known:
-            known[node] = compute(node)
-        return known[node]
+    def value(subtree: Node, at: V) -> V:
+        return evaluate(subtree, arithmetic, at)
 
-    def compute(node: Node) -> V:
-        match node:
-            case Number(number):
-                return arithmetic.number(number)
-            case Symbol("t"):
-                return t
-            case Symbol(name):
-                return arithmetic.constant(name)
-            case Add():
-                first, *rest = node.children
-                total = value(first, t)
-                for term in rest:
-                    if isinstance(term, Neg):
-                        total = arithmetic.subtract(total, value(term.argument, t))
-                    else:
-                        total = arithmetic.add(total, value(term, t))
-                return total
-            case Neg(argument):
-                return arithmetic.negate(value(argument, t))
-            case Mul():
-                first, *rest = node.children
-                total = value(first, t)
-                for factor in rest:
-                    if isinstance(factor, Inv):
-                        divisor, times = _divisor(factor.argument)
-                        for _ in range(times):
-                            total = arithmetic.divide(total, value(divisor, t))
-                    else:
-                        total = arithmetic.multiply(total, value(factor, t))
-                return total
-            case Inv(argument):
-                return arithmetic.divide(arithmetic.number(Fraction(1)), value(argument, t))
-            case Pow(base, Number(exponent)):
-                return arithmetic.rational_power(value(base, t), exponent)
-            case Pow(base, exponent_tree):
-                return arithmetic.power(value(base, t), value(exponent_tree, t))
-            case Call(name, arguments):
-                return arithmetic.call(name, *(value(argument, t) for argument in arguments))
-            case Where():
-                return arithmetic.where(node, t, value)
-        raise TypeError(node)
-
-    return value(tree, t)
+    values = [t]
+    for step in _program(tree):
+        read = [values[register] for register in step.registers]
+        if step.extra == ("call",):
+            values.append(arithmetic.call(step.method, *read))
+        elif step.method == "where":
+            values.append(arithmetic.where(step.extra[0], t, value))
+        elif step.method == "keep":
+            values.append(read[0])
+        else:
+            values.append(getattr(arithmetic, step.method)(*read, *step.extra))
+    return values[-1]

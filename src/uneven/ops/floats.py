@@ -1,7 +1,8 @@
 """NumPy arithmetic: float64 and float32 arrays.
 
-Overflow to infinity and underflow to zero are silent and right. What floating point cannot decide
-(0 * inf, inf - inf) is computed again in ball arithmetic, so that no NaN leaves this module.
+What floating point cannot be trusted with is computed again in ball arithmetic: NaN (0 * inf, inf - inf), an
+infinity that a logarithm, root or quotient might have brought back into range, and a comparison of two values
+that came out equal (both may have overflowed, or underflowed to 0).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ import numpy as np
 from uneven._inputs import to_float
 from uneven.errors import ExpressionError
 from uneven.expression import Node, to_text
-from uneven.expression.tree import Where
+from uneven.expression.tree import Add, Call, Inv, Neg, Number, Pow, Where, depends_on_t
 from uneven.ops.evaluate import evaluate
 
 Array = Any  # a float64 or float32 array or scalar
@@ -76,6 +78,7 @@ _COMPARE: dict[str, Callable[[Array, Array], Array]] = {
 class _Floats:
     def __init__(self, dtype: Any) -> None:
         self.scalar = dtype.type
+        self.tied: Array = np.False_  # where a comparison was a tie, or not one at all
 
     def number(self, value: Fraction) -> Array:
         return self.scalar(to_float(value))
@@ -101,27 +104,49 @@ class _Floats:
     def rational_power(self, x: Array, exponent: Fraction) -> Array:
         if exponent == 2:
             return x * x
+        if abs(exponent) >= 2**53 and exponent.denominator == 1:  # as a double it would be even
+            size = np.power(np.abs(x), self.number(exponent))
+            return np.copysign(size, x) if exponent % 2 else size
         return np.power(x, self.number(exponent))
 
     def power(self, x: Array, y: Array) -> Array:
         return np.power(x, y)
 
     def call(self, name: str, *arguments: Array) -> Array:
+        if name == "step":
+            self.tied = self.tied | ~(arguments[0] != 0) | np.isnan(arguments[0])
         return _FUNCTIONS[name](*arguments)
 
     def where(self, node: Where, t: Array, value: Callable[[Node, Array], Array]) -> Array:
-        chosen = _COMPARE[node.op](value(node.left, t), value(node.right, t))
-        return np.where(chosen, value(node.yes, t), value(node.no, t))
+        left, right = value(node.left, t), value(node.right, t)
+        self.tied = self.tied | ~((left < right) | (left > right))
+        return np.where(_COMPARE[node.op](left, right), value(node.yes, t), value(node.no, t))
 
 
-_ARITHMETIC = {dtype: _Floats(dtype) for dtype in (np.dtype(np.float64), np.dtype(np.float32))}
+def _evaluated(tree: Node, t: Array) -> tuple[Array, Array]:
+    arithmetic = _Floats(t.dtype)
+    with np.errstate(all="ignore"):
+        result = evaluate(tree, arithmetic, t)
+    return np.broadcast_to(result, t.shape) if np.shape(result) != t.shape else result, arithmetic.tied
 
 
 def plain_values(tree: Node, t: Array) -> Array:
     """Values at an array of floats, as floating point has them (NaN included)."""
-    with np.errstate(all="ignore"):
-        result = evaluate(tree, _ARITHMETIC[t.dtype], t)
-    return np.broadcast_to(result, t.shape) if np.shape(result) != t.shape else result
+    return _evaluated(tree, t)[0]
+
+
+@lru_cache(maxsize=4096)
+def _may_return_from_infinity(tree: Node) -> bool:
+    """Whether an overflow inside the tree need not be one of its value."""
+    for node in tree.walk():
+        match node:
+            case Inv() | Call("log" | "log1p" | "sqrt" | "tanh" | "atan" | "min", _):
+                return True
+            case Pow(_, exponent) if not (isinstance(exponent, Number) and exponent.value >= 1):
+                return True
+            case Add() if any(isinstance(term, Neg) and depends_on_t(term) for term in node.children):
+                return True
+    return False
 
 
 def values(tree: Node, t: Array) -> Array:
@@ -146,29 +171,37 @@ def values(tree: Node, t: Array) -> Array:
     >>> values(parse("t**2*exp(-t)"), np.array([0.0, 1e308]))
     array([0., 0.])
     """
-    result = plain_values(tree, t)
-    doubtful = np.isnan(result)
+    result, tied = _evaluated(tree, t)
+    lost = np.isnan(result)
+    doubtful = lost | tied
+    if np.isinf(result).any() and _may_return_from_infinity(tree):
+        doubtful = doubtful | np.isinf(result)
     if doubtful.any():
         result = np.array(result)
-        result[doubtful] = repaired(tree, t[doubtful])
+        result[doubtful] = repaired(tree, t[doubtful], otherwise=result[doubtful])
     return result
 
 
-def repaired(tree: Node, t: Array) -> Array:
-    """Values through ball arithmetic, one distinct point at a time."""
+def repaired(tree: Node, t: Array, otherwise: Array | None = None) -> Array:
+    """Values through ball arithmetic, one distinct point at a time.
+
+    Where it cannot decide either, the value of ``otherwise`` stands unless it is missing or NaN.
+    """
+    points, first, inverse = np.unique(t, return_index=True, return_inverse=True)
+    kept = [math.nan] * points.size if otherwise is None else [float(v) for v in np.ravel(otherwise)[first]]
+    found = [_one_repaired(tree, float(point), value) for point, value in zip(points, kept, strict=True)]
+    return np.asarray(found, dtype=t.dtype)[inverse.reshape(t.shape)]
+
+
+def _one_repaired(tree: Node, t: float, otherwise: float) -> float:
     from uneven.ops.balls import Undefined, nearest_float
 
-    points, inverse = np.unique(t, return_inverse=True)
-    found = []
-    for point in points:
-        try:
-            value = nearest_float(tree, float(point))
-        except Undefined:
-            raise ExpressionError(f"{to_text(tree)} is undefined at t = {float(point)!r}") from None
-        if value is None:
-            raise ExpressionError(
-                f"{to_text(tree)} cannot be decided at t = {float(point)!r}: huge terms cancel there; "
-                "a smaller t or another way to write it would work"
-            )
-        found.append(value)
-    return np.asarray(found, dtype=t.dtype)[inverse.reshape(t.shape)]
+    try:
+        value = nearest_float(tree, t)
+        complaint = "cannot be decided"
+        hint = ": huge terms cancel there; a smaller t or another way to write it would work"
+    except Undefined:
+        value, complaint, hint = None, "is undefined", ""
+    if value is None and math.isnan(otherwise):
+        raise ExpressionError(f"{to_text(tree)} {complaint} at t = {t!r}{hint}")
+    return otherwise if value is None else value

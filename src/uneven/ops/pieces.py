@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
+from math import ulp
 
-import numpy as np
+from flint import arb
 
-from uneven.expression import Node, affine, derivative, simplify
-from uneven.expression.algebra import holds, neg, subtract
-from uneven.expression.tree import ONE, ZERO, Call, Inv, Number, Pow, Where, depends_on_t, transform
-from uneven.ops.balls import Undefined, enclose_interval, interval
-from uneven.ops.floats import plain_values
-from uneven.ops.rationals import exact_value
+from uneven._inputs import to_float
+from uneven.errors import ExpressionError
+from uneven.expression import Node, derivative, simplify
+from uneven.expression.algebra import add, holds, is_positive, neg, subtract
+from uneven.expression.tree import ONE, ZERO, Call, Inv, Mul, Neg, Number, Pow, Where, transform
+from uneven.ops.balls import Undefined, enclose_interval, interval, precision
+from uneven.ops.points import BITS, is_sharp, value_at
+from uneven.ops.zeros import Zero, location, rational_value, zeros
 
-_ORDER = 8  # derivatives looked at to find the sign of a function beside one of its zeros
+MAX_SWITCH_POINTS = 200
+_ORDER = 16  # derivatives looked at to find the sign of a function beside one of its zeros
+_SIGN_OF_ARGUMENT = ("tanh", "atan", "erf", "expm1", "log1p", "sqrt")
 
 
 class Undecidable(ArithmeticError):
     """A sign beside a point could not be decided exactly."""
-
-
-def probe_points() -> np.ndarray:
-    """Points on every scale from 2**-40 to 2**80 on both sides, 0, and small integers."""
-    scales = 2.0 ** np.arange(-40, 80, 0.125)
-    points = np.concatenate([-scales, [0.0], scales, np.arange(-20.0, 21.0)])
-    return np.unique(points)
 
 
 def switches(tree: Node) -> Iterator[Node]:
@@ -43,67 +41,18 @@ def switches(tree: Node) -> Iterator[Node]:
                 yield base
 
 
-def zeros(tree: Node) -> list[Fraction]:
-    """Zeros of a tree: exact if it is affine or has them at simple rationals, else nearest doubles.
-
-    Found by a scan over all scales; zeros of even order are found as minima of the absolute value.
-    """
-    if not depends_on_t(tree):
-        return []
-    line = affine(tree)
-    if line is not None:
-        return [-line[1] / line[0]] if line[0] else []
-    t = probe_points()
-    y = plain_values(tree, t)
-    zero = y == 0
-    # A run of zeros is an interval on which the tree vanishes (its ends are zeros of inner switches), underflow,
-    # or rounding around a zero at 0, where the probes are dense.
-    alone = zero & ~np.append(False, zero[:-1]) & ~np.append(zero[1:], False)
-    found = [Fraction(point) for point in t[alone | (zero & (t == 0))]]
-    for i in np.flatnonzero(np.sign(y[:-1]) * np.sign(y[1:]) < 0):
-        found.append(_snapped(tree, _bisect(tree, t[i], t[i + 1], y[i])))
-    size = np.abs(y)
-    dips = (size[1:-1] < size[:-2]) & (size[1:-1] < size[2:]) & (size[1:-1] > 0)
-    for i in (np.flatnonzero(dips) + 1)[:20]:
-        lowest = _minimise(lambda x: abs(_at(tree, x)), t[i - 1], t[i + 1])
-        if abs(_at(tree, lowest)) <= 1e-12 * max(size[i - 1], size[i + 1]):
-            found.append(_snapped(tree, lowest))
-    return sorted(set(found))
-
-
-def _at(tree: Node, t: float) -> float:
-    return float(plain_values(tree, np.array([t]))[0])
-
-
-def _bisect(tree: Node, low: float, high: float, at_low: float) -> float:
-    while low < (middle := 0.5 * (low + high)) < high:
-        if (_at(tree, middle) > 0) == (at_low > 0):
-            low = middle
-        else:
-            high = middle
-    return middle
-
-
-def _minimise(function, low: float, high: float) -> float:  # type: ignore[no-untyped-def]
-    """Golden section."""
-    ratio = 0.6180339887498949
-    a, b = high - ratio * (high - low), low + ratio * (high - low)
-    fa, fb = function(a), function(b)
-    for _ in range(80):
-        if fa <= fb:
-            high, b, fb = b, a, fa
-            a = high - ratio * (high - low)
-            fa = function(a)
-        else:
-            low, a, fa = a, b, fb
-            b = low + ratio * (high - low)
-            fb = function(b)
-    return 0.5 * (low + high)
-
-
-def _snapped(tree: Node, t: float) -> Fraction:
-    simple = Fraction(t).limit_denominator(1000)
-    return simple if exact_value(tree, simple) == 0 else Fraction(t)
+def pole_arguments(tree: Node) -> Iterator[Node]:
+    """Trees at or beyond whose zeros a division, logarithm, root or power is undefined."""
+    for node in tree.walk():
+        match node:
+            case Inv(argument) | Call("log" | "sqrt", (argument,)):
+                yield argument
+            case Call("log1p", (argument,)):
+                yield add(ONE, argument)
+            case Pow(base, Number(exponent)) if exponent.denominator == 1 and exponent >= 0:
+                pass
+            case Pow(base, _):
+                yield base
 
 
 def sign_beside(tree: Node, point: Fraction, side: int) -> int:
@@ -114,19 +63,47 @@ def sign_beside(tree: Node, point: Fraction, side: int) -> int:
     Undecidable
         If the first derivatives all seem to vanish.
     """
-    smooth = beside(tree, point, side)
+    return _smooth_sign(beside(tree, point, side), point, side)
+
+
+@lru_cache(maxsize=4096)
+def _smooth_sign(tree: Node, point: Fraction, side: int) -> int:
+    """Sign beside a point of a tree without switches."""
+    if is_positive(tree):
+        return 1
+    match tree:
+        case Neg(argument):
+            return -_smooth_sign(argument, point, side)
+        case Inv(argument):
+            return _smooth_sign(argument, point, side)
+        case Mul():
+            sign = 1
+            for factor in tree.children:
+                sign *= _smooth_sign(factor, point, side)
+            return sign
+        case Pow(base, Number(exponent)) if exponent.denominator == 1:
+            return _smooth_sign(base, point, side) ** exponent.numerator
+        case Call(name, (argument,)) if name in _SIGN_OF_ARGUMENT:
+            return _smooth_sign(argument, point, side)
+    return _sign_by_derivatives(tree, point, side)
+
+
+def _sign_by_derivatives(tree: Node, point: Fraction, side: int) -> int:
     for order in range(_ORDER):
-        if smooth == ZERO:
+        if tree == ZERO:
             return 0
-        sign = _sign_at(smooth, point)
+        sign = _sign_at(tree, point)
         if sign:
             return sign * side**order
-        smooth = derivative(smooth)
+        try:
+            tree = derivative(tree)
+        except ExpressionError:  # too large
+            break
     raise Undecidable
 
 
 def _sign_at(tree: Node, point: Fraction) -> int:
-    value = exact_value(tree, point)
+    value = rational_value(tree, point)
     if value is not None:
         return (value > 0) - (value < 0)
     for bits in (64, 256, 1024):
@@ -151,29 +128,60 @@ def beside(tree: Node, point: Fraction, side: int) -> Node:
     '1 - t'
     """
 
+    def sign(resolved: Node) -> int:  # children come first: their switches are resolved already
+        return _smooth_sign(simplify(resolved), point, side)
+
     def resolved(node: Node) -> Node:
         match node:
             case Call("relu", (u,)):
-                return u if sign_beside(u, point, side) > 0 else ZERO
+                return u if sign(u) > 0 else ZERO
             case Call("step", (u,)):
-                return ONE if sign_beside(u, point, side) > 0 else ZERO
+                return ONE if sign(u) > 0 else ZERO
             case Call("abs", (u,)):
-                return u if sign_beside(u, point, side) >= 0 else neg(u)
+                return u if sign(u) >= 0 else neg(u)
             case Call("max" | "min" as name, (left, right)):
-                first = sign_beside(subtract(left, right), point, side) >= 0
-                return left if first == (name == "max") else right
+                return left if (sign(subtract(left, right)) >= 0) == (name == "max") else right
             case Where(op, left, right, yes, no):
-                sign = sign_beside(subtract(left, right), point, side)
-                return yes if holds(op, Fraction(sign), Fraction(0)) else no
+                return yes if holds(op, Fraction(sign(subtract(left, right))), Fraction(0)) else no
         return node
 
     return simplify(transform(tree, resolved))
 
 
-@lru_cache(maxsize=1024)
+def slope_beside(tree: Node, point: Fraction, side: int) -> Node:
+    """The one-sided derivative at a point, as a tree to be evaluated there."""
+    return derivative(beside(tree, point, side))
+
+
 def switch_points(tree: Node) -> tuple[Fraction, ...]:
-    """All points where the formula of a tree may change, in order."""
-    return tuple(sorted({point for switch in switches(tree) for point in zeros(switch)}))
+    """All points where the formula of a tree may change, in order; of more than 200, the 200 nearest to 0."""
+    return tuple(cluster[0].point for cluster in switch_zeros(tree))
+
+
+@lru_cache(maxsize=1024)
+def switch_zeros(tree: Node) -> tuple[tuple[Zero, ...], ...]:
+    """Zeros of the switches, clustered."""
+    found = (zero for switch in dict.fromkeys(switches(tree)) for zero in zeros(switch))
+    return clustered(found)
+
+
+def clustered(found: Iterable[Zero]) -> tuple[tuple[Zero, ...], ...]:
+    """Zeros in order, those that rounding cannot tell apart together, exact ones first among them."""
+    clusters: list[list[Zero]] = []
+    for zero in sorted(dict.fromkeys(found), key=lambda zero: zero.point):
+        if clusters and _same(clusters[-1][-1], zero):
+            clusters[-1].append(zero)
+        else:
+            clusters.append([zero])
+    nearest = sorted(clusters, key=lambda cluster: abs(cluster[0].point))[:MAX_SWITCH_POINTS]
+    ordered = sorted(nearest, key=lambda cluster: cluster[0].point)
+    return tuple(tuple(sorted(cluster, key=lambda zero: not zero.exact)) for cluster in ordered)
+
+
+def _same(a: Zero, b: Zero) -> bool:
+    if a.exact and b.exact:
+        return a.point == b.point
+    return b.point - a.point <= 8 * Fraction(ulp(to_float(b.point)))
 
 
 @lru_cache(maxsize=1024)
@@ -189,62 +197,42 @@ def kinks(tree: Node) -> tuple[float, ...]:
     >>> kinks(parse("min(2, relu(1 - t))"))
     (-1.0, 1.0)
     """
-    return tuple(float(point) for point in switch_points(tree) if _is_kink(tree, point))
+    clusters = switch_zeros(tree)
+    points = [cluster[0].point for cluster in clusters]
+    found = []
+    for i, cluster in enumerate(clusters):
+        gaps = [abs(points[i] - other) for other in (*points[max(i - 1, 0) : i], *points[i + 1 : i + 2])]
+        room = min([*gaps, abs(points[i]) or Fraction(1)])
+        if any(_is_kink(tree, location(zero), room) for zero in cluster):
+            found.append(to_float(points[i]))
+    return tuple(dict.fromkeys(found))
 
 
-def _is_kink(tree: Node, point: Fraction) -> bool:
-    # An irrational switch point is known to a rounding error only: look a little to each side of it.
-    exact = any(exact_value(switch, point) == 0 for switch in switches(tree))
-    offset = Fraction(0) if exact else max(abs(point), Fraction(1)) / 2**30
-    try:
-        left, right = beside(tree, point - offset, -1), beside(tree, point + offset, 1)
-    except Undecidable:
-        return True
-    if left == right:
-        return False
-    tolerance = 0.0 if exact else 1e-6
-    return any(_differ(a, b, point, tolerance) for a, b in ((left, right), (derivative(left), derivative(right))))
-
-
-def _differ(left: Node, right: Node, point: Fraction, tolerance: float) -> bool:
-    a, b = exact_value(left, point), exact_value(right, point)
-    if a is not None and b is not None:
-        return abs(a - b) > tolerance
-    try:
-        at = interval(point, point)
-        x, y = (enclose_interval(side, at, bits=256) for side in (left, right))
-    except Undefined:
-        return True
-    return bool(x.lo > y.hi + tolerance or y.lo > x.hi + tolerance)
-
-
-def critical_points(tree: Node) -> list[Fraction]:
-    """Switch points, and points where a division, logarithm or root may be undefined."""
-    points = set(switch_points(tree))
-    for node in tree.walk():
-        match node:
-            case Inv(argument) | Call("log", (argument,)):
-                points.update(zeros(argument))
-            case Call("log1p", (argument,)):
-                points.update(zeros(subtract(argument, Number(-1))))
-            case Pow(base, _):
-                points.update(zeros(base))
-    return sorted(points)
-
-
-def slope_beside(tree: Node, point: Fraction, side: int) -> Node:
-    """The one-sided derivative at a point, as a tree to be evaluated there."""
-    return derivative(beside(tree, point, side))
+def _is_kink(tree: Node, point: arb, room: Fraction) -> bool:
+    """Whether the difference quotients on the two sides fail to meet, or grow, as their step shrinks."""
+    with precision(BITS):
+        unit = arb(2) ** (room.numerator.bit_length() - room.denominator.bit_length() - 1)
+        wide, narrow = (unit / 2**60, unit / 2**120) if is_sharp(point) else (unit / 2**30, unit / 2**40)
+        middle = value_at(tree, point)
+        quotients = [
+            [(value_at(tree, point + h) - middle) / h, (middle - value_at(tree, point - h)) / h] for h in (wide, narrow)
+        ]
+        if not all(q.is_finite() for pair in quotients for q in pair):
+            return True
+        (right, left), (nearer_right, nearer_left) = quotients
+        apart = abs(nearer_right - nearer_left) > abs(right - left) / 2
+        return bool(apart or abs(nearer_right) > 1.2 * abs(right) or abs(nearer_left) > 1.2 * abs(left))
 
 
 __all__ = [
     "Undecidable",
     "beside",
-    "critical_points",
+    "clustered",
     "kinks",
-    "probe_points",
+    "pole_arguments",
     "sign_beside",
     "slope_beside",
     "switch_points",
-    "zeros",
+    "switch_zeros",
+    "switches",
 ]

@@ -1,0 +1,324 @@
+"""Everything the theory says about one loss at one alpha."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from uneven import _inputs
+from uneven._inputs import Exact
+from uneven.calibration.discrete import FiniteDistribution
+from uneven.calibration.enclosure import PsiEnclosure
+from uneven.calibration.implied import ImpliedAlpha, _down, _up, as_loss, implied_alpha
+from uneven.calibration.points import Points
+from uneven.calibration.regret import RegretCurves
+from uneven.calibration.risk import ConditionalRisk
+from uneven.calibration.verdict import CALIBRATED, Verdict, decide, has_convex_partials, is_monotone
+from uneven.errors import LossError
+from uneven.losses import Loss, Phi
+
+_TABLE = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)  # shares of the largest cost regret shown in a report
+
+
+@dataclass(frozen=True)
+class TightDistribution:
+    """At most two points on which theorem 1 holds with equality (up to 1e-9).
+
+    Attributes
+    ----------
+    weights, etas, decisions : ndarray
+    cost_regret, surrogate_regret : float
+    """
+
+    weights: np.ndarray
+    etas: np.ndarray
+    decisions: np.ndarray
+    cost_regret: float
+    surrogate_regret: float
+
+
+class Analysis:
+    """What a loss guarantees for a cost parameter alpha; made by :func:`analyze`.
+
+    Attributes
+    ----------
+    loss : Loss
+    alpha : float
+    largest_regret : float
+        B_alpha = max(alpha, 1 - alpha), the largest possible cost regret.
+    """
+
+    def __init__(self, loss: Loss, alpha: Fraction) -> None:
+        self.loss = loss
+        self.exact_alpha = alpha
+        self.alpha = float(alpha)
+        self.largest_regret = float(max(alpha, 1 - alpha))
+        self._curves = RegretCurves(ConditionalRisk(loss), alpha, monotone=is_monotone(loss))
+
+    def __repr__(self) -> str:
+        return f"uneven.analyze({self.loss!r}, alpha={_inputs.shown(self.exact_alpha)})"
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether the loss is alpha-CC, with the theorem, and a witness if it is not."""
+        return decide(self.loss, self.exact_alpha)
+
+    @cached_property
+    def implied_alpha(self) -> ImpliedAlpha:
+        """The alpha that the loss is calibrated for."""
+        return implied_alpha(self.loss)
+
+    def _over_eta(self, function: Callable[[Points], np.ndarray], eta: Any) -> Any:
+        probability, scalar = _inputs.probabilities("eta", eta)
+        flat = function(Points(Fraction(0), probability.astype(float).ravel()))
+        return _inputs.unwrapped(flat.reshape(probability.shape), scalar)
+
+    def _over_eps(self, function: Callable[[np.ndarray], np.ndarray], eps: Any) -> Any:
+        values, scalar = _inputs.float_array("eps", eps)
+        values = values.astype(float)
+        largest = self.largest_regret * (1 + 4 * 2.0**-52)
+        outside = values[(values < 0) | (values > largest)]
+        if outside.size:
+            raise LossError(
+                f"eps must lie in [0, {self.largest_regret!r}] (the largest cost regret at alpha = {self.alpha!r}), "
+                f"got {float(outside.flat[0])!r}"
+            )
+        flat = function(np.minimum(values.ravel(), self.largest_regret))
+        return _inputs.unwrapped(flat.reshape(values.shape), scalar)
+
+    def optimal_risk(self, eta: Any) -> Any:
+        """C*(eta), the infimum of the conditional risk over all t."""
+
+        def value(points: Points) -> np.ndarray:
+            sides = self._curves.risk.sides(points)
+            return np.minimum(sides.positive, sides.negative)
+
+        return self._over_eta(value, eta)
+
+    def wrong_side_risk(self, eta: Any) -> Any:
+        """C^-(eta), the infimum over t with t (eta - alpha) <= 0."""
+
+        def value(points: Points) -> np.ndarray:
+            sides = self._curves.risk.sides(points)
+            distance = points.minus(self.exact_alpha)
+            best = np.minimum(sides.positive, sides.negative)
+            return np.where(distance < 0, sides.positive, np.where(distance > 0, sides.negative, best))
+
+        return self._over_eta(value, eta)
+
+    def H(self, eta: Any) -> Any:  # noqa: N802 - the paper's symbol
+        """C^-(eta) - C*(eta): what deciding wrongly costs the surrogate."""
+        return self._over_eta(self._curves.H, eta)
+
+    def nu(self, eps: Any) -> Any:
+        """min of H over |eta - alpha| = eps; at its jump the smaller value."""
+        return self._over_eps(self._curves.nu, eps)
+
+    def mu(self, eps: Any) -> Any:
+        """inf of H over |eta - alpha| >= eps (erratum A5)."""
+        return self._over_eps(self._curves.mu, eps)
+
+    def psi(self, eps: Any) -> Any:
+        """The regret bound of theorem 1, the convex hull of nu: psi(cost regret) <= surrogate regret."""
+        return self._over_eps(self._curves.psi, eps)
+
+    def psi_inverse(self, r: Any) -> Any:
+        """sup{eps: psi(eps) <= r}, to rounding; :meth:`regret_bound` rounds to the safe side."""
+        values, scalar = self._regrets(r)
+        return _inputs.unwrapped(self._curves.psi_inverse(values.ravel()).reshape(values.shape), scalar)
+
+    def _regrets(self, r: Any) -> tuple[np.ndarray, bool]:
+        values, scalar = _inputs.float_array("surrogate_regret", r)
+        if (values < 0).any():
+            raise LossError(f"a surrogate regret is at least 0, got {float(values.min())!r}")
+        return values.astype(float), scalar
+
+    @cached_property
+    def _enclosure(self) -> PsiEnclosure:
+        if not all(partial.symbolic for partial in self.loss.partials):
+            raise LossError(
+                "a rigorous bound needs the loss as expressions; for Python functions psi and psi_inverse give the "
+                "numeric values"
+            )
+        affine = self.verdict.status == CALIBRATED and has_convex_partials(self.loss)
+        return PsiEnclosure(self.loss, self.exact_alpha, affine_wrong_side=affine)
+
+    def psi_bounds(self, eps: Any) -> tuple[Any, Any]:
+        """Rigorous lower and upper bounds of psi."""
+
+        def end(which: int) -> Callable[[np.ndarray], np.ndarray]:
+            def value(flat: np.ndarray) -> np.ndarray:
+                pairs = [self._enclosure.bounds(min(Fraction(x), self._curves.largest)) for x in flat.tolist()]
+                return np.array([(_down, _up)[which](pair[which]) for pair in pairs])
+
+            return value
+
+        return self._over_eps(end(0), eps), self._over_eps(end(1), eps)
+
+    def regret_bound(self, surrogate_regret: Any) -> Any:
+        """A cost regret that is not exceeded, given the surrogate regret: a bound, rounded to the safe side.
+
+        The inverse of the rigorous lower bound of psi, at most :attr:`largest_regret`; infinite regrets are
+        allowed. For a calibrated loss it is 0 at 0 and nowhere else.
+
+        Examples
+        --------
+        >>> import uneven
+        >>> hinge = uneven.analyze(uneven.UnevenMarginLoss("hinge", gamma=2, alpha=0.25))
+        >>> hinge.regret_bound([0.0, 0.125, float("inf")])
+        array([0.  , 0.25, 0.75])
+        """
+        values, scalar = self._regrets(surrogate_regret)
+        flat = np.array([self._one_bound(r) for r in values.ravel().tolist()])
+        return _inputs.unwrapped(flat.reshape(values.shape), scalar)
+
+    def _one_bound(self, r: float) -> float:
+        if r == 0 and self.verdict.status == CALIBRATED:
+            return 0.0
+        if math.isinf(r):
+            return _up(self._curves.largest)
+        return _up(self._enclosure.inverse_of_lower(Fraction(r)))
+
+    def calibration_function(self, eps: Any, eta: Any) -> Any:
+        """The paper's delta(eps, eta): H(eta) if eps <= |eta - alpha|, else infinite (theorem 7)."""
+        wanted, scalar_eps = _inputs.float_array("eps", eps)
+        probability, scalar_eta = _inputs.probabilities("eta", eta)
+        if (wanted < 0).any():
+            raise LossError(f"eps must be at least 0, got {float(wanted.min())!r}")
+        wanted, probability = np.broadcast_arrays(wanted.astype(float), probability.astype(float))
+        points = Points(Fraction(0), probability.ravel())
+        distance = np.abs(points.minus(self.exact_alpha)).reshape(probability.shape)
+        value = self._curves.H(points).reshape(probability.shape)
+        return _inputs.unwrapped(np.where(wanted <= distance, value, np.inf), scalar_eps and scalar_eta)
+
+    def uniform_calibration_function(self, eps: Any) -> Any:
+        """The paper's delta(eps): mu(eps) up to B_alpha, infinite beyond (theorem 7)."""
+        values, scalar = _inputs.float_array("eps", eps)
+        if (values < 0).any():
+            raise LossError(f"eps must be at least 0, got {float(values.min())!r}")
+        values = values.astype(float).ravel()
+        result = np.full(values.shape, np.inf)
+        inside = values <= self.largest_regret
+        result[inside] = self._curves.mu(values[inside])
+        return _inputs.unwrapped(result.reshape(np.shape(eps) or (1,)), scalar)
+
+    def tight_distribution(self, eps: float) -> TightDistribution:
+        """At most two points with cost regret eps and surrogate regret psi(eps), up to 1e-9.
+
+        Raises
+        ------
+        LossError
+            If there is none: a loss that jumps at t = 0 (U_alpha) is not tight.
+        """
+        self.psi(eps)  # refuses an eps out of range
+        end = min(float(eps), self.largest_regret)
+        pairs = [(end, 1.0)]
+        for gap in self._curves.gaps:
+            if gap.left < end < gap.right:
+                share = (gap.right - end) / (gap.right - gap.left)
+                pairs = [(gap.left, share), (gap.right, 1 - share)]
+        weights = np.array([share for _, share in pairs])
+        etas, decisions = np.array([self._worst(distance) for distance, _ in pairs]).T
+        world = FiniteDistribution(weights, etas)
+        cost = world.cost_regret(decisions, alpha=self.exact_alpha)
+        surrogate = world.surrogate_regret(self.loss, decisions)
+        if abs(cost - end) > 1e-9 or surrogate > self._curves.psi(np.array([end]))[0] + 1e-9:
+            raise LossError(
+                f"no distribution attains psi({eps!r}) for {self.loss!r}: it jumps at t = 0, where deciding negative "
+                "costs nothing that a positive decision would have to pay"
+            )
+        return TightDistribution(weights, etas, decisions, cost, surrogate)
+
+    def _worst(self, distance: float) -> tuple[float, float]:
+        """eta at the distance with the smaller H, and a decision on its wrong side that attains it."""
+        up, down = (branch[0] for branch in self._curves.branches(np.array([distance])))
+        sign = 1 if up <= down else -1
+        points = Points(self.exact_alpha, np.array([sign * distance]))
+        eta, complement = points.eta, points.complement
+        at = float(self._curves.risk.solver.minimum(-sign, eta, complement).at[0])
+        widest = max(1 / abs(float(partial.inner)) for partial in self.loss.partials)
+        if math.isinf(at):
+            at = math.copysign(1e6 * widest, at)
+        if at == 0 and sign < 0 and distance > 0:  # a positive decision as close to 0 as can be told
+            at = 1e-12 * min(1 / abs(float(partial.inner)) for partial in self.loss.partials)
+        return float(eta[0]), at
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in the report, ready for JSON."""
+        eps = [share * self.largest_regret for share in _TABLE]
+        implied = self.implied_alpha
+        return {
+            "loss": repr(self.loss),
+            "alpha": self.alpha,
+            "fn_to_fp_cost": float((1 - self.exact_alpha) / self.exact_alpha),
+            "largest_regret": self.largest_regret,
+            "verdict": {
+                "status": self.verdict.status,
+                "reason": self.verdict.reason,
+                "witness": self.verdict.witness,
+            },
+            "implied": {
+                "alpha": implied.alpha,
+                "interval": None if implied.interval is None else list(implied.interval),
+                "exact": None if implied.exact is None else str(implied.exact),
+                "fn_to_fp_cost": implied.cost_ratio,
+                "reason": implied.reason,
+            },
+            "psi": [{"cost_regret": e, "psi": p} for e, p in zip(eps, self.psi(eps).tolist(), strict=True)],
+        }
+
+    def report(self) -> str:
+        """A page that a person reads."""
+        data = self.to_dict()
+        ratio = data["fn_to_fp_cost"]
+        lines = [
+            f"Loss      {data['loss']}",
+            f"Costs     alpha = {self.alpha:.6g}: a false negative costs {ratio:.6g} times a false positive",
+            f"Verdict   {self.verdict.status.upper()}: {self.verdict.reason}",
+        ]
+        if self.verdict.witness is not None:
+            lines.append(f"Witness   H vanishes at eta = {self.verdict.witness:.6g}")
+        lines += [
+            f"Implied   {self.implied_alpha.in_words()}",
+            "",
+            "cost regret   needs a surrogate regret of at least",
+        ]
+        lines += [f"  {row['cost_regret']:10.4g}   {row['psi']:.6g}" for row in data["psi"]]
+        regrets = [10.0**-k for k in (1, 2, 3, 4)]
+        lines += ["", "surrogate regret   leaves a cost regret of at most (to rounding)"]
+        lines += [f"  {r:15.4g}   {e:.6g}" for r, e in zip(regrets, self.psi_inverse(regrets), strict=True)]
+        return "\n".join(lines)
+
+
+def analyze(loss: Loss | Phi | str, alpha: Exact | None = None) -> Analysis:
+    """What a loss guarantees for a cost parameter.
+
+    Parameters
+    ----------
+    loss : Loss, Phi or str
+        A phi or its name stands for the margin loss with gamma = 1.
+    alpha : number in (0, 1), optional
+        By default the weight of the loss itself, or 1/2 for an unweighted one.
+
+    Returns
+    -------
+    Analysis
+
+    Examples
+    --------
+    >>> import uneven
+    >>> a = uneven.analyze(uneven.UnevenMarginLoss("hinge", gamma=2, alpha=0.25))
+    >>> a.verdict.status, a.psi(0.25), a.psi_inverse(0.125)
+    ('calibrated', 0.125, 0.25)
+    >>> print(uneven.analyze("perceptron").verdict.status)
+    not calibrated
+    """
+    chosen = as_loss(loss)
+    default = chosen.exact_alpha or Fraction(1, 2)
+    return Analysis(chosen, default if alpha is None else _inputs.between_0_and_1("alpha", alpha))

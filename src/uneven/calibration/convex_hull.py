@@ -1,0 +1,153 @@
+"""psi from nu: where the convex hull leaves the graph, and the chords there.
+
+nu is lower semicontinuous on [0, B], continuous but for a possible jump up just right of b, and may have
+concave kinks where its two branches cross. psi equals nu but on finitely many gaps, over each of which it
+is a chord between two contacts. The gaps are found on a mesh, then their contacts are refined; since a
+contact is a tangency (or an end point), an error in its place is invisible in the chord.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+Function = Callable[[np.ndarray], np.ndarray]
+Branches = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+# Each round looks at a window a sixteenth as wide around the best contact so far, which may still move.
+_ROUNDS = 9
+_PASSES = 5
+_STENCIL = np.linspace(-0.5, 0.5, 33)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """psi is the chord from (left, at_left) to (right, at_right)."""
+
+    left: float
+    right: float
+    at_left: float
+    at_right: float
+
+    def value(self, eps: np.ndarray) -> np.ndarray:
+        share = (eps - self.left) / (self.right - self.left)
+        return self.at_left + share * (self.at_right - self.at_left)
+
+
+def mesh(b: float, end: float) -> np.ndarray:
+    """Nodes of [0, end], dense at 0, on both sides of b, and at the end."""
+    powers = 2.0 ** -np.arange(0, 44, 1.0)
+    inside = np.concatenate([np.linspace(0, 1, 129), powers, 1 - powers])
+    nodes = np.concatenate([b * inside, b + (end - b) * inside, [0.0, b, end]])
+    return np.unique(np.clip(nodes, 0.0, end))
+
+
+def find_gaps(nu: Function, branches: Branches, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[Gap]]:
+    """Nodes (with more around crossings of the branches), nu there, and the gaps of its convex hull."""
+    crossings = _crossings(branches, nodes)
+    if crossings.size:
+        spread = 2.0 ** -np.arange(6, 40, 1.0)
+        around = np.concatenate([crossings * (1 + s) for s in (*spread, *-spread, 0.0)])
+        nodes = np.unique(np.clip(np.concatenate([nodes, around]), 0.0, nodes[-1]))
+    values = nu(nodes)
+    cells = nodes
+    gaps: list[Gap] = []
+    for _ in range(_PASSES):
+        # A contact that moves changes the slope of its chord, and with it the place of the other contact.
+        contacts = np.array([(gap.left, gap.at_left, gap.right, gap.at_right) for gap in gaps]).reshape(-1, 2)
+        nodes, first = np.unique(np.append(nodes, contacts[:, 0]), return_index=True)
+        values = np.append(values, contacts[:, 1])[first]
+        hull = lower_hull(nodes, values)
+        wide = [(i, j) for i, j in pairwise(hull) if j - i > 1 and _is_gap(nodes, values, i, j)]
+        before, gaps = gaps, [_refined(nu, cells, nodes[[i, j]], values[[i, j]], rounds=2) for i, j in wide]
+        if len(before) == len(gaps) and all(map(_close, before, gaps)):
+            break
+    return nodes, values, [_refined(nu, cells, nodes[[i, j]], values[[i, j]], rounds=_ROUNDS) for i, j in wide]
+
+
+def _close(one: Gap, other: Gap) -> bool:
+    """Whether both contacts stay within a small part of the gap."""
+    return max(abs(one.left - other.left), abs(one.right - other.right)) <= 1e-3 * (other.right - other.left)
+
+
+def lower_hull(x: np.ndarray, y: np.ndarray) -> list[int]:
+    """Indices of the lower convex hull of points sorted by x."""
+    hull: list[int] = []
+    for k in range(x.size):
+        while len(hull) >= 2:
+            i, j = hull[-2], hull[-1]
+            if (x[j] - x[i]) * (y[k] - y[i]) <= (y[j] - y[i]) * (x[k] - x[i]):
+                hull.pop()
+            else:
+                break
+        hull.append(k)
+    return hull
+
+
+def _is_gap(x: np.ndarray, y: np.ndarray, i: int, j: int) -> bool:
+    """Whether the graph rises above the chord by more than rounding."""
+    between = slice(i + 1, j)
+    chord = y[i] + (x[between] - x[i]) * (y[j] - y[i]) / (x[j] - x[i])
+    rounding = 1e-13 + 4e-16 * x[-1] / x[between]
+    return bool(np.any(y[between] - chord > rounding * np.abs(y[between])))
+
+
+def _crossings(branches: Branches, nodes: np.ndarray) -> np.ndarray:
+    """Points where the two branches of nu change places."""
+
+    def excess(x: np.ndarray) -> np.ndarray:
+        up, down = branches(x)
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isfinite(up) & np.isfinite(down), up - down, np.nan)
+
+    at_nodes = excess(nodes)
+    # Near 0 the branches agree to leading order and differ by rounding; a kink there is invisible in psi.
+    crossed = (np.sign(at_nodes[:-1]) * np.sign(at_nodes[1:]) < 0) & (nodes[:-1] > 1e-5 * nodes[-1])
+    cells = np.flatnonzero(crossed)
+    return zero_between(excess, nodes[cells], nodes[cells + 1], at_nodes[cells], at_nodes[cells + 1])
+
+
+def zero_between(
+    function: Function, low: np.ndarray, high: np.ndarray, at_low: np.ndarray, at_high: np.ndarray
+) -> np.ndarray:
+    """Zeros in brackets over which the function changes sign, by the Illinois method, to 1e-12."""
+    low, high, at_low, at_high = low.copy(), high.copy(), at_low.copy(), at_high.copy()
+    live = np.arange(low.size)
+    for step in range(80):
+        if live.size == 0:
+            break
+        x0, x1, f0, f1 = low[live], high[live], at_low[live], at_high[live]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            guess = x0 - f0 * (x1 - x0) / (f1 - f0)
+        guess = np.where((guess > x0) & (guess < x1) & (step % 8 != 7), guess, 0.5 * (x0 + x1))
+        value = function(guess)
+        left = np.sign(value) == np.sign(f0)
+        low[live], high[live] = np.where(left, guess, x0), np.where(left, x1, guess)
+        # The end that stays loses half its weight, so that both ends move.
+        at_low[live], at_high[live] = np.where(left, value, f0 / 2), np.where(left, f1 / 2, value)
+        live = live[(high[live] - low[live] > 1e-12 * np.abs(high[live])) & (value != 0)]
+    return 0.5 * (low + high)
+
+
+def _refined(nu: Function, cells: np.ndarray, contact: np.ndarray, value: np.ndarray, *, rounds: int) -> Gap:
+    """Move both contacts to where a line of the chord's slope touches the graph, a zoom at a time."""
+    start = contact
+    place = np.searchsorted(cells, contact)
+    least = cells[np.maximum(place - 3, 0)]
+    most = cells[np.minimum(place + 2, cells.size - 1)]
+    middle = contact.mean()  # the contacts stay apart
+    least[1], most[0] = max(least[1], middle), min(most[0], middle)
+    reach = most - least
+    for _ in range(rounds):
+        slope = (value[1] - value[0]) / (contact[1] - contact[0])
+        fine = np.clip(contact[:, None] + reach[:, None] * _STENCIL, least[:, None], most[:, None])
+        fine = np.append(fine, contact[:, None], axis=1)
+        values = nu(fine.ravel()).reshape(fine.shape)
+        best = np.argmin(values - slope * fine, axis=1)
+        contact, value = fine[(0, 1), best], values[(0, 1), best]
+        reach = reach / 16
+    # Around b, rounding admits a hair more than b: a contact there is b itself.
+    contact = np.where(np.abs(contact - start) <= 1e-15 * start, start, contact)
+    return Gap(float(contact[0]), float(contact[1]), float(value[0]), float(value[1]))

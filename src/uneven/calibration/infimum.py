@@ -1,0 +1,206 @@
+"""Rigorous bounds on the infimum of the conditional risk over a half line, by ball arithmetic."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+import numpy as np
+from flint import arb
+
+from uneven.calibration.sides import SideSolver
+from uneven.expression import Node, derivative
+from uneven.expression.curvature import is_convex
+from uneven.losses import Loss
+from uneven.ops.balls import BALLS, Interval, Undefined, enclose_interval, interval, precision
+
+_BITS = 96
+_LARGE = arb(2) ** 4000
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """lower <= infimum <= upper, as exact rationals; the upper bound is attained at ``at``."""
+
+    lower: Fraction
+    upper: Fraction
+    at: Fraction
+
+
+class RigorousRisk:
+    """a L(1, t) + b L(-1, t) for exact rational weights, with every rounding outwards."""
+
+    def __init__(self, loss: Loss) -> None:
+        self.loss = loss
+        self.positive, self.negative = (partial.tree for partial in loss.partials)
+        self.value = lru_cache(maxsize=65536)(self._value)
+        self.slopes = lru_cache(maxsize=65536)(self._slopes)
+
+    @cached_property
+    def solver(self) -> SideSolver:
+        return SideSolver(self.loss)
+
+    @cached_property
+    def convex(self) -> bool:
+        declared = all(p.function.convex for p in self.loss.partials)  # type: ignore[union-attr]
+        return declared or (is_convex(self.positive) and is_convex(self.negative))
+
+    @cached_property
+    def _slope_trees(self) -> tuple[Node, Node]:
+        return derivative(self.positive), derivative(self.negative)
+
+    def _value(self, low: Fraction, high: Fraction | None) -> tuple[Interval, Interval]:
+        """Both partial losses on [low, high]; high None: to infinity, low None: from minus infinity."""
+        t = _cell(low, high)
+        return enclose_interval(self.positive, t, bits=_BITS), enclose_interval(self.negative, t, bits=_BITS)
+
+    def _slopes(self, low: Fraction, high: Fraction | None) -> tuple[Interval, Interval]:
+        t = _cell(low, high)
+        first, second = self._slope_trees
+        return enclose_interval(first, t, bits=_BITS), enclose_interval(second, t, bits=_BITS)
+
+    def at(self, a: Fraction, b: Fraction, t: Fraction) -> Interval:
+        """The risk at a point."""
+        return _mixed(a, b, *self.value(t, t))
+
+    def bounds(
+        self, side: int, a: Fraction, b: Fraction, near: Fraction, *, tolerance: float = 1e-10, budget: int = 200
+    ) -> Bounds:
+        """Infimum over t >= 0 (side 1) or t <= 0 (side -1).
+
+        The upper bound is the risk at ``near``, a point of that side where the engine sees the minimum. The
+        lower bound is proved on cells that cover the half line, split best first until it is within the
+        tolerance (relative to the risk at 0) or the budget is spent.
+        """
+        point = near
+        at_zero = above(self.at(a, b, Fraction(0)).hi)
+        upper, at = min((above(self.at(a, b, t).hi), t) for t in {point, Fraction(0)})
+        goal = upper - Fraction(tolerance) * at_zero
+        if self.convex:
+            lower = self._convex_lower(side, a, b, point)
+            if lower >= goal:
+                return Bounds(lower, upper, at)
+        cells = [(self._cell_lower(a, b, low, high), k, low, high) for k, (low, high) in enumerate(self._cover(side))]
+        heapq.heapify(cells)
+        for k in range(budget):
+            lowest, _, low, high = cells[0]
+            if lowest >= goal:
+                break
+            heapq.heappop(cells)
+            for n, (u, v) in enumerate(_halves(low, high)):
+                heapq.heappush(cells, (self._cell_lower(a, b, u, v), 1000 + 2 * k + n, u, v))
+        return Bounds(min(max(cells[0][0], Fraction(0)), upper), upper, at)
+
+    def minimisers(self, side: int, etas: list[Fraction]) -> list[Fraction]:
+        """Where the engine sees the minima of one side, as exact finite numbers (a limit: far out)."""
+        eta, complement = (np.array([float(x) for x in values]) for values in (etas, [1 - x for x in etas]))
+        found = self.solver.minimum(side, eta, complement).at
+        return [Fraction(float(t)) if abs(t) < abs(self._far[side]) else self._far[side] for t in found]
+
+    @cached_property
+    def _far(self) -> dict[int, Fraction]:
+        """On either side a point far out where neither partial loss is astronomically large."""
+        width = max(abs(1 / partial.inner) for partial in self.loss.partials)
+        places = {}
+        for side in (1, -1):
+            for k in range(20, -40, -1):
+                t = side * width * Fraction(2) ** k
+                if all(value.hi < _LARGE for value in self.value(t, t)):
+                    break
+            places[side] = t
+        return places
+
+    def _convex_lower(self, side: int, a: Fraction, b: Fraction, point: Fraction) -> Fraction:
+        """For a convex risk: a bracket with slopes of opposite sign holds the minimum, and tangents bound it."""
+        spread = max(abs(point), Fraction(1, 2**40)) / 2**30
+        low, high = point - spread, point + spread
+        if side > 0:
+            low = max(low, Fraction(0))
+        else:
+            high = min(high, Fraction(0))
+        try:
+            left, right = _mixed(a, b, *self.slopes(low, low)), _mixed(a, b, *self.slopes(high, high))
+        except Undefined:
+            return Fraction(0)
+        edge = (low == 0 and side > 0 and left.lo >= 0) or (high == 0 and side < 0 and right.hi <= 0)
+        if edge:  # the risk rises from 0 on: 0 is the minimum of this side
+            return below(self.at(a, b, Fraction(0)).lo)
+        if not (left.hi <= 0 <= right.lo) or not left.lo.is_finite():
+            return Fraction(0)
+        return below(self.at(a, b, low).lo) + below(left.lo) * (high - low)
+
+    def _cover(self, side: int) -> list[tuple[Fraction | None, Fraction | None]]:
+        """Cells that cover the half line, on the scales of both partial losses."""
+        widths = {abs(1 / partial.inner) for partial in self.loss.partials}
+        edges = {Fraction(0)} | {w * Fraction(2) ** k for w in widths for k in (-6, -3, -1, 0, 1, 2, 3, 5, 8)}
+        ordered = sorted(edges)
+        cells: list[tuple[Fraction | None, Fraction | None]] = list(pairwise(ordered))
+        cells.append((ordered[-1], None))
+        return cells if side > 0 else [(None if v is None else -v, -u) for u, v in cells]  # type: ignore[operator]
+
+    def _cell_lower(self, a: Fraction, b: Fraction, low: Fraction | None, high: Fraction | None) -> Fraction:
+        """Lower bound on a cell: plain, or through the slope (one sign: the better end; else mean value form)."""
+        try:
+            plain = below(_mixed(a, b, *self.value(low, high)).lo)
+        except Undefined:
+            return Fraction(0)
+        if low is None or high is None:
+            return plain
+        try:
+            slope = _mixed(a, b, *self.slopes(low, high))
+        except Undefined:
+            return plain
+        if slope.lo >= 0:
+            return max(plain, below(self.at(a, b, low).lo))
+        if slope.hi <= 0:
+            return max(plain, below(self.at(a, b, high).lo))
+        if not (slope.lo.is_finite() and slope.hi.is_finite()):
+            return plain
+        middle, half = (low + high) / 2, (high - low) / 2
+        drop = max(-below(slope.lo), above(slope.hi)) * half
+        return max(plain, below(self.at(a, b, middle).lo) - drop)
+
+
+def _cell(low: Fraction | None, high: Fraction | None) -> Interval:
+    with precision(_BITS):
+        return interval(float("-inf") if low is None else low, float("inf") if high is None else high)
+
+
+def _halves(low: Fraction | None, high: Fraction | None) -> list[tuple[Fraction | None, Fraction | None]]:
+    if low is None:
+        assert high is not None
+        return [(None, 4 * high), (4 * high, high)]
+    if high is None:
+        return [(low, 4 * low), (4 * low, None)]
+    middle = (low + high) / 2
+    return [(low, middle), (middle, high)]
+
+
+def _mixed(a: Fraction, b: Fraction, first: Interval, second: Interval) -> Interval:
+    """a * first + b * second, rounded outwards; a zero weight drops its term."""
+    with precision(_BITS):
+        terms = [BALLS.multiply(BALLS.number(weight), term) for weight, term in ((a, first), (b, second)) if weight > 0]
+        return terms[0] if len(terms) == 1 else BALLS.add(*terms)
+
+
+_TINY = Fraction(1, 2**4000)
+
+
+def below(point: arb) -> Fraction:
+    """A finite Arb number as a rational, rounded down where its exponent is beyond reason."""
+    return _rational(point, Fraction(0), -_TINY)
+
+
+def above(point: arb) -> Fraction:
+    """A finite Arb number as a rational, rounded up where its exponent is beyond reason."""
+    return _rational(point, _TINY, Fraction(0))
+
+
+def _rational(point: arb, for_tiny_positive: Fraction, for_tiny_negative: Fraction) -> Fraction:
+    mantissa, exponent = map(int, point.man_exp())
+    if mantissa and exponent < -6000:
+        return for_tiny_positive if mantissa > 0 else for_tiny_negative
+    return Fraction(mantissa * 2**exponent) if exponent >= 0 else Fraction(mantissa, 2**-exponent)

@@ -1,0 +1,68 @@
+"""The engine against an independent table at 30 digits (made by make_calibration_reference.py)."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import uneven
+
+TABLE = Path(__file__).parent / "reference" / "calibration.json"
+
+
+@cache
+def rows(kind: str) -> dict[str, dict[tuple[float, float], np.ndarray]]:
+    """Rows by phi and by (alpha, gamma), numbers as floats (psi not computed: NaN)."""
+    with TABLE.open() as file:
+        data = json.load(file)[kind]["rows"]
+    groups: dict[str, dict[tuple[float, float], list[list[float]]]] = defaultdict(lambda: defaultdict(list))
+    for name, alpha, gamma, *rest in data:
+        groups[name][float(alpha), float(gamma)].append([float("nan") if x is None else float(x) for x in rest])
+    return {name: {key: np.array(values) for key, values in inner.items()} for name, inner in groups.items()}
+
+
+def relative(found: np.ndarray, true: np.ndarray) -> np.ndarray:
+    """Relative error; where the truth is 0, the absolute one."""
+    return np.abs(found - true) / np.where(true == 0, 1.0, np.abs(true))
+
+
+@pytest.mark.parametrize("name", uneven.losses.names())
+def test_conditional_risks(name: str) -> None:
+    """C* and C^- to 1e-12; H to 1e-12 where it is not tiny, 1e-8 down to |eta - alpha| = 1e-7."""
+    for (alpha, gamma), table in rows("conditional")[name].items():
+        a = uneven.analyze(uneven.UnevenMarginLoss(name, gamma=gamma, alpha=alpha))
+        eta, best, wrong, gap = table.T
+        where = f"alpha={alpha} gamma={gamma}"
+        scale = wrong.max()
+        assert np.all(np.abs(a.optimal_risk(eta) - best) <= 1e-12 * best + 1e-28 * scale), where
+        assert np.all(np.abs(a.wrong_side_risk(eta) - wrong) <= 1e-12 * wrong + 1e-28 * scale), where
+        found = a.H(eta)
+        error = relative(found, gap)
+        settled = (gap > 1e-5 * scale) | (gap == 0)
+        assert np.all(error[settled] <= 1e-12 * np.maximum(1, scale)), (where, eta[settled], error[settled])
+        assert np.all(error <= 1e-8), (where, eta, error)
+
+
+@pytest.mark.parametrize("name", uneven.losses.names())
+def test_bounds(name: str) -> None:
+    """nu, mu, psi to 1e-10, and psi_inverse undoes psi."""
+    for (alpha, gamma), table in rows("bounds")[name].items():
+        a = uneven.analyze(uneven.UnevenMarginLoss(name, gamma=gamma, alpha=alpha))
+        eps, nu, mu, psi = table.T
+        where = f"alpha={alpha} gamma={gamma}"
+        # At b the reference, like us, takes the smaller value.
+        assert np.all(relative(a.nu(eps), nu) <= 1e-10), (where, eps, a.nu(eps), nu)
+        assert np.all(relative(a.mu(eps), mu) <= 1e-10), where
+        known = ~np.isnan(psi)
+        if known.any():
+            found = a.psi(eps[known])
+            assert np.all(relative(found, psi[known]) <= 1e-10), (where, eps[known], found, psi[known])
+            back = a.psi_inverse(found)
+            positive = found > 0
+            assert np.allclose(back[positive], eps[known][positive], rtol=1e-8, atol=1e-8), where
+            assert np.all(back >= eps[known] - 1e-8), where
