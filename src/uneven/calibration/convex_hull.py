@@ -17,7 +17,7 @@ import numpy as np
 Function = Callable[[np.ndarray], np.ndarray]
 Branches = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 # Each round looks at a window a sixteenth as wide around the best contact so far, which may still move.
-_ROUNDS = 9
+_ROUNDS = 11
 _PASSES = 5
 _STENCIL = np.linspace(-0.5, 0.5, 33)
 
@@ -64,7 +64,7 @@ def find_gaps(nu: Function, branches: Branches, nodes: np.ndarray) -> tuple[np.n
         before, gaps = gaps, [_refined(nu, cells, nodes[[i, j]], values[[i, j]], rounds=2) for i, j in wide]
         if len(before) == len(gaps) and all(map(_close, before, gaps)):
             break
-    return nodes, values, [_refined(nu, cells, nodes[[i, j]], values[[i, j]], rounds=_ROUNDS) for i, j in wide]
+    return nodes, values, [_refined(nu, cells, nodes[[i, j]], values[[i, j]], rounds=_ROUNDS + 6) for i, j in wide]
 
 
 def _close(one: Gap, other: Gap) -> bool:
@@ -114,6 +114,7 @@ def zero_between(
 ) -> np.ndarray:
     """Zeros in brackets over which the function changes sign, by the Illinois method, to 1e-12."""
     low, high, at_low, at_high = low.copy(), high.copy(), at_low.copy(), at_high.copy()
+    best = 0.5 * (low + high)
     live = np.arange(low.size)
     for step in range(80):
         if live.size == 0:
@@ -127,8 +128,10 @@ def zero_between(
         low[live], high[live] = np.where(left, guess, x0), np.where(left, x1, guess)
         # The end that stays loses half its weight, so that both ends move.
         at_low[live], at_high[live] = np.where(left, value, f0 / 2), np.where(left, f1 / 2, value)
-        live = live[(high[live] - low[live] > 1e-12 * np.abs(high[live])) & (value != 0)]
-    return 0.5 * (low + high)
+        moved = np.abs(guess - best[live])
+        best[live] = guess
+        live = live[(moved > 1e-12 * np.abs(guess)) & (value != 0)]
+    return best
 
 
 def _refined(nu: Function, cells: np.ndarray, contact: np.ndarray, value: np.ndarray, *, rounds: int) -> Gap:
@@ -139,15 +142,15 @@ def _refined(nu: Function, cells: np.ndarray, contact: np.ndarray, value: np.nda
     most = cells[np.minimum(place + 2, cells.size - 1)]
     middle = contact.mean()  # the contacts stay apart
     least[1], most[0] = max(least[1], middle), min(most[0], middle)
-    reach = most - least
-    for _ in range(rounds):
+    for zoom in range(rounds):
+        # Back to the full window half way: by then the slope is right, and a contact it had misplaced can move.
+        reach = (most - least) * 16.0 ** -(zoom % _ROUNDS)
         slope = (value[1] - value[0]) / (contact[1] - contact[0])
         fine = np.clip(contact[:, None] + reach[:, None] * _STENCIL, least[:, None], most[:, None])
         fine = np.append(fine, contact[:, None], axis=1)
         values = nu(fine.ravel()).reshape(fine.shape)
         best = np.argmin(values - slope * fine, axis=1)
         contact, value = fine[(0, 1), best], values[(0, 1), best]
-        reach = reach / 16
     # Around b, rounding admits a hair more than b: a contact there is b itself.
     contact = np.where(np.abs(contact - start) <= 1e-15 * start, start, contact)
     return Gap(float(contact[0]), float(contact[1]), float(value[0]), float(value[1]))

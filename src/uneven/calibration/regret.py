@@ -106,6 +106,7 @@ class RegretCurves:
         at_low, at_high = values[cell[rows] - 1] - r[rows], values[cell[rows]] - r[rows]
         target = r[rows]
         live = np.arange(rows.size)
+        last = high.copy()
         for _ in range(100):
             if live.size == 0:
                 break
@@ -113,15 +114,17 @@ class RegretCurves:
             with np.errstate(invalid="ignore", divide="ignore"):
                 guess = x0 - f0 * (x1 - x0) / (f1 - f0)
             # A zero on the left is a plateau or the answer: bisect, to reach the last point at or below r.
-            guess = np.where((guess > x0) & (guess < x1) & (f0 < 0), guess, 0.5 * (x0 + x1))
+            secant = (guess > x0) & (guess < x1) & (f0 < 0)
+            guess = np.where(secant, guess, 0.5 * (x0 + x1))
             value = self.psi(guess) - target[live]
             left = value <= 0
             # Illinois: the end that stays loses half its weight, so that both ends move.
             at_high[live] = np.where(left, f1 / 2, value)
             at_low[live] = np.where(left, value, f0 / 2)
             low[live], high[live] = np.where(left, guess, x0), np.where(left, x1, guess)
-            exact = (np.abs(value) <= 2e-16 * target[live]) & (value != 0)
-            low[live] = np.where(exact, guess, low[live])
-            live = live[(high[live] - low[live] > 2e-16 * high[live]) & ~exact]
+            settled = (np.abs(guess - last[live]) <= 1e-14 * guess) & (target[live] > 0) & secant
+            last[live] = guess
+            low[live] = np.where(settled, guess, low[live])
+            live = live[(high[live] - low[live] > 4e-16 * high[live]) & ~settled]
         result[rows] = low
         return result

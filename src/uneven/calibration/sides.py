@@ -19,7 +19,9 @@ from uneven.losses import Loss
 
 _OCTAVES = 2.0 ** np.arange(-24, 16, 0.25)
 _STEPS = 64
-_WALK = 16  # grid points, four to an octave: how far rounding can displace the best vertex
+_RIVAL = 1.1  # a basin whose grid point is higher than this cannot become the lower one by refinement
+# Near 0 the risk may be flat to rounding over many octaves of t; there the slopes lead to the minimum.
+_FLAT = 1e-3
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class _Grid:
 
     t: np.ndarray
     knot: np.ndarray  # whether the formula of a partial loss changes there
+    values: np.ndarray  # of both partial losses
     slopes: np.ndarray  # of both partial losses; zeros if they have none
     hull: np.ndarray  # indices of the hull's vertices, L(1, t) increasing
     turns: np.ndarray  # ratios a/b at which the best vertex changes, decreasing
@@ -64,7 +67,7 @@ class SideSolver:
         x, y = self.positive.value(t), self.negative.value(t)
         slopes = np.array([p.slope(t) if self.smooth else np.zeros(t.size) for p in (self.positive, self.negative)])
         hull, turns = _lower_left_hull(x, y)
-        return _Grid(t, np.isin(t, side * knots) & (t != 0), slopes, hull, turns)
+        return _Grid(t, np.isin(t, side * knots) & (t != 0), np.array([x, y]), slopes, hull, turns)
 
     def _limit_values(self, side: int) -> tuple[float, float]:
         column = (side + 1) // 2
@@ -80,10 +83,17 @@ class SideSolver:
         falls = side * (_weighted(a, grid.slopes[:1, 0]) + _weighted(b, grid.slopes[1:, 0])) < 0
         last = grid.hull.size - 1
         home = grid.hull[vertex]
+
+        def level(k: np.ndarray) -> np.ndarray:
+            return _weighted(a, grid.values[0, k]) + _weighted(b, grid.values[1, k])
+
         # A long edge of the hull separates two basins; near its slope either end may be the lower one.
         for shift in (0, -1, 1):
             index = grid.hull[np.clip(vertex + shift, 0, last)]
-            rows = np.arange(a.size) if shift == 0 else np.flatnonzero(np.abs(index - home) > 3)
+            if shift == 0:
+                rows = np.arange(a.size)
+            else:
+                rows = np.flatnonzero((np.abs(index - home) > 3) & (level(index) <= _RIVAL * level(home)))
             if rows.size == 0:
                 continue
             where = self._refined(grid, side, a[rows], b[rows], index[rows])
@@ -124,9 +134,10 @@ class SideSolver:
             return side * (_weighted(a, grid.slopes[0, k]) + _weighted(b, grid.slopes[1, k]))
 
         index = index.copy()
-        for _ in range(_WALK):
-            falls = (outward(np.minimum(index + 1, last)) < 0) & (index < last - 1)
-            rises = (outward(np.maximum(index - 1, 0)) > 0) & (index > 1) & ~falls
+        flat = np.abs(grid.t) < _FLAT * min(1 / abs(to_float(p.inner)) for p in (self.positive, self.negative))
+        for _ in range(int(flat.sum())):
+            falls = (outward(np.minimum(index + 1, last)) < 0) & (index < last - 1) & flat[index]
+            rises = (outward(np.maximum(index - 1, 0)) > 0) & (index > 1) & flat[index] & ~falls
             if not (falls | rises).any():
                 break
             index = index + falls - rises

@@ -166,7 +166,8 @@ def evaluated(tree: Node, t: np.ndarray, limits: Callable[[], tuple[float, float
         return values(tree, t) + t.dtype.type(0)  # a fresh array, and no negative zero
     left, right = limits() if limits else (limit(tree, -1.0), limit(tree, 1.0))
     result = values(tree, np.where(infinite, t.dtype.type(0), t)) + t.dtype.type(0)
-    result[infinite] = np.where(t[infinite] > 0, right, left)
+    with np.errstate(over="ignore"):  # a limit beyond single precision
+        result[infinite] = np.where(t[infinite] > 0, right, left)
     return result
 
 
@@ -211,8 +212,10 @@ def limit(tree: Node, sign: float) -> float:
     far, middle, near = seen
     if far > middle > near and far - middle > 1e-6 * abs(far):
         return math.inf
-    if 0 < far < 0.9 * middle < 0.81 * near:
+    if 0 < abs(far) < 0.9 * abs(middle) < 0.81 * abs(near):
         return 0.0
+    if far < middle < near and middle - far > 1e-6 * abs(far):
+        return -math.inf
     return far
 
 
