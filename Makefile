@@ -23,6 +23,7 @@ docs: $(VENV)/.package
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/imports.py
+	$(BIN)/python benchmarks/calibration.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

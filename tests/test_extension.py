@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -41,6 +42,9 @@ def test_every_door(throw_away: str) -> None:
     assert uneven.Loss(phi, "exp(t)").positive(0.0) == pytest.approx(np.log(2) ** 2)
     assert uneven.calibrated_loss(phi, alpha=0.2, gamma=5).alpha == 0.2
     assert uneven.calibrated_loss(phi, alpha=0.2, gamma=5).inverse_link(0.0) == pytest.approx(0.2)
+    assert uneven.analyze(uneven.calibrated_loss(phi, alpha=0.2, gamma=5)).verdict.status == "calibrated"
+    assert uneven.analyze(uneven.calibrated_loss(phi, alpha=0.2)).regret_bound(1e-3) > 0
+    assert uneven.implied_alpha(phi).exact == Fraction(1, 2)
     table = CliRunner().invoke(main, ["losses"])
     assert table.exit_code == 0
     assert throw_away in table.output
