@@ -314,7 +314,7 @@ def analyze(loss: Loss | Phi | str, alpha: Exact | None = None) -> Analysis:
     --------
     >>> import uneven
     >>> a = uneven.analyze(uneven.UnevenMarginLoss("hinge", gamma=2, alpha=0.25))
-    >>> a.verdict.status, a.psi(0.25), a.psi_inverse(0.125)
+    >>> a.verdict.status, a.psi(0.25), round(a.psi_inverse(0.125), 12)
     ('calibrated', 0.125, 0.25)
     >>> print(uneven.analyze("perceptron").verdict.status)
     not calibrated

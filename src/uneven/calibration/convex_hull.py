@@ -106,28 +106,34 @@ def _crossings(branches: Branches, nodes: np.ndarray) -> np.ndarray:
     # Near 0 the branches agree to leading order and differ by rounding; a kink there is invisible in psi.
     crossed = (np.sign(at_nodes[:-1]) * np.sign(at_nodes[1:]) < 0) & (nodes[:-1] > 1e-5 * nodes[-1])
     cells = np.flatnonzero(crossed)
-    return zero_between(excess, nodes[cells], nodes[cells + 1], at_nodes[cells], at_nodes[cells + 1])
+    return zero_between(lambda x, _: excess(x), nodes[cells], nodes[cells + 1], at_nodes[cells], at_nodes[cells + 1])
 
 
 def zero_between(
-    function: Function, low: np.ndarray, high: np.ndarray, at_low: np.ndarray, at_high: np.ndarray
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    low: np.ndarray,
+    high: np.ndarray,
+    at_low: np.ndarray,
+    at_high: np.ndarray,
 ) -> np.ndarray:
-    """Zeros in brackets over which the function changes sign, by the Illinois method, to 1e-12."""
+    """Zeros of ``function(x, rows)`` in brackets over which it changes sign, by the Illinois method, to 1e-12."""
     low, high, at_low, at_high = low.copy(), high.copy(), at_low.copy(), at_high.copy()
-    best = 0.5 * (low + high)
+    best, kept = low.copy(), np.zeros(low.size)
     live = np.arange(low.size)
-    for step in range(80):
+    for _ in range(100):
         if live.size == 0:
             break
         x0, x1, f0, f1 = low[live], high[live], at_low[live], at_high[live]
         with np.errstate(invalid="ignore", divide="ignore"):
             guess = x0 - f0 * (x1 - x0) / (f1 - f0)
-        guess = np.where((guess > x0) & (guess < x1) & (step % 8 != 7), guess, 0.5 * (x0 + x1))
-        value = function(guess)
+        guess = np.where((guess > x0) & (guess < x1), guess, 0.5 * (x0 + x1))
+        value = function(guess, live)
         left = np.sign(value) == np.sign(f0)
-        low[live], high[live] = np.where(left, guess, x0), np.where(left, x1, guess)
-        # The end that stays loses half its weight, so that both ends move.
-        at_low[live], at_high[live] = np.where(left, value, f0 / 2), np.where(left, f1 / 2, value)
+        # An end that stays twice in a row loses half its weight, so that both ends move.
+        stale = kept[live] == np.where(left, 1, -1)
+        low[live], at_low[live] = np.where(left, guess, x0), np.where(left, value, np.where(stale, f0 / 2, f0))
+        high[live], at_high[live] = np.where(left, x1, guess), np.where(left, np.where(stale, f1 / 2, f1), value)
+        kept[live] = np.where(left, 1, -1)
         moved = np.abs(guess - best[live])
         best[live] = guess
         live = live[(moved > 1e-12 * np.abs(guess)) & (value != 0)]

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from uneven.calibration.convex_hull import Gap, find_gaps, mesh
+from uneven.calibration.convex_hull import Gap, find_gaps, mesh, zero_between
 from uneven.calibration.points import Points
 from uneven.calibration.risk import ConditionalRisk
 
@@ -101,30 +101,26 @@ class RegretCurves:
         nodes, values = self._table
         cell = np.searchsorted(values, r, side="right")  # values[cell - 1] <= r < values[cell]
         result = np.full(r.shape, self.end)
-        rows = np.flatnonzero(cell < nodes.size)
-        low, high = nodes[cell[rows] - 1].copy(), nodes[cell[rows]].copy()
-        at_low, at_high = values[cell[rows] - 1] - r[rows], values[cell[rows]] - r[rows]
+        rows = np.flatnonzero((cell < nodes.size) & (r > 0))
+        low, high = cell[rows] - 1, cell[rows]
         target = r[rows]
-        live = np.arange(rows.size)
-        last = high.copy()
-        for _ in range(100):
-            if live.size == 0:
-                break
-            x0, x1, f0, f1 = low[live], high[live], at_low[live], at_high[live]
-            with np.errstate(invalid="ignore", divide="ignore"):
-                guess = x0 - f0 * (x1 - x0) / (f1 - f0)
-            # A zero on the left is a plateau or the answer: bisect, to reach the last point at or below r.
-            secant = (guess > x0) & (guess < x1) & (f0 < 0)
-            guess = np.where(secant, guess, 0.5 * (x0 + x1))
-            value = self.psi(guess) - target[live]
-            left = value <= 0
-            # Illinois: the end that stays loses half its weight, so that both ends move.
-            at_high[live] = np.where(left, f1 / 2, value)
-            at_low[live] = np.where(left, value, f0 / 2)
-            low[live], high[live] = np.where(left, guess, x0), np.where(left, x1, guess)
-            settled = (np.abs(guess - last[live]) <= 1e-14 * guess) & (target[live] > 0) & secant
-            last[live] = guess
-            low[live] = np.where(settled, guess, low[live])
-            live = live[(high[live] - low[live] > 4e-16 * high[live]) & ~settled]
-        result[rows] = low
+        result[rows] = zero_between(
+            lambda eps, live: self.psi(eps) - target[live],
+            nodes[low],
+            nodes[high],
+            values[low] - target,
+            values[high] - target,
+        )
+        if np.any((r == 0) & (cell < nodes.size)):
+            result[r == 0] = self._end_of_zeros
         return result
+
+    @cached_property
+    def _end_of_zeros(self) -> float:
+        """The last eps with psi(eps) = 0: 0 for a calibrated loss."""
+        nodes, values = self._table
+        first = int(np.searchsorted(values, 0.0, side="right"))
+        low, high = nodes[first - 1], nodes[first]
+        while low < (middle := 0.5 * (low + high)) < high:
+            low, high = (middle, high) if self.psi(np.array([middle]))[0] <= 0 else (low, middle)
+        return float(low)

@@ -110,5 +110,5 @@ class ConditionalRisk:
         result = np.ones(end.shape, dtype=bool)
         for partial in self.loss.partials:
             for knot in partial.switch_points:
-                result &= ~((knot * end > 0) & (abs(knot) < np.abs(end)))
+                result &= ~((np.sign(knot) == np.sign(end)) & (abs(knot) < np.abs(end)) & (knot != 0))
         return result

@@ -191,7 +191,7 @@ def _newton(
     """Zero of the slope by Newton steps, each kept inside a bracket that only shrinks.
 
     A bracket over which the slope does not change sign holds no interior minimum: its start is returned.
-    The risk is flat at its minimum, so a relative error of 1e-11 in t is invisible in the value.
+    Steps converge quadratically: after one of relative size 1e-7, taken as well, what is left is rounding.
     """
     low, high = np.minimum(low, high), np.maximum(low, high)
     result = t.copy()
@@ -206,7 +206,7 @@ def _newton(
         with np.errstate(all="ignore"):
             step = t - slope / solver.curvature(a, b, t)
         inside = (step > low) & (step < high)
-        settled = (slope == 0) | (np.abs(step - t) <= 1e-11 * np.abs(t))
+        settled = (slope == 0) | (np.abs(step - t) <= 1e-7 * np.abs(t))
         following = np.where(inside, step, np.where(settled, t, 0.5 * (low + high)))
         moving = ~settled & (np.abs(slope) * (high - low) > invisible)
         result[live] = following

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +17,9 @@ from uneven.expression import Node, derivative, substitute
 from uneven.expression.algebra import mul
 from uneven.expression.tree import Number, T
 from uneven.losses._phi import Phi
-from uneven.ops.floats import repaired
+from uneven.ops.floats import plain_values, repaired
+
+_ORDINARY = 1e100
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,9 @@ class Partial:
         """Values at an array of floats."""
         if not isinstance(self.function, Phi):
             return self._called(t)
+        quick = self._quick(0, t)
+        if quick is not None:
+            return quick
         with np.errstate(all="ignore"):
             inside = t * t.dtype.type(self._factors[0])
             result = self.function.values(inside) * t.dtype.type(self._factors[1])
@@ -102,6 +108,9 @@ class Partial:
 
     def _differentiated(self, order: int, t: np.ndarray) -> np.ndarray:
         function = self._phi("slope" if order == 1 else "curvature")
+        quick = self._quick(order, t)
+        if quick is not None:
+            return quick
         with np.errstate(all="ignore"):
             inside = t * t.dtype.type(self._factors[0])
             result = function.derivatives(order, inside) * t.dtype.type(self._factors[order + 1])
@@ -110,6 +119,28 @@ class Partial:
             whole = derivative(self.tree)
             result[doubtful] = repaired(whole if order == 1 else derivative(whole), t[doubtful])
         return result + t.dtype.type(0)  # no negative zero
+
+    @cached_property
+    def _plain(self) -> tuple[Node, Node, Node] | None:
+        """Trees of phi and its derivatives, if their floats need no second look at ordinary points."""
+        if not isinstance(self.function, Phi) or self.function.family.special_value is not None:
+            return None
+        if self.switch_points:
+            return None
+        tree = self.function.tree
+        return tree, derivative(tree), derivative(derivative(tree))
+
+    def _quick(self, order: int, t: np.ndarray) -> np.ndarray | None:
+        """Values or derivatives of a smooth phi at double arguments of ordinary size; None: look closer."""
+        if self._plain is None or t.dtype != np.float64 or t.size == 0:
+            return None
+        size, scale = np.abs(t), abs(self._factors[0])
+        small = size[size > 0].min(initial=math.inf)
+        if not (float(size.max()) * scale < _ORDINARY and float(small) * scale > 1 / _ORDINARY):
+            return None
+        inside = t * self._factors[0]
+        result = plain_values(self._plain[order], inside) * self._factors[(1, 2, 3)[order]]
+        return result + 0.0 if np.isfinite(result).all() else None
 
     def _called(self, t: np.ndarray) -> np.ndarray:
         inside = t * t.dtype.type(self._factors[0])
