@@ -229,7 +229,7 @@ def test_sigmoid_psi_at_gamma_2() -> None:
 
 ENCLOSED = [
     ("hinge", 2, 0.25), ("logistic", 0.5, 0.1), ("exponential", 10, 0.45), ("squared", 3, 0.8), ("sigmoid", 2, 0.3),
-    ("savage", 2, 0.2), ("perceptron", 1, 0.3),
+    ("savage", 2, 0.2), ("perceptron", 1, 0.3), ("zero_one", 2, 0.3), ("ramp", 3, 0.2),
 ]  # fmt: skip
 
 
@@ -251,6 +251,20 @@ def test_enclosure_contains_psi_and_bounds_are_bounds(name: str, gamma: float, a
     assert np.all(bound[1:] > 0)
     if a.verdict.status == "calibrated":
         assert bound[0] == 0
+
+
+def test_bounds_of_losses_that_jump() -> None:
+    """Slopes say nothing across a jump; the enclosure must not use them there."""
+    a = uneven.analyze(uneven.cost_loss("3/10"))
+    eps = np.array([0.1, 0.3, 0.5, 0.7])
+    lower, upper = a.psi_bounds(eps)
+    assert np.all(lower <= a.psi(eps) + 1e-15)
+    assert np.all(upper >= a.psi(eps) - 1e-15)
+    jump = uneven.Loss("where(t < 0.5, 1 - t/10, 0)", "where(t < 0.25, 0, 1)")
+    b = uneven.analyze(jump, 0.4)
+    low, high = b.psi_bounds([0.1, 0.3, 0.5])
+    assert np.all(low <= b.psi([0.1, 0.3, 0.5]) + 1e-12)
+    assert np.all(b.psi([0.1, 0.3, 0.5]) <= high + 1e-12)
 
 
 def test_a_hull_of_samples_is_not_a_bound() -> None:

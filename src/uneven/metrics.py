@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from uneven import _inputs
+from uneven._hull import lower_hull
 from uneven._inputs import Exact
 from uneven.costs import Cost, as_cost_errors
 from uneven.errors import CostError
@@ -150,7 +151,7 @@ def cost_curve(
     if falling[-1] == -np.inf:  # then no threshold has every score above it
         thresholds, missed, alarms = thresholds[:-1], missed[:-1], alarms[:-1]
 
-    keep = _lower_hull(alarms, missed)
+    keep = np.array(lower_hull(alarms.tolist(), missed.tolist()))
     x, y = alarms[keep], missed[keep]
     if alphas is None:
         gained, paid = y[:-1] - y[1:], x[1:] - x[:-1]
@@ -173,20 +174,6 @@ def cost_curve(
         best_threshold=thresholds[keep][best],
         constant_cost=np.minimum(alpha * weight[~is_positive].sum(), (1 - alpha) * weight[is_positive].sum()),
     )
-
-
-def _lower_hull(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Indices of the lower left convex hull of a staircase with x rising and y falling."""
-    hull: list[int] = []
-    for i in range(x.size):
-        while len(hull) >= 2:
-            a, b = hull[-2], hull[-1]
-            if (x[b] - x[a]) * (y[i] - y[a]) <= (y[b] - y[a]) * (x[i] - x[a]):
-                hull.pop()
-            else:
-                break
-        hull.append(i)
-    return np.array(hull)
 
 
 def _vector(name: str, value: Any) -> np.ndarray:

@@ -14,6 +14,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from uneven._hull import lower_hull
+
 Function = Callable[[np.ndarray], np.ndarray]
 Branches = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 # Each round looks at a window a sixteenth as wide around the best contact so far, which may still move.
@@ -59,7 +61,7 @@ def find_gaps(nu: Function, branches: Branches, nodes: np.ndarray) -> tuple[np.n
         contacts = np.array([(gap.left, gap.at_left, gap.right, gap.at_right) for gap in gaps]).reshape(-1, 2)
         nodes, first = np.unique(np.append(nodes, contacts[:, 0]), return_index=True)
         values = np.append(values, contacts[:, 1])[first]
-        hull = lower_hull(nodes, values)
+        hull = lower_hull(nodes.tolist(), values.tolist())
         wide = [(i, j) for i, j in pairwise(hull) if j - i > 1 and _is_gap(nodes, values, i, j)]
         before, gaps = gaps, [_refined(nu, cells, nodes[[i, j]], values[[i, j]], rounds=2) for i, j in wide]
         if len(before) == len(gaps) and all(map(_close, before, gaps)):
@@ -70,20 +72,6 @@ def find_gaps(nu: Function, branches: Branches, nodes: np.ndarray) -> tuple[np.n
 def _close(one: Gap, other: Gap) -> bool:
     """Whether both contacts stay within a small part of the gap."""
     return max(abs(one.left - other.left), abs(one.right - other.right)) <= 1e-3 * (other.right - other.left)
-
-
-def lower_hull(x: np.ndarray, y: np.ndarray) -> list[int]:
-    """Indices of the lower convex hull of points sorted by x."""
-    hull: list[int] = []
-    for k in range(x.size):
-        while len(hull) >= 2:
-            i, j = hull[-2], hull[-1]
-            if (x[j] - x[i]) * (y[k] - y[i]) <= (y[j] - y[i]) * (x[k] - x[i]):
-                hull.pop()
-            else:
-                break
-        hull.append(k)
-    return hull
 
 
 def _is_gap(x: np.ndarray, y: np.ndarray, i: int, j: int) -> bool:

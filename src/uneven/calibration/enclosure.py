@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
+from uneven._hull import lower_hull
 from uneven.calibration.infimum import RigorousRisk, above, below
 from uneven.losses import Loss
 
@@ -91,7 +92,7 @@ class PsiEnclosure:
     @cached_property
     def _lower(self) -> list[Vertex]:
         vertices = [vertex for side, nodes in self._nodes.items() for vertex in self._cells(side, nodes)]
-        return lower_hull([(Fraction(0), Fraction(0)), *vertices])
+        return _hull([(Fraction(0), Fraction(0)), *vertices])
 
     def _cells(self, side: int, nodes: list[_Node]) -> list[Vertex]:
         found = []
@@ -109,7 +110,7 @@ class PsiEnclosure:
             for node in nodes:
                 if node.eps > 0:
                     values[node.eps] = min(values.get(node.eps, node.gap_upper), node.gap_upper)
-        return lower_hull(sorted(values.items()))
+        return _hull(list(values.items()))
 
     def bounds(self, eps: Fraction) -> tuple[Fraction, Fraction]:
         """Rationals below and above psi(eps)."""
@@ -144,20 +145,10 @@ def _largest(x0: Fraction, x1: Fraction, lines: list[tuple[Fraction, Fraction]])
     return [(x0 + s * (x1 - x0), max(u0 + s * (u1 - u0) for u0, u1 in lines)) for s in sorted(places)]
 
 
-def lower_hull(vertices: list[Vertex]) -> list[Vertex]:
-    """Lower convex hull, exactly; of several values at one place the smallest counts."""
-    hull: list[Vertex] = []
-    for x, y in sorted(vertices):
-        if hull and hull[-1][0] == x:
-            continue
-        while len(hull) >= 2:
-            (x0, y0), (x1, y1) = hull[-2], hull[-1]
-            if (x1 - x0) * (y - y0) <= (y1 - y0) * (x - x0):
-                hull.pop()
-            else:
-                break
-        hull.append((x, y))
-    return hull
+def _hull(vertices: list[Vertex]) -> list[Vertex]:
+    ordered = sorted(vertices)
+    kept = lower_hull([x for x, _ in ordered], [y for _, y in ordered])
+    return [ordered[k] for k in kept]
 
 
 def _at(vertices: list[Vertex], x: Fraction) -> Fraction:

@@ -12,10 +12,13 @@ import numpy as np
 from flint import arb
 
 from uneven.calibration.sides import SideSolver
-from uneven.expression import Node, derivative
+from uneven.expression import Node, affine, derivative
+from uneven.expression.algebra import subtract
 from uneven.expression.curvature import is_convex
+from uneven.expression.tree import Call, Where
 from uneven.losses import Loss
 from uneven.ops.balls import BALLS, Interval, Undefined, enclose_interval, interval, precision
+from uneven.ops.rationals import exact_value
 
 _BITS = 96
 _LARGE = arb(2) ** 4000
@@ -47,6 +50,11 @@ class RigorousRisk:
     def convex(self) -> bool:
         declared = all(p.function.convex for p in self.loss.partials)  # type: ignore[union-attr]
         return declared or (is_convex(self.positive) and is_convex(self.negative))
+
+    @cached_property
+    def continuous(self) -> bool:
+        """Whether slopes may bound values: across a jump they say nothing."""
+        return is_continuous(self.positive) and is_continuous(self.negative)
 
     @cached_property
     def _slope_trees(self) -> tuple[Node, Node]:
@@ -147,7 +155,7 @@ class RigorousRisk:
             plain = below(_mixed(a, b, *self.value(low, high)).lo)
         except Undefined:
             return Fraction(0)
-        if low is None or high is None:
+        if low is None or high is None or not self.continuous:
             return plain
         try:
             slope = _mixed(a, b, *self.slopes(low, high))
@@ -162,6 +170,23 @@ class RigorousRisk:
         middle, half = (low + high) / 2, (high - low) / 2
         drop = max(-below(slope.lo), above(slope.hi)) * half
         return max(plain, below(self.at(a, b, middle).lo) - drop)
+
+
+def is_continuous(tree: Node) -> bool:
+    """True only if the tree surely has no jump: no step, and where joins its branches at a rational point."""
+    for node in tree.walk():
+        match node:
+            case Call("step", _):
+                return False
+            case Where(_, left, right, yes, no):
+                line = affine(subtract(left, right))
+                if line is None or line[0] == 0:
+                    return False
+                point = -line[1] / line[0]
+                value = exact_value(yes, point)
+                if value is None or value != exact_value(no, point):
+                    return False
+    return True
 
 
 def _cell(low: Fraction | None, high: Fraction | None) -> Interval:

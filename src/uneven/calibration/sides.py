@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uneven._hull import lower_hull
 from uneven._inputs import to_float
 from uneven.losses import Loss
 
@@ -166,20 +167,8 @@ def _lower_left_hull(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Vertices that minimise a x + b y for some a, b >= 0, and the ratios a/b between them."""
     finite = np.flatnonzero((x < 1e290) & (y < 1e290))
     order = finite[np.lexsort((y[finite], x[finite]))]
-    hull: list[int] = []
-    for k in order:
-        if hull and y[k] >= y[hull[-1]]:
-            continue
-        while len(hull) >= 2:
-            i, j = hull[-2], hull[-1]
-            if (x[j] - x[i]) * (y[k] - y[i]) <= (y[j] - y[i]) * (x[k] - x[i]):
-                hull.pop()
-            else:
-                break
-        if hull and x[k] == x[hull[-1]]:
-            hull.pop()
-        hull.append(int(k))
-    vertices = np.array(hull)
+    vertices = order[lower_hull(x[order].tolist(), y[order].tolist())]
+    vertices = vertices[: int(np.argmin(y[vertices])) + 1]
     with np.errstate(divide="ignore", over="ignore"):
         turns = (y[vertices[:-1]] - y[vertices[1:]]) / (x[vertices[1:]] - x[vertices[:-1]])
     return vertices, turns

@@ -21,5 +21,5 @@ family = Family(
     limits=("inf", "0"),
     minimiser=math.inf,
     minimum="0",
-    own_alpha=OwnAlpha("tangential for every gamma", _own_odds),
+    own_alpha=OwnAlpha("t = 0 minimises the risk at equal weights, for every gamma", _own_odds),
 )

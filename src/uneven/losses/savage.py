@@ -32,5 +32,5 @@ family = Family(
     closed_form=ClosedForm(
         "square loss of the probability expit(2t), gamma = 1", from_risk_and_gap(_risk, _gap), only_even_margins
     ),
-    own_alpha=OwnAlpha("tangential for 1/3 <= gamma <= 3", _own_odds),
+    own_alpha=OwnAlpha("t = 0 minimises the risk at equal weights, as 1/3 <= gamma <= 3", _own_odds),
 )

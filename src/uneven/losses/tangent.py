@@ -33,5 +33,5 @@ family = Family(
     closed_form=ClosedForm(
         "square loss of atan(t) + 1/2, gamma = 1", from_risk_and_gap(_risk, _gap), only_even_margins
     ),
-    own_alpha=OwnAlpha("tangential for max(gamma, 1/gamma) <= 13.936...", _own_odds),
+    own_alpha=OwnAlpha("t = 0 minimises the risk at equal weights, as max(gamma, 1/gamma) <= 13.936...", _own_odds),
 )

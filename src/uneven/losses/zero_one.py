@@ -25,5 +25,5 @@ family = Family(
     minimiser=math.inf,
     minimum="0",
     closed_form=ClosedForm("constant on each side of 0", _sides),
-    own_alpha=OwnAlpha("a = b/gamma", _own_odds),
+    own_alpha=OwnAlpha("constant on each side of 0: the sides tie at odds 1/gamma", _own_odds),
 )
