@@ -51,7 +51,7 @@ def test_sigmoid_known_values() -> None:
     sigmoid = uneven.phi("sigmoid")
     assert own_alpha(sigmoid, Fraction(2)).alpha == pytest.approx((3 + 4 * 2**0.5) / 23, rel=1e-15)
     assert own_alpha(sigmoid, Fraction(3)).alpha == pytest.approx(4 / 13, rel=1e-15)
-    assert own_alpha(sigmoid, Fraction(1)).exactly_half
+    assert own_alpha(sigmoid, Fraction(1)).exact == 1
 
 
 def savage_odds(gamma: float) -> float:
@@ -171,3 +171,10 @@ def test_a_users_smooth_nonconvex_loss() -> None:
     own = uneven.calibrated_loss("1/(1 + exp(t))", alpha=0.2, gamma=5)
     registered_one = uneven.calibrated_loss("sigmoid", alpha=0.2, gamma=5)
     assert own.beta == pytest.approx(registered_one.beta, rel=1e-13)
+
+
+def test_rational_odds_give_an_exactly_calibrated_loss() -> None:
+    for gamma in (3, 5, "1/7"):
+        loss = uneven.calibrated_loss("ramp", alpha="1/10", gamma=gamma)
+        assert uneven.analyze(loss).verdict.status == "calibrated"
+        assert eval(repr(loss), {"uneven": uneven}) == loss

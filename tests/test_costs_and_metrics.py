@@ -153,3 +153,10 @@ def test_cost_curve_is_the_lower_envelope_of_all_thresholds(sample: list[tuple[b
 def test_cost_curve_refuses(score: list[float], alphas: list[float] | None, says: str) -> None:
     with pytest.raises(CostError, match=says):
         cost_curve([0, 1], score, alphas=alphas)
+
+
+def test_cost_curve_of_probabilities_at_their_threshold() -> None:
+    truth, probability = [0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9]
+    assert cost_curve(truth, probability, threshold=0.5, alphas=[0.5]).cost == pytest.approx([0.25])
+    with pytest.raises(CostError, match="threshold must be a number"):
+        cost_curve(truth, probability, threshold="half")

@@ -163,7 +163,7 @@ def signs(name: str, value: Any) -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         array = np.zeros(1)
     if array.dtype.kind == "b" or not np.isin(array, (-1, 1)).all():
-        raise LossError(f"{name} must be -1 or +1, got {brief(value)}")
+        raise LossError(f"{name} must be -1 or +1 (2*y - 1 turns 0 and 1 into that), got {brief(value)}")
     return array
 
 

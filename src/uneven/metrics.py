@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 
 from uneven import _inputs
 from uneven._hull import lower_hull
-from uneven._inputs import Exact
+from uneven._inputs import Exact, brief
 from uneven.costs import Cost, as_cost_errors
 from uneven.errors import CostError
 
@@ -89,7 +90,7 @@ class CostCurve:
     ----------
     alpha : ndarray
     cost : ndarray
-        Of predicting positive where the score is above 0.
+        Of predicting positive where the score is above the threshold.
     best_cost : ndarray
         Of the best threshold on these scores for each alpha: the lower envelope of all their lines.
     best_threshold : ndarray
@@ -107,7 +108,13 @@ class CostCurve:
 
 
 def cost_curve(
-    y_true: Any, y_score: Any, *, alphas: Any = None, pos_label: Any = None, sample_weight: Any = None
+    y_true: Any,
+    y_score: Any,
+    *,
+    threshold: float = 0.0,
+    alphas: Any = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
 ) -> CostCurve:
     """Expected cost of a scored sample over all alpha.
 
@@ -116,7 +123,9 @@ def cost_curve(
     y_true : array-like of shape (n,)
         Labels of two classes.
     y_score : array-like of shape (n,)
-        Decision values, positive where above 0; one of -inf is above no threshold.
+        Decision values, positive where above the threshold; one of -inf is above no threshold.
+    threshold : float
+        0 for decision values; for probabilities say which, e.g. 0.5.
     alphas : array-like in [0, 1], optional
         Where to evaluate; by default all corners of the best-cost envelope and 0, 0.01, ..., 1.
     pos_label, sample_weight
@@ -129,6 +138,8 @@ def cost_curve(
     >>> curve.cost, curve.best_cost
     (array([0.25, 0.25]), array([0.05 , 0.125]))
     """
+    if not isinstance(threshold, int | float) or math.isnan(threshold):
+        raise CostError(f"threshold must be a number, got {brief(threshold)}")
     truth = _labels("y_true", y_true)
     score = _vector("y_score", y_score)
     _same_length(y_true=truth, y_score=score)
@@ -164,7 +175,7 @@ def cost_curve(
         alpha = _vector("alphas", alpha)
     lines = np.multiply.outer(alpha, x) + np.multiply.outer(1 - alpha, y)
     best = lines.argmin(axis=1)
-    said_positive = score > 0
+    said_positive = score > threshold
     false_alarm = weight[~is_positive & said_positive].sum()
     false_negative = weight[is_positive & ~said_positive].sum()
     return CostCurve(

@@ -15,7 +15,7 @@ from uneven import _inputs
 from uneven._inputs import Exact
 from uneven.calibration.discrete import FiniteDistribution
 from uneven.calibration.enclosure import PsiEnclosure
-from uneven.calibration.implied import ImpliedAlpha, _down, _up, as_loss, implied_alpha
+from uneven.calibration.implied import ImpliedAlpha, _down, _up, as_loss, costs_in_words, implied_alpha
 from uneven.calibration.points import Points
 from uneven.calibration.regret import RegretCurves
 from uneven.calibration.risk import ConditionalRisk
@@ -276,10 +276,9 @@ class Analysis:
     def report(self) -> str:
         """A page that a person reads."""
         data = self.to_dict()
-        ratio = data["fn_to_fp_cost"]
         lines = [
             f"Loss      {data['loss']}",
-            f"Costs     alpha = {self.alpha:.6g}: a false negative costs {ratio:.6g} times a false positive",
+            f"Costs     alpha = {self.alpha:.6g}: {costs_in_words(self.exact_alpha)}",
             f"Verdict   {self.verdict.status.upper()}: {self.verdict.reason}",
         ]
         if self.verdict.witness is not None:
@@ -291,7 +290,7 @@ class Analysis:
         ]
         lines += [f"  {row['cost_regret']:10.4g}   {row['psi']:.6g}" for row in data["psi"]]
         regrets = [10.0**-k for k in (1, 2, 3, 4)]
-        lines += ["", "surrogate regret   leaves a cost regret of at most (to rounding)"]
+        lines += ["", "surrogate regret   leaves a cost regret of at most (computed; regret_bound gives a proved one)"]
         lines += [f"  {r:15.4g}   {e:.6g}" for r, e in zip(regrets, self.psi_inverse(regrets), strict=True)]
         return "\n".join(lines)
 

@@ -44,12 +44,24 @@ class ImpliedAlpha:
         """One sentence about the two kinds of mistake."""
         ratio = self.cost_ratio
         if ratio is None:
-            return f"This loss assumes no costs: {self.reason}."
+            return f"This loss is not known to be calibrated for any costs: {self.reason}."
         if ratio == 1:
             return "This loss treats both kinds of mistake alike."
-        if ratio > 1:
-            return f"This loss treats a false negative as {ratio:.6g} times a false positive."
-        return f"This loss treats a false positive as {1 / ratio:.6g} times a false negative."
+        first, second, times = _compared(ratio)
+        return f"This loss treats a false {first} as {times:.6g} times a false {second}."
+
+
+def _compared(ratio: float) -> tuple[str, str, float]:
+    """The dearer mistake, the cheaper one, and how many times."""
+    return ("negative", "positive", ratio) if ratio >= 1 else ("positive", "negative", 1 / ratio)
+
+
+def costs_in_words(alpha: Fraction) -> str:
+    """What a cost parameter says about the two kinds of mistake."""
+    if 2 * alpha == 1:
+        return "both kinds of mistake cost the same"
+    first, second, times = _compared(float((1 - alpha) / alpha))
+    return f"a false {first} costs {times:.6g} times a false {second}"
 
 
 def as_loss(loss: Loss | Phi | str) -> Loss:
@@ -89,7 +101,7 @@ def implied_alpha(loss: Loss | Phi | str) -> ImpliedAlpha:
     >>> p = "relu(expit(t) - 0.05)"
     >>> asymmetric = uneven.Loss("expit(-t)*softplus(-t)", f"-log(1 - {p})*{p}**4")
     >>> uneven.implied_alpha(asymmetric).in_words()
-    'This loss treats a false negative as 5.78... times a false positive.'
+    'This loss treats a false negative as 5.78917 times a false positive.'
 
     An uneven hinge with free beta and gamma assumes beta gamma/(1 + beta gamma):
 

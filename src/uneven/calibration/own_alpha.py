@@ -23,10 +23,10 @@ from uneven.ops.rationals import exact_value
 
 @dataclass(frozen=True)
 class OwnAlpha:
-    """Odds of alpha_phi(gamma); ``exactly_half`` if it is known to be 1/2 without rounding."""
+    """Odds of alpha_phi(gamma), as a float and, where they are known without rounding, as a rational."""
 
     odds: float
-    exactly_half: bool
+    exact: Fraction | None
     source: str
 
     @property
@@ -42,12 +42,12 @@ def own_alpha(function: Phi, gamma: Fraction) -> OwnAlpha:
     """alpha_phi(gamma), or a :class:`LossError` that says why there is none."""
     if function.convex:
         _require_descent_at_zero(function)
-        return OwnAlpha(1.0, True, _HALF)
+        return OwnAlpha(1.0, Fraction(1), _HALF)
     declared = function.family.own_alpha
     if declared is not None:
         odds = declared.odds(gamma, function.parameters)
         if odds is not None:
-            return OwnAlpha(float(odds), odds == 1, declared.source)
+            return OwnAlpha(float(odds), odds if isinstance(odds, Fraction) else None, declared.source)
     return _computed(function, gamma)
 
 
@@ -89,17 +89,17 @@ def _computed(function: Phi, gamma: Fraction) -> OwnAlpha:
     """The crossing of the two sides, or exactly 1/2 where t = 0 minimises the risk at eta = 1/2."""
     if gamma < 1:  # alpha_phi(1/gamma) = 1 - alpha_phi(gamma): work where t = -1/gamma is the short side
         mirrored = own_alpha(function, 1 / gamma)
-        return OwnAlpha(1 / mirrored.odds, mirrored.exactly_half, mirrored.source)
+        return OwnAlpha(1 / mirrored.odds, mirrored.exact and 1 / mirrored.exact, mirrored.source)
     loss = UnevenMarginLoss(function, gamma=gamma)
     if 0.0 not in function.kinks and minimised_at_zero(loss, 0.5):
-        return OwnAlpha(1.0, True, "t = 0 minimises the risk at eta = 1/2 (computed)")
+        return OwnAlpha(1.0, Fraction(1), "t = 0 minimises the risk at eta = 1/2 (computed)")
     odds = crossing(loss)
     if odds is None:
         raise LossError(
             f"{function!r} with gamma = {to_float(gamma):g} is calibrated for no alpha: the better side does not "
             "change once and for all from t < 0 to t > 0 as eta grows"
         )
-    return OwnAlpha(odds, False, "crossing of the two sides of the risk (computed)")
+    return OwnAlpha(odds, None, "crossing of the two sides of the risk (computed)")
 
 
 def calibrated_loss(function: str | Phi, *, alpha: Exact, gamma: Exact = 1.0) -> UnevenMarginLoss:
@@ -118,7 +118,8 @@ def calibrated_loss(function: str | Phi, *, alpha: Exact, gamma: Exact = 1.0) ->
     -------
     UnevenMarginLoss
         Weighted by alpha; beta is exactly 1/gamma for convex phi, else 1/(gamma odds), with the odds of the
-        alpha that the unweighted family assumes at this gamma (a double: calibrated to rounding).
+        alpha that the unweighted family assumes at this gamma: exactly where they are rational (ramp), else to
+        double precision (sigmoid: calibrated to rounding, and its verdict says so).
 
     Raises
     ------
@@ -140,5 +141,10 @@ def calibrated_loss(function: str | Phi, *, alpha: Exact, gamma: Exact = 1.0) ->
     exact_gamma = _inputs.positive("gamma", gamma)
     weight = _inputs.between_0_and_1("alpha", alpha)
     own = own_alpha(chosen, exact_gamma)
-    beta = None if own.exactly_half else 1 / (to_float(exact_gamma) * own.odds)
+    if own.exact == 1:
+        beta = None
+    elif own.exact is not None:
+        beta = 1 / (exact_gamma * own.exact)
+    else:
+        beta = Fraction(1 / (to_float(exact_gamma) * own.odds))
     return UnevenMarginLoss(chosen, gamma=exact_gamma, beta=beta, alpha=weight)

@@ -17,6 +17,7 @@ from uneven.ops.balls import Interval, Undefined, enclose_interval, interval
 from uneven.ops.pieces import Undecidable, slope_beside
 from uneven.ops.rationals import exact_value
 
+_ZERO, _ONE = Fraction(0), Fraction(1)
 CALIBRATED, NOT_CALIBRATED, UNDECIDED = "calibrated", "not calibrated", "undecided"
 
 
@@ -52,7 +53,7 @@ class Only:
     interval: tuple[Fraction, Fraction] | None
     certain: bool
     reason: str
-    witness: Fraction | None = None  # if there is none: an eta at which both sides tie or are reversed
+    ties: tuple[Fraction, Fraction] | None = None  # if there is none: an interval of eta on which H vanishes
 
     @property
     def exact(self) -> Fraction | None:
@@ -91,7 +92,7 @@ def only_alpha(loss: Loss) -> Only:
             False,
             "t = 0 counts as a negative decision but is admitted on both sides, so H vanishes for every eta below "
             "alpha; U_alpha is alpha-CC' (section 3), not alpha-CC",
-            Fraction(0),
+            (Fraction(0), loss.exact_alpha or Fraction(1, 2)),
         )
     if has_convex_partials(loss):
         return _convex(loss)
@@ -132,13 +133,13 @@ def _convex(loss: Loss) -> Only:
                 False,
                 "its partial losses are convex and one has a kink at t = 0, so both sides tie on a whole interval of "
                 "eta (theorem 4: a calibrated convex loss is differentiable at 0)",
-                _tie(first, second),
+                _ties(first, second),
             )
     p, n = first[1], second[1]
     if p.lo >= 0:
-        return Only(None, False, "its partial losses are convex and L1'(0) is not negative (theorem 4)", Fraction(1))
+        return Only(None, False, "its partial losses are convex and L1'(0) is not negative (theorem 4)", _point(_ONE))
     if n.hi <= 0:
-        return Only(None, False, "its partial losses are convex and L-1'(0) is not positive (theorem 4)", Fraction(0))
+        return Only(None, False, "its partial losses are convex and L-1'(0) is not positive (theorem 4)", _point(_ZERO))
     if not (p.hi < 0 < n.lo):
         return Only((Fraction(0), Fraction(1)), False, "the signs of its slopes at t = 0 could not be decided")
     reason = "its partial losses are convex and differentiable at 0 with L1'(0) < 0 < L-1'(0) (theorem 4)"
@@ -166,15 +167,19 @@ def _enclosed_balance(p: Interval, n: Interval) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-def _tie(first: tuple[Interval, ...], second: tuple[Interval, ...]) -> Fraction:
-    """An eta with 0 between the one-sided slopes of the risk at t = 0, where A = B = C(eta, 0)."""
-    for k in range(1001):
-        eta = Fraction(k, 1000)
-        low = float(eta) * float(first[0].hi) + float(1 - eta) * float(second[0].hi)
-        high = float(eta) * float(first[1].lo) + float(1 - eta) * float(second[1].lo)
-        if low <= 0 <= high:
-            return eta
-    return Fraction(1, 2)
+def _ties(first: tuple[Interval, ...], second: tuple[Interval, ...]) -> tuple[Fraction, Fraction]:
+    """All eta with 0 between the one-sided slopes of the risk at t = 0: there A = B = C(eta, 0)."""
+    low, high = _where_not_positive(above(first[0].hi), above(second[0].hi))
+    other_low, other_high = _where_not_positive(-below(first[1].lo), -below(second[1].lo))
+    return max(low, other_low), min(high, other_high)
+
+
+def _where_not_positive(at_one: Fraction, at_zero: Fraction) -> tuple[Fraction, Fraction]:
+    """The eta in [0, 1] with eta * at_one + (1 - eta) * at_zero <= 0."""
+    if at_one <= 0 and at_zero <= 0:
+        return _ZERO, _ONE
+    root = at_zero / (at_zero - at_one)
+    return (root, _ONE) if at_one <= 0 else (_ZERO, root)
 
 
 def _balance(loss: UnevenMarginLoss) -> Fraction:
@@ -220,7 +225,7 @@ def _searched(loss: Loss) -> Only:
             "(Lemma M and theorem U)"
         )
         return Only((low, high), True, reason)
-    return Only((low, high), False, "A - B changes sign here and nowhere else was it seen to; certify it to be sure")
+    return Only((low, high), False, "the better side changes here, and was not seen to change anywhere else")
 
 
 def _guess(loss: Loss) -> Fraction | None:
@@ -262,16 +267,21 @@ def decide(loss: Loss, alpha: Fraction) -> Verdict:
     only = only_alpha(loss)
     if only.interval is None:
         if not all(partial.symbolic for partial in loss.partials):
-            return Verdict(UNDECIDED, f"{only.reason}; written as expressions it can be decided or certified")
-        witness = _other_than(only.witness, alpha)
+            return Verdict(UNDECIDED, f"{only.reason}; written as expressions it could be decided")
+        witness = _other_than(alpha, only.ties)
         return Verdict(NOT_CALIBRATED, f"calibrated for no alpha: {only.reason}", witness)
     low, high = only.interval
     if not low <= alpha <= high:
         nearer = low if alpha < low else high
-        where = f"= {float(low):.12g}" if low == high else f"in [{float(low):.12g}, {float(high):.12g}]"
+        where = (
+            f"{float(nearer):.12g}"
+            if high - low < Fraction(1, 10**12)
+            else f"one in [{float(low):.12g}, {float(high):.12g}]"
+        )
         return Verdict(
             NOT_CALIBRATED,
-            f"{only.reason}; the only alpha it can be calibrated for is {where}, and H vanishes between the two",
+            f"it can be calibrated for alpha = {where} only, not for {float(alpha):.12g}: {only.reason}; H vanishes "
+            f"between the two{_hint(abs(alpha - nearer))}",
             float((alpha + nearer) / 2),
         )
     if low == high and only.certain:
@@ -279,14 +289,26 @@ def decide(loss: Loss, alpha: Fraction) -> Verdict:
     if only.certain:
         return Verdict(
             UNDECIDED,
-            f"{only.reason}, which lies within {float(high - low):.2g} of the alpha asked for: a regret bound holds "
-            "with that much added; uneven.certify can prove more",
+            f"{only.reason}, which lies within {float(high - low):.2g} of the alpha asked for, but may not be it "
+            "(regret_bound allows for that); only a certificate, a proof by ball arithmetic, could say more",
         )
-    return Verdict(UNDECIDED, f"{only.reason}; uneven.certify may decide")
+    return Verdict(UNDECIDED, f"{only.reason}; a certificate, a proof by ball arithmetic, may decide")
 
 
-def _other_than(witness: Fraction | None, alpha: Fraction) -> float | None:
-    """A witness is an eta other than alpha."""
-    if witness is None:
+def _hint(distance: Fraction) -> str:
+    """Where rounding of an input is the likely culprit, say so."""
+    if distance > Fraction(1, 10**12):
+        return ""
+    return (
+        f" (they differ by {float(distance):.1g}: a float is the binary number it is; a fraction such as '1/11', or "
+        "Cost.exact_alpha, is exact)"
+    )
+
+
+def _other_than(alpha: Fraction, ties: tuple[Fraction, Fraction] | None) -> float | None:
+    """A point of the interval other than alpha, away from its ends where there is room."""
+    if ties is None:
         return None
-    return float(witness) if witness != alpha else float(witness / 2 if witness > 0 else alpha / 2)
+    low, high = ties
+    middle = (low + high) / 2
+    return float(middle if middle != alpha else (low + middle) / 2)

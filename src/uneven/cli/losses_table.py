@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 from rich import box
@@ -27,13 +28,15 @@ def print_losses(gammas: tuple[str, ...]) -> None:
         function = phi(name)
         ratios = [implied_ratio(function, gamma) for gamma in exact]
         table.add_row(name, function.text, "yes" if function.convex else "no", *ratios)
-    Console().print(table)
+    # Through a pipe there is no width to keep to: a row stays on its line.
+    console = Console() if sys.stdout.isatty() else Console(width=200)
+    console.print(table)
 
 
 def implied_ratio(function: Phi, gamma: Fraction) -> str:
-    """fn_cost : fp_cost that the uneven loss with beta = 1/gamma assumes; 'none' if it is never calibrated."""
+    """fn_cost : fp_cost that the loss with beta = 1/gamma assumes; 'none' if it is surely calibrated for none."""
     try:
         odds = own_alpha(function, gamma).odds
     except LossError:
-        return "none"
+        return "none" if function.convex else "not found"
     return f"{1 / odds:.4g} : 1"

@@ -12,9 +12,16 @@ def main() -> None:
 
 
 @main.command()
-@click.option("--gamma", "gammas", multiple=True, default=("1", "4"), help="Margin asymmetries to show.")
+@click.option(
+    "--gamma",
+    "gammas",
+    multiple=True,
+    default=("1", "4"),
+    show_default=True,
+    help="A margin asymmetry to show, such as 3 or 1/3; may be repeated.",
+)
 def losses(gammas: tuple[str, ...]) -> None:
-    """The registered losses and the cost ratio that each of them assumes."""
+    """The registered losses and the costs they assume."""
     from uneven.cli.losses_table import print_losses
     from uneven.errors import UnevenError
 
@@ -33,7 +40,7 @@ def demo() -> None:
     click.echo("ratio of the cost of a false negative to the cost of a false positive:\n")
     print_losses(("1", "4"))
     click.echo("\nConvex losses assume equal costs whatever gamma (the perceptron, with its kink at 0, none at all).")
-    click.echo("For the others the ratio moves with gamma, and uneven.calibrated_loss(phi, alpha=..., gamma=...)")
+    click.echo("For most others the ratio moves with gamma; uneven.calibrated_loss(phi, alpha=..., gamma=...)")
     click.echo("puts it back to the costs you have.")
 
 

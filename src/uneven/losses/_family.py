@@ -157,13 +157,13 @@ class Family:
         _require("minimum", "a text such as '0'", a_text, self.minimum)
         _require("doc", "a text", isinstance(self.doc, str), self.doc)
 
-    def read(self, given: Mapping[str, Exact]) -> tuple[tuple[str, Fraction], ...]:
+    def read(self, name: str | None, given: Mapping[str, Exact]) -> tuple[tuple[str, Fraction], ...]:
         """Values of the parameters, defaults filled in."""
         known = {parameter.name for parameter in self.parameters}
-        for name in given:
-            if name not in known:
+        for key in given:
+            if key not in known:
                 takes = f"takes {', '.join(sorted(known))}" if known else "takes no parameters"
-                raise LossError(f"the phi {self.sentence!r} {takes}, got {name}={_inputs.brief(given[name])}")
+                raise LossError(f"the phi {name or self.sentence!r} {takes}, got {key}={_inputs.brief(given[key])}")
         return tuple((p.name, p.read(given.get(p.name, p.default))) for p in self.parameters)
 
 

@@ -267,7 +267,7 @@ def phi(function: str | Phi, /, **parameters: Exact) -> Phi:
 
 def from_family(name: str | None, family: Family, parameters: Mapping[str, Exact]) -> Phi:
     """Build a phi and check that it is a loss."""
-    values = family.read(parameters)
+    values = family.read(name, parameters)
     return Phi(name, family, values, _checked_tree(family.sentence, values))
 
 

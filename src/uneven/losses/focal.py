@@ -1,6 +1,8 @@
 r"""Focal of exponent g: :math:`\varphi(t) = (1 - p)^g (-\ln p)`, :math:`p = 1/(1 + e^{-t})`.
 
-With g = 0 it is the logistic loss.
+With g = 0 it is the logistic loss. The exponent is what publications call gamma; and their "alpha = 0.25" puts
+weight 0.25 on the positives, which here is ``UnevenMarginLoss("focal", alpha=0.75)``: a false positive then
+costs three false negatives.
 """
 
 import math
