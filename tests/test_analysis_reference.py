@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -46,6 +47,41 @@ def test_conditional_risks(name: str) -> None:
         settled = (gap > 1e-4 * scale) | (gap == 0)
         assert np.all(error[settled] <= 1e-12 * np.maximum(1, scale)), (where, eta[settled], error[settled])
         assert np.all(error <= 1e-8), (where, eta, error)
+
+
+@cache
+def exact_psi() -> dict[tuple[str, float, float], list[tuple[Fraction, Fraction]]]:
+    """Pairs (eps, psi) as rationals: eps the double, psi the 24 digits of the table."""
+    with TABLE.open() as file:
+        data = json.load(file)["bounds"]["rows"]
+    found = defaultdict(list)
+    for name, alpha, gamma, eps, _, _, psi in data:
+        if psi is not None:
+            found[name, float(alpha), float(gamma)].append((Fraction(float(eps)), Fraction(psi)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "alpha", "gamma"),
+    [
+        ("hinge", 0.1, 2.0),
+        ("squared", 0.8, 0.5),
+        ("exponential", 0.25, 10.0),
+        ("logistic", 0.25, 2.0),
+        ("modified_huber", 0.5, 0.1),
+        ("sigmoid", 0.5, 2.0),
+        ("tangent", 0.8, 2.0),
+        ("ramp", 0.25, 0.5),
+    ],
+)
+def test_the_enclosure_contains_psi_to_every_digit(name: str, alpha: float, gamma: float) -> None:
+    """Compared in rationals: the table is right to 22 digits, the bounds must hold without any slack of ours."""
+    a = uneven.analyze(uneven.UnevenMarginLoss(name, gamma=gamma, alpha=alpha))
+    digits = Fraction(1, 10**22)
+    for eps, psi in exact_psi()[name, alpha, gamma]:
+        lower, upper = map(Fraction, a.psi_bounds(float(eps)))
+        assert lower <= psi + digits
+        assert upper >= psi - digits
 
 
 @pytest.mark.parametrize("name", uneven.losses.names())
