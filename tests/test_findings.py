@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -88,3 +90,63 @@ def test_frozen_against_deletion_too() -> None:
 def test_a_declared_minimum_is_a_number() -> None:
     with pytest.raises(uneven.errors.LossError, match="depends on t"):
         uneven.losses.register("odd_minimum", "exp(-t)", minimum="t")
+
+
+@pytest.mark.parametrize("phi", ["softplus(-t) + 1e-80*abs(t)", "exp(-t) + 1e-90*relu(t)"])
+def test_no_kink_is_too_small_for_a_verdict(phi: str) -> None:
+    assert uneven.analyze(phi, 0.3).verdict.status == "not calibrated"
+
+
+def test_exact_parameters_reach_the_verdict() -> None:
+    loss = uneven.UnevenMarginLoss(uneven.phi("ramp", cap="5/3"), gamma=2)
+    assert uneven.implied_alpha(loss).exact == Fraction(5, 14)
+    assert uneven.analyze(loss, "5/14").verdict.status == "calibrated"
+
+
+@pytest.mark.parametrize(
+    ("loss", "alpha"),
+    [
+        (uneven.Loss("softplus(-t) + 0.001*abs(t)", "softplus(t)"), 0.5),
+        (uneven.Loss("softplus(-t) + 0.00001*abs(t)", "1.3*softplus(t)"), 0.7),
+        (uneven.Loss("softplus(-t) + 0.00001*abs(t)", "1.3*softplus(t)"), 0.5),
+    ],
+)
+def test_a_witness_lies_where_both_sides_tie(loss: uneven.Loss, alpha: float) -> None:
+    verdict = uneven.analyze(loss, alpha).verdict
+    assert verdict.status == "not calibrated"
+    assert verdict.witness != alpha
+    assert uneven.analyze(loss, alpha).H(verdict.witness) < 1e-20
+
+
+def test_no_witness_where_no_double_fits() -> None:
+    alpha = Fraction(1, 3) + Fraction(1, 10**30)
+    assert uneven.analyze(uneven.Loss("softplus(-t)", "softplus(t)/2"), alpha).verdict.witness is None
+
+
+def test_tails_that_cancel_and_values_beyond_reason() -> None:
+    loss = uneven.Loss("t**2 - 2*t + 3 + atan(t)", "t**2 + 2*t + 3 - atan(t)")
+    low, high = uneven.implied_alpha(loss).interval
+    assert low <= 0.5 <= high
+    assert high - low < 1e-9
+    assert uneven.analyze(uneven.Loss("exp(exp(-t))", "exp(exp(t))"), 0.5).regret_bound(0.2) < 0.3
+    assert uneven.analyze(uneven.UnevenMarginLoss("exponential", gamma=1e-8, alpha=0.3)).regret_bound(0.01) < 0.1
+
+
+def test_infima_beside_a_jump() -> None:
+    assert uneven.analyze(uneven.Loss("1 - 0.9*step(t - 2)", "expit(t)"), 0.5).optimal_risk(0.9) == pytest.approx(
+        0.9 * 0.1 + 0.1 / (1 + np.exp(-2)), rel=1e-9
+    )
+
+
+def test_facts_declared_at_run_time_do_not_decide() -> None:
+    uneven.losses.register("well", "softplus(-t)*(1-0.99*exp(-1000*(t+50.3)**2))", convex=True)
+    try:
+        assert uneven.analyze("well", 0.5).verdict.status == "undecided"
+    finally:
+        uneven.losses.unregister("well")
+
+
+def test_powers_that_have_no_curvature_somewhere() -> None:
+    a = uneven.analyze(uneven.Loss("abs(1 - t)**1.5", "abs(1 + t)**1.5"), 0.5)
+    assert a.verdict.status == "calibrated"
+    assert 0 < a.psi_inverse(0.1) <= a.regret_bound(0.1) < 0.2

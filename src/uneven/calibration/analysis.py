@@ -16,10 +16,11 @@ from uneven._inputs import Exact
 from uneven.calibration.discrete import FiniteDistribution
 from uneven.calibration.enclosure import PsiEnclosure
 from uneven.calibration.implied import ImpliedAlpha, _down, _up, as_loss, costs_in_words, implied_alpha
+from uneven.calibration.infimum import has_convex_partials
 from uneven.calibration.points import Points
 from uneven.calibration.regret import RegretCurves
 from uneven.calibration.risk import ConditionalRisk
-from uneven.calibration.verdict import CALIBRATED, Verdict, decide, has_convex_partials, is_monotone
+from uneven.calibration.verdict import CALIBRATED, Verdict, decide, is_monotone
 from uneven.errors import LossError
 from uneven.losses import Loss, Phi
 
@@ -216,7 +217,8 @@ class Analysis:
         LossError
             If there is none: a loss that jumps at t = 0 (U_alpha) is not tight.
         """
-        self.psi(eps)  # refuses an eps out of range
+        if not isinstance(self.psi(eps), float):  # which refuses an eps out of range
+            raise LossError(f"tight_distribution takes one number, got {_inputs.brief(eps)}")
         end = min(float(eps), self.largest_regret)
         pairs = [(end, 1.0)]
         for gap in self._curves.gaps:

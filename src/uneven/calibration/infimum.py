@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -12,16 +13,15 @@ import numpy as np
 from flint import arb
 
 from uneven.calibration.sides import SideSolver
-from uneven.expression import Node, affine, derivative
-from uneven.expression.algebra import subtract
+from uneven.expression import Node, derivative
 from uneven.expression.curvature import is_convex
-from uneven.expression.tree import Call, Where
-from uneven.losses import Loss
+from uneven.losses import Loss, Phi
 from uneven.ops.balls import BALLS, Interval, Undefined, enclose_interval, interval, precision
-from uneven.ops.rationals import exact_value
+from uneven.ops.continuity import is_continuous
 
 _BITS = 96
 _LARGE = arb(2) ** 4000
+_REASONABLE = 6000  # bits of exponent
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,14 @@ class Bounds:
     lower: Fraction
     upper: Fraction
     at: Fraction
+
+
+def has_convex_partials(loss: Loss) -> bool:
+    """Both partial losses are convex: by their structure, or as declared by a file of the library."""
+    return all(
+        isinstance(p.function, Phi) and (is_convex(p.tree) or (p.function.built_in and p.function.convex is True))
+        for p in loss.partials
+    )
 
 
 class RigorousRisk:
@@ -48,8 +56,7 @@ class RigorousRisk:
 
     @cached_property
     def convex(self) -> bool:
-        declared = all(p.function.convex for p in self.loss.partials)  # type: ignore[union-attr]
-        return declared or (is_convex(self.positive) and is_convex(self.negative))
+        return has_convex_partials(self.loss)
 
     @cached_property
     def continuous(self) -> bool:
@@ -85,10 +92,11 @@ class RigorousRisk:
         """
         point = near
         at_zero = above(self.at(a, b, Fraction(0)).hi)
-        upper, at = min((above(self.at(a, b, t).hi), t) for t in {point, Fraction(0)})
+        upper, at = min((above(self.at(a, b, t).hi), t) for t in {point, Fraction(0)})  # _far keeps both finite
         goal = upper - Fraction(tolerance) * at_zero
         if self.convex:
-            lower = self._convex_lower(side, a, b, point)
+            # Close brackets suit kinks, whose place is exact; wider ones smooth minima, whose place is rounded.
+            lower = max(self._convex_lower(side, a, b, point, bits) for bits in (40, 30))
             if lower >= goal:
                 return Bounds(lower, upper, at)
         cells = [(self._cell_lower(a, b, low, high), k, low, high) for k, (low, high) in enumerate(self._cover(side))]
@@ -121,9 +129,9 @@ class RigorousRisk:
             places[side] = t
         return places
 
-    def _convex_lower(self, side: int, a: Fraction, b: Fraction, point: Fraction) -> Fraction:
+    def _convex_lower(self, side: int, a: Fraction, b: Fraction, point: Fraction, bits: int) -> Fraction:
         """For a convex risk: a bracket with slopes of opposite sign holds the minimum, and tangents bound it."""
-        spread = max(abs(point), Fraction(1, 2**40)) / 2**30
+        spread = max(abs(point), Fraction(1, 2**40)) / 2**bits
         low, high = point - spread, point + spread
         if side > 0:
             low = max(low, Fraction(0))
@@ -150,43 +158,30 @@ class RigorousRisk:
         return cells if side > 0 else [(None if v is None else -v, -u) for u, v in cells]  # type: ignore[operator]
 
     def _cell_lower(self, a: Fraction, b: Fraction, low: Fraction | None, high: Fraction | None) -> Fraction:
-        """Lower bound on a cell: plain, or through the slope (one sign: the better end; else mean value form)."""
-        try:
-            plain = below(_mixed(a, b, *self.value(low, high)).lo)
-        except Undefined:
-            return Fraction(0)
-        if low is None or high is None or not self.continuous:
-            return plain
-        try:
-            slope = _mixed(a, b, *self.slopes(low, high))
-        except Undefined:
-            return plain
-        if slope.lo >= 0:
-            return max(plain, below(self.at(a, b, low).lo))
-        if slope.hi <= 0:
-            return max(plain, below(self.at(a, b, high).lo))
-        if not (slope.lo.is_finite() and slope.hi.is_finite()):
-            return plain
+        """Lower bound on a cell, at least 0: plain, and through the slope where there is no jump."""
+        bounds = [Fraction(0)]
+        for bound in (self._plain_lower, self._sloped_lower):
+            with suppress(Undefined):
+                bounds.append(bound(a, b, low, high))
+        return max(bounds)
+
+    def _plain_lower(self, a: Fraction, b: Fraction, low: Fraction | None, high: Fraction | None) -> Fraction:
+        return below(_mixed(a, b, *self.value(low, high)).lo)
+
+    def _sloped_lower(self, a: Fraction, b: Fraction, low: Fraction | None, high: Fraction | None) -> Fraction:
+        """A slope of one sign: the value at the better end; else the mean value form."""
+        if not self.continuous:
+            raise Undefined("slopes say nothing across a jump")
+        slope = _mixed(a, b, *self.slopes(low, high))
+        if low is not None and slope.lo >= 0:
+            return below(self.at(a, b, low).lo)
+        if high is not None and slope.hi <= 0:
+            return below(self.at(a, b, high).lo)
+        if low is None or high is None:
+            raise Undefined("the slope changes sign on a half line")
         middle, half = (low + high) / 2, (high - low) / 2
         drop = max(-below(slope.lo), above(slope.hi)) * half
-        return max(plain, below(self.at(a, b, middle).lo) - drop)
-
-
-def is_continuous(tree: Node) -> bool:
-    """True only if the tree surely has no jump: no step, and where joins its branches at a rational point."""
-    for node in tree.walk():
-        match node:
-            case Call("step", _):
-                return False
-            case Where(_, left, right, yes, no):
-                line = affine(subtract(left, right))
-                if line is None or line[0] == 0:
-                    return False
-                point = -line[1] / line[0]
-                value = exact_value(yes, point)
-                if value is None or value != exact_value(no, point):
-                    return False
-    return True
+        return below(self.at(a, b, middle).lo) - drop
 
 
 def _cell(low: Fraction | None, high: Fraction | None) -> Interval:
@@ -211,21 +206,21 @@ def _mixed(a: Fraction, b: Fraction, first: Interval, second: Interval) -> Inter
         return terms[0] if len(terms) == 1 else BALLS.add(*terms)
 
 
-_TINY = Fraction(1, 2**4000)
-
-
 def below(point: arb) -> Fraction:
-    """A finite Arb number as a rational, rounded down where its exponent is beyond reason."""
-    return _rational(point, Fraction(0), -_TINY)
+    """A rational at or below an Arb number; :class:`Undefined` if there is none of reasonable size."""
+    return -above(point, -1)
 
 
-def above(point: arb) -> Fraction:
-    """A finite Arb number as a rational, rounded up where its exponent is beyond reason."""
-    return _rational(point, _TINY, Fraction(0))
-
-
-def _rational(point: arb, for_tiny_positive: Fraction, for_tiny_negative: Fraction) -> Fraction:
+def above(point: arb, sign: int = 1) -> Fraction:
+    """A rational at or above sign times an Arb number; :class:`Undefined` if there is none of reasonable size."""
+    if not point.is_finite():
+        raise Undefined("unbounded")
     mantissa, exponent = map(int, point.man_exp())
-    if mantissa and exponent < -6000:
-        return for_tiny_positive if mantissa > 0 else for_tiny_negative
-    return Fraction(mantissa * 2**exponent) if exponent >= 0 else Fraction(mantissa, 2**-exponent)
+    mantissa *= sign
+    if abs(exponent) <= _REASONABLE or mantissa == 0:
+        return Fraction(mantissa * 2**exponent) if exponent >= 0 else Fraction(mantissa, 2**-exponent)
+    if exponent < 0:
+        return Fraction(1, 2**_REASONABLE) if mantissa > 0 else Fraction(0)
+    if mantissa > 0:
+        raise Undefined("astronomically large")
+    return Fraction(-(2**_REASONABLE))

@@ -45,7 +45,7 @@ def own_alpha(function: Phi, gamma: Fraction) -> OwnAlpha:
         return OwnAlpha(1.0, Fraction(1), _HALF)
     declared = function.family.own_alpha
     if declared is not None:
-        odds = declared.odds(gamma, function.parameters)
+        odds = declared.odds(gamma, function.exact_parameters)
         if odds is not None:
             return OwnAlpha(float(odds), odds if isinstance(odds, Fraction) else None, declared.source)
     return _computed(function, gamma)

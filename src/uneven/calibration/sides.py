@@ -17,6 +17,7 @@ import numpy as np
 from uneven._hull import lower_hull
 from uneven._inputs import to_float
 from uneven.losses import Loss
+from uneven.ops.continuity import is_continuous
 
 _OCTAVES = 2.0 ** np.arange(-24, 16, 0.25)
 _STEPS = 64
@@ -51,6 +52,7 @@ class SideSolver:
     def __init__(self, loss: Loss) -> None:
         self.positive, self.negative = loss.partials
         self.smooth = self.positive.symbolic and self.negative.symbolic
+        self.continuous = not self.smooth or all(is_continuous(p.tree) for p in loss.partials)
         self._grids = {side: self._grid(side) for side in (1, -1)}
         self._limits = {side: self._limit_values(side) for side in (1, -1)}
 
@@ -64,9 +66,13 @@ class SideSolver:
         close = np.abs(np.subtract.outer(scales, knots)) < 1e-2 * scales[:, None]
         scales = np.sort(scales[~close.any(axis=1)])
         scales = scales[np.append(np.diff(scales) > 1e-2 * scales[:-1], True)]
+        if not self.continuous:  # an infimum may lie just beside a jump
+            beside = np.concatenate([knots * (1 - 1e-12), knots * (1 + 1e-12), [1e-12 * min(widths)]])
+            scales = np.append(scales, beside[beside > 0])
         t = side * np.unique(np.concatenate([knots, scales]))
         x, y = self.positive.value(t), self.negative.value(t)
-        slopes = np.array([p.slope(t) if self.smooth else np.zeros(t.size) for p in (self.positive, self.negative)])
+        both = (self.positive, self.negative)
+        slopes = np.array([p.unchecked(1, t) if self.smooth else np.zeros(t.size) for p in both])
         hull, turns = _lower_left_hull(x, y)
         return _Grid(t, np.isin(t, side * knots) & (t != 0), np.array([x, y]), slopes, hull, turns)
 
@@ -118,11 +124,11 @@ class SideSolver:
 
     def slope(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
         """Derivative of the risk in t."""
-        return _weighted(a, self.positive.slope(t)) + _weighted(b, self.negative.slope(t))
+        return _weighted(a, self.positive.unchecked(1, t)) + _weighted(b, self.negative.unchecked(1, t))
 
     def curvature(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
         """Second derivative of the risk in t."""
-        return _weighted(a, self.positive.curvature(t)) + _weighted(b, self.negative.curvature(t))
+        return _weighted(a, self.positive.unchecked(2, t)) + _weighted(b, self.negative.unchecked(2, t))
 
     def _refined(self, grid: _Grid, side: int, a: np.ndarray, b: np.ndarray, index: np.ndarray) -> np.ndarray:
         last = grid.t.size - 1
@@ -167,7 +173,7 @@ def _lower_left_hull(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Vertices that minimise a x + b y for some a, b >= 0, and the ratios a/b between them."""
     finite = np.flatnonzero((x < 1e290) & (y < 1e290))
     order = finite[np.lexsort((y[finite], x[finite]))]
-    vertices = order[lower_hull(x[order].tolist(), y[order].tolist())]
+    vertices = order[lower_hull(x[order].tolist(), y[order].tolist())] if order.size else np.zeros(1, dtype=int)
     vertices = vertices[: int(np.argmin(y[vertices])) + 1]
     with np.errstate(divide="ignore", over="ignore"):
         turns = (y[vertices[:-1]] - y[vertices[1:]]) / (x[vertices[1:]] - x[vertices[:-1]])

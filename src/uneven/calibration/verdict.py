@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from uneven.calibration.crossing import crossing
-from uneven.calibration.infimum import RigorousRisk, above, below
+from uneven.calibration.infimum import RigorousRisk, above, below, has_convex_partials
 from uneven.expression import Node, parse, simplify
-from uneven.expression.curvature import is_convex
 from uneven.expression.monotone import FALLING, RISING, direction
 from uneven.losses import Loss, Phi, UnevenMarginLoss
 from uneven.losses._partial import Partial
@@ -71,14 +71,10 @@ def _falls_to_its_minimum(partial: Partial, sign: int) -> bool:
     """L(1, t) falls up to a minimiser at t > 0 (and L(-1, t) rises from one at t < 0); the rest is dominated."""
     if not isinstance(partial.function, Phi):
         return False
-    declared = partial.function.family.minimiser
+    declared = partial.function.family.minimiser if partial.function.built_in else None
     if declared is not None and declared > 0:
         return partial.inner * sign > 0
     return direction(partial.tree) == (FALLING if sign > 0 else RISING)
-
-
-def has_convex_partials(loss: Loss) -> bool:
-    return all(isinstance(p.function, Phi) and (p.function.convex is True or is_convex(p.tree)) for p in loss.partials)
 
 
 @lru_cache(maxsize=256)
@@ -126,15 +122,17 @@ def _convex(loss: Loss) -> Only:
         first, second = (tuple(_at_zero(slope) for slope in pair) for pair in slopes)
     except (Undecidable, Undefined):
         return Only((Fraction(0), Fraction(1)), False, "its slopes at t = 0 could not be found exactly")
-    for pair, (left, right) in zip(slopes, (first, second), strict=True):
-        if pair[0] != pair[1] and (left.hi < right.lo):
-            return Only(
-                None,
-                False,
-                "its partial losses are convex and one has a kink at t = 0, so both sides tie on a whole interval of "
-                "eta (theorem 4: a calibrated convex loss is differentiable at 0)",
-                _ties(first, second),
-            )
+    kinks = [_has_kink(*pair, *ends) for pair, ends in zip(slopes, (first, second), strict=True)]
+    if True in kinks:
+        return Only(
+            None,
+            False,
+            "its partial losses are convex and one has a kink at t = 0, so both sides tie on a whole interval of "
+            "eta (theorem 4: a calibrated convex loss is differentiable at 0)",
+            _ties(first, second),
+        )
+    if None in kinks:
+        return Only((_ZERO, _ONE), False, "whether its partial losses have a kink at t = 0 could not be decided")
     p, n = first[1], second[1]
     if p.lo >= 0:
         return Only(None, False, "its partial losses are convex and L1'(0) is not negative (theorem 4)", _point(_ONE))
@@ -150,6 +148,16 @@ def _convex(loss: Loss) -> Only:
     if exact[0] is not None and exact[1] is not None:
         return Only(_point(exact[1] / (exact[1] - exact[0])), True, reason)
     return Only(_enclosed_balance(p, n), True, reason)
+
+
+def _has_kink(left: Node, right: Node, at_left: Interval, at_right: Interval) -> bool | None:
+    """Whether two one-sided slopes at 0 differ; None if that cannot be decided."""
+    if left == right:
+        return False
+    exact = exact_value(left, _ZERO), exact_value(right, _ZERO)
+    if exact[0] is not None and exact[1] is not None:
+        return exact[0] != exact[1]
+    return True if at_left.hi < at_right.lo else None
 
 
 def _at_zero(slope: Node) -> Interval:
@@ -193,7 +201,7 @@ def _declared(loss: UnevenMarginLoss) -> Only | None:
     declared = loss.phi.family.own_alpha
     if declared is None:
         return None
-    odds = declared.odds(loss.exact_gamma, loss.phi.parameters)
+    odds = declared.odds(loss.exact_gamma, loss.phi.exact_parameters)
     if odds is None or isinstance(odds, float):
         return None
     balance = _balance(loss)
@@ -282,7 +290,7 @@ def decide(loss: Loss, alpha: Fraction) -> Verdict:
             NOT_CALIBRATED,
             f"it can be calibrated for alpha = {where} only, not for {float(alpha):.12g}: {only.reason}; H vanishes "
             f"between the two{_hint(abs(alpha - nearer))}",
-            float((alpha + nearer) / 2),
+            _double_between(alpha, nearer),
         )
     if low == high and only.certain:
         return Verdict(CALIBRATED, only.reason)
@@ -306,9 +314,21 @@ def _hint(distance: Fraction) -> str:
 
 
 def _other_than(alpha: Fraction, ties: tuple[Fraction, Fraction] | None) -> float | None:
-    """A point of the interval other than alpha, away from its ends where there is room."""
+    """A double in the interval other than alpha, away from its ends where there is room."""
     if ties is None:
         return None
     low, high = ties
     middle = (low + high) / 2
-    return float(middle if middle != alpha else (low + middle) / 2)
+    if low == high:
+        return float(low) if Fraction(float(low)) == low != alpha else None
+    return _double_between(alpha, low if alpha == middle or abs(low - alpha) > abs(high - alpha) else high, ties)
+
+
+def _double_between(alpha: Fraction, end: Fraction, ties: tuple[Fraction, Fraction] | None = None) -> float | None:
+    """A double near the middle of an interval on which H vanishes, other than alpha; None if none fits."""
+    low, high = ties or (min(alpha, end), max(alpha, end))
+    middle = (max(low, min(alpha, high)) + end) / 2
+    for candidate in (float(middle), float(end), math.nextafter(float(middle), float(end))):
+        if low <= Fraction(candidate) <= high and Fraction(candidate) != alpha:
+            return candidate
+    return None

@@ -98,7 +98,7 @@ class ClosedForm:
 class OwnAlpha:
     """The odds of the one alpha for which (phi(t), phi(-gamma t)/gamma) is calibrated.
 
-    ``odds(gamma, parameters)``, gamma a Fraction, returns a Fraction where they are known exactly, a float where
+    ``odds(gamma, parameters)``, all Fractions, returns a Fraction where they are known exactly, a float where
     they are known to rounding, None where nothing is declared: then they are computed.
     """
 

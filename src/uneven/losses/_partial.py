@@ -142,6 +142,13 @@ class Partial:
         result = plain_values(self._plain[order], inside) * self._factors[(1, 2, 3)[order]]
         return result + 0.0 if np.isfinite(result).all() else None
 
+    def unchecked(self, order: int, t: np.ndarray) -> np.ndarray:
+        """Derivatives as floating point has them, NaN where they are undefined: for searches that can take it."""
+        tree = derivative(self._phi("slope").tree)
+        with np.errstate(all="ignore"):
+            inside = t * self._factors[0]
+            return plain_values(tree if order == 1 else derivative(tree), inside) * self._factors[order + 1]
+
     def _called(self, t: np.ndarray) -> np.ndarray:
         inside = t * t.dtype.type(self._factors[0])
         with np.errstate(all="ignore"):

@@ -75,6 +75,15 @@ class Phi:
         return {name: float(value) for name, value in self._parameters}
 
     @property
+    def exact_parameters(self) -> dict[str, Fraction]:
+        return dict(self._parameters)
+
+    @property
+    def built_in(self) -> bool:
+        """Declared by a file of the library, whose facts are tested; not at run time, nor by an expression."""
+        return self.name is not None and self.name in _registry.files()
+
+    @property
     def family(self) -> Family:
         """What is declared about it."""
         return self._family

@@ -11,7 +11,7 @@ from fractions import Fraction
 from uneven.losses._family import Family, OwnAlpha, Parameter
 
 
-def _own_odds(gamma: Fraction, parameters: dict[str, float]) -> Fraction:
+def _own_odds(gamma: Fraction, parameters: dict[str, Fraction]) -> Fraction:
     """phi' crosses the level phi'(0) only at 0, so t = 0 minimises the risk at eta = 1/2 for every gamma."""
     return Fraction(1)
 

@@ -13,7 +13,7 @@ Array = Any
 
 def _risk(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[str, float]) -> Array:
     """a ln((a+b)/a) + b ln((a+b)/b): the entropy."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(a > 0, a * np.log1p(b / a), 0) + np.where(b > 0, b * np.log1p(a / b), 0)
 
 

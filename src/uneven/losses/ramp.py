@@ -32,8 +32,8 @@ def _sides(a: Array, b: Array, difference: Array, gamma: float, parameters: dict
     return Sides(np.minimum(at_zero, right), np.minimum(at_zero, left), difference_of_sides)
 
 
-def _own_odds(gamma: Fraction, parameters: dict[str, float]) -> Fraction:
-    cap = Fraction(parameters["cap"])
+def _own_odds(gamma: Fraction, parameters: dict[str, Fraction]) -> Fraction:
+    cap = parameters["cap"]
     m1, m2 = min(cap, 1 + 1 / gamma), min(cap, 1 + gamma)
     return m2 / (gamma * m1)
 

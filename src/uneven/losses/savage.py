@@ -18,7 +18,7 @@ def _gap(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[s
     return difference * difference / (4 * (a + b))
 
 
-def _own_odds(gamma: Fraction, parameters: dict[str, float]) -> Fraction | None:
+def _own_odds(gamma: Fraction, parameters: dict[str, Fraction]) -> Fraction | None:
     """t = 0 minimises the risk at eta = 1/2 exactly for 1/3 <= gamma <= 3."""
     return Fraction(1) if gamma <= 3 and 3 * gamma >= 1 else None
 

@@ -7,7 +7,7 @@ from uneven.losses._closed_forms import only_even_margins, symmetric_sides
 from uneven.losses._family import ClosedForm, Family, OwnAlpha
 
 
-def _own_odds(gamma: Fraction, parameters: dict[str, float]) -> Fraction | float:
+def _own_odds(gamma: Fraction, parameters: dict[str, Fraction]) -> Fraction | float:
     """Odds of alpha(gamma), to full precision for every gamma (Scott, appendix B).
 
     With d = gamma - 1 >= 0: z in (0, 1) solves gamma z^(gamma-1) + (gamma-1) z^gamma = 1, which is

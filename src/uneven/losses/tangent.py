@@ -20,7 +20,7 @@ def _gap(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[s
     return difference * difference / (a + b)
 
 
-def _own_odds(gamma: Fraction, parameters: dict[str, float]) -> Fraction | None:
+def _own_odds(gamma: Fraction, parameters: dict[str, Fraction]) -> Fraction | None:
     return Fraction(1) if max(gamma, 1 / gamma) <= _LARGEST_TANGENTIAL_GAMMA else None
 
 

@@ -14,7 +14,7 @@ def _sides(a: Array, b: Array, difference: Array, gamma: float, parameters: dict
     return Sides(b / gamma, a + 0 * b, b / gamma - a)
 
 
-def _own_odds(gamma: Fraction, parameters: dict[str, float]) -> Fraction:
+def _own_odds(gamma: Fraction, parameters: dict[str, Fraction]) -> Fraction:
     return 1 / gamma
 
 
