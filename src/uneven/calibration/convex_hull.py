@@ -19,7 +19,7 @@ from uneven._hull import lower_hull
 Function = Callable[[np.ndarray], np.ndarray]
 Branches = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 # Each round looks at a window a sixteenth as wide around the best contact so far, which may still move.
-_ROUNDS = 11
+_ROUNDS = (11, 6)
 _PASSES = 5
 _STENCIL = np.linspace(-0.5, 0.5, 33)
 
@@ -63,10 +63,10 @@ def find_gaps(nu: Function, branches: Branches, nodes: np.ndarray) -> tuple[np.n
         values = np.append(values, contacts[:, 1])[first]
         hull = lower_hull(nodes.tolist(), values.tolist())
         wide = [(i, j) for i, j in pairwise(hull) if j - i > 1 and _is_gap(nodes, values, i, j)]
-        before, gaps = gaps, [_refined(nu, cells, nodes[[i, j]], values[[i, j]], rounds=2) for i, j in wide]
+        before, gaps = gaps, [_refined(nu, cells, nodes[[i, j]], values[[i, j]], rounds=(2,)) for i, j in wide]
         if len(before) == len(gaps) and all(map(_close, before, gaps)):
             break
-    return nodes, values, [_refined(nu, cells, nodes[[i, j]], values[[i, j]], rounds=_ROUNDS + 6) for i, j in wide]
+    return nodes, values, [_refined(nu, cells, nodes[[i, j]], values[[i, j]], rounds=_ROUNDS) for i, j in wide]
 
 
 def _close(one: Gap, other: Gap) -> bool:
@@ -128,7 +128,9 @@ def zero_between(
     return best
 
 
-def _refined(nu: Function, cells: np.ndarray, contact: np.ndarray, value: np.ndarray, *, rounds: int) -> Gap:
+def _refined(
+    nu: Function, cells: np.ndarray, contact: np.ndarray, value: np.ndarray, *, rounds: tuple[int, ...]
+) -> Gap:
     """Move both contacts to where a line of the chord's slope touches the graph, a zoom at a time."""
     start = contact
     place = np.searchsorted(cells, contact)
@@ -136,15 +138,21 @@ def _refined(nu: Function, cells: np.ndarray, contact: np.ndarray, value: np.nda
     most = cells[np.minimum(place + 2, cells.size - 1)]
     middle = contact.mean()  # the contacts stay apart
     least[1], most[0] = max(least[1], middle), min(most[0], middle)
-    for zoom in range(rounds):
-        # Back to the full window half way: by then the slope is right, and a contact it had misplaced can move.
-        reach = (most - least) * 16.0 ** -(zoom % _ROUNDS)
-        slope = (value[1] - value[0]) / (contact[1] - contact[0])
-        fine = np.clip(contact[:, None] + reach[:, None] * _STENCIL, least[:, None], most[:, None])
-        fine = np.append(fine, contact[:, None], axis=1)
-        values = nu(fine.ravel()).reshape(fine.shape)
-        best = np.argmin(values - slope * fine, axis=1)
-        contact, value = fine[(0, 1), best], values[(0, 1), best]
+    for zooms in rounds:
+        # The second time from the full window again: by then the slope is right, and a contact it had misplaced
+        # can move.
+        slope = still = 0.0
+        for zoom in range(zooms):
+            reach = (most - least) * 16.0**-zoom
+            before, slope = slope, (value[1] - value[0]) / (contact[1] - contact[0])
+            still = still + 1 if abs(slope - before) <= 1e-15 * abs(slope) else 0
+            if still == 3 and zoom > 5:  # a smooth contact settles early; a kink needs every zoom
+                break
+            fine = np.clip(contact[:, None] + reach[:, None] * _STENCIL, least[:, None], most[:, None])
+            fine = np.append(fine, contact[:, None], axis=1)
+            values = nu(fine.ravel()).reshape(fine.shape)
+            best = np.argmin(values - slope * fine, axis=1)
+            contact, value = fine[(0, 1), best], values[(0, 1), best]
     # Around b, rounding admits a hair more than b: a contact there is b itself.
     contact = np.where(np.abs(contact - start) <= 1e-15 * start, start, contact)
     return Gap(float(contact[0]), float(contact[1]), float(value[0]), float(value[1]))
