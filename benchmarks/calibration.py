@@ -80,9 +80,8 @@ def main() -> None:
     alpha = 0.3
     few = ETAS[::20]
     print("Times for 1,001 points. psi first: with the convex hull made; again: on the same analysis.")
-    print(
-        "phi              gamma   form   H plain      ours  ratio  difference   psi plain     first     again  ratio report"
-    )
+    columns = "gamma   form   H plain      ours  ratio  difference   psi plain     first     again  ratio report"
+    print(f"{'phi':16s} {columns}")
     for name, gamma in CASES:
         loss = uneven.calibrated_loss(name, alpha=alpha, gamma=gamma)
         analysis = uneven.analyze(loss)
