@@ -394,3 +394,12 @@ def test_extreme_parameters_never_give_nan(alpha: float, gamma: float, name: str
     for values in (a.H(eta), a.optimal_risk(eta), a.wrong_side_risk(eta)):
         assert not np.isnan(values).any()
     assert not np.isnan(a.nu([0.0, alpha / 3, a.largest_regret])).any()
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 1), st.floats(0, 1), st.floats(-2, 2)), min_size=1, max_size=6), alphas)
+@settings(max_examples=60)
+def test_cost_regret_is_risk_minus_optimal_risk(points: list[tuple[float, float, float]], alpha: float) -> None:
+    weights, etas, decisions = map(np.array, zip(*points, strict=True))
+    world = FiniteDistribution(weights, etas)
+    difference = world.cost_risk(decisions, alpha=alpha) - world.optimal_cost_risk(alpha=alpha)
+    assert world.cost_regret(decisions, alpha=alpha) == pytest.approx(difference, abs=1e-14)

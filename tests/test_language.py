@@ -244,6 +244,19 @@ def test_attack_strings_outside_the_language_are_refused(text: str) -> None:
         uneven.phi(text)
 
 
+@pytest.mark.parametrize(
+    ("name", "formula"),
+    [
+        ("hinge", r"\left(1 - t\right)_+"),
+        ("logistic", r"\ln\left(1 + e^{-t}\right)"),
+        ("savage", r"\sigma(-2 t)^{2}"),
+        ("absolute", r"\left|1 - t\right|"),
+    ],
+)
+def test_latex(name: str, formula: str) -> None:
+    assert uneven.phi(name).latex() == formula
+
+
 def test_limits_hold_for_derivatives_too() -> None:
     long = "*".join(f"(t + {k})" for k in range(60))
     tree = simplify(parse(long))
