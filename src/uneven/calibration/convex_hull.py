@@ -62,11 +62,12 @@ def find_gaps(nu: Function, branches: Branches, nodes: np.ndarray) -> tuple[np.n
         nodes, first = np.unique(np.append(nodes, contacts[:, 0]), return_index=True)
         values = np.append(values, contacts[:, 1])[first]
         hull = lower_hull(nodes.tolist(), values.tolist())
-        wide = [(i, j) for i, j in pairwise(hull) if j - i > 1 and _is_gap(nodes, values, i, j)]
-        before, gaps = gaps, [_refined(nu, cells, nodes[[i, j]], values[[i, j]], rounds=(2,)) for i, j in wide]
+        found = [(i, j) for i, j in pairwise(hull) if j - i > 1 and _is_gap(nodes, values, i, j)]
+        wide = np.array(found, dtype=int).reshape(-1, 2)
+        before, gaps = gaps, _refined(nu, cells, nodes[wide], values[wide], rounds=(2,))
         if len(before) == len(gaps) and all(map(_close, before, gaps)):
             break
-    return nodes, values, [_refined(nu, cells, nodes[[i, j]], values[[i, j]], rounds=_ROUNDS) for i, j in wide]
+    return nodes, values, _refined(nu, cells, nodes[wide], values[wide], rounds=_ROUNDS)
 
 
 def _close(one: Gap, other: Gap) -> bool:
@@ -130,29 +131,31 @@ def zero_between(
 
 def _refined(
     nu: Function, cells: np.ndarray, contact: np.ndarray, value: np.ndarray, *, rounds: tuple[int, ...]
-) -> Gap:
-    """Move both contacts to where a line of the chord's slope touches the graph, a zoom at a time."""
+) -> list[Gap]:
+    """Move the contacts of all gaps, (left, right) a row, to where a line of the chord's slope touches the graph."""
+    if contact.size == 0:
+        return []
     start = contact
     place = np.searchsorted(cells, contact)
     least = cells[np.maximum(place - 3, 0)]
     most = cells[np.minimum(place + 2, cells.size - 1)]
-    middle = contact.mean()  # the contacts stay apart
-    least[1], most[0] = max(least[1], middle), min(most[0], middle)
+    middle = contact.mean(axis=1)  # the contacts stay apart
+    least[:, 1], most[:, 0] = np.maximum(least[:, 1], middle), np.minimum(most[:, 0], middle)
     for zooms in rounds:
         # The second time from the full window again: by then the slope is right, and a contact it had misplaced
         # can move.
-        slope = still = 0.0
+        slope, still = np.zeros(len(contact)), 0
         for zoom in range(zooms):
-            reach = (most - least) * 16.0**-zoom
-            before, slope = slope, (value[1] - value[0]) / (contact[1] - contact[0])
-            still = still + 1 if abs(slope - before) <= 1e-15 * abs(slope) else 0
+            before, slope = slope, (value[:, 1] - value[:, 0]) / (contact[:, 1] - contact[:, 0])
+            still = still + 1 if np.all(np.abs(slope - before) <= 1e-15 * np.abs(slope)) else 0
             if still == 3 and zoom > 5:  # a smooth contact settles early; a kink needs every zoom
                 break
-            fine = np.clip(contact[:, None] + reach[:, None] * _STENCIL, least[:, None], most[:, None])
-            fine = np.append(fine, contact[:, None], axis=1)
+            reach = (most - least) * 16.0**-zoom
+            fine = np.clip(contact[..., None] + reach[..., None] * _STENCIL, least[..., None], most[..., None])
+            fine = np.append(fine, contact[..., None], axis=2)
             values = nu(fine.ravel()).reshape(fine.shape)
-            best = np.argmin(values - slope * fine, axis=1)
-            contact, value = fine[(0, 1), best], values[(0, 1), best]
+            best = np.argmin(values - slope[:, None, None] * fine, axis=2)[..., None]
+            contact, value = (np.take_along_axis(array, best, axis=2)[..., 0] for array in (fine, values))
     # Around b, rounding admits a hair more than b: a contact there is b itself.
     contact = np.where(np.abs(contact - start) <= 1e-15 * start, start, contact)
-    return Gap(float(contact[0]), float(contact[1]), float(value[0]), float(value[1]))
+    return [Gap(*places, *heights) for places, heights in zip(contact.tolist(), value.tolist(), strict=True)]
