@@ -95,6 +95,8 @@ def test_a_declared_minimum_is_a_number() -> None:
 @pytest.mark.parametrize("phi", ["softplus(-t) + 1e-80*abs(t)", "exp(-t) + 1e-90*relu(t)"])
 def test_no_kink_is_too_small_for_a_verdict(phi: str) -> None:
     assert uneven.analyze(phi, 0.3).verdict.status == "not calibrated"
+    with pytest.raises(uneven.errors.LossError, match="kink at t = 0"):
+        uneven.calibrated_loss(phi, alpha=0.3)
 
 
 def test_exact_parameters_reach_the_verdict() -> None:
@@ -150,3 +152,10 @@ def test_powers_that_have_no_curvature_somewhere() -> None:
     a = uneven.analyze(uneven.Loss("abs(1 - t)**1.5", "abs(1 + t)**1.5"), 0.5)
     assert a.verdict.status == "calibrated"
     assert 0 < a.psi_inverse(0.1) <= a.regret_bound(0.1) < 0.2
+
+
+def test_the_cost_loss_weighted_again_has_its_ties_where_its_weights_put_them() -> None:
+    loss = uneven.cost_loss(0.3).weighted(0.1)
+    a = uneven.analyze(loss, 0.01)
+    assert a.verdict.status == "not calibrated"
+    assert a.H(a.verdict.witness) == 0

@@ -67,12 +67,12 @@ class RigorousRisk:
     def _slope_trees(self) -> tuple[Node, Node]:
         return derivative(self.positive), derivative(self.negative)
 
-    def _value(self, low: Fraction, high: Fraction | None) -> tuple[Interval, Interval]:
+    def _value(self, low: Fraction | None, high: Fraction | None) -> tuple[Interval, Interval]:
         """Both partial losses on [low, high]; high None: to infinity, low None: from minus infinity."""
         t = _cell(low, high)
         return enclose_interval(self.positive, t, bits=_BITS), enclose_interval(self.negative, t, bits=_BITS)
 
-    def _slopes(self, low: Fraction, high: Fraction | None) -> tuple[Interval, Interval]:
+    def _slopes(self, low: Fraction | None, high: Fraction | None) -> tuple[Interval, Interval]:
         t = _cell(low, high)
         first, second = self._slope_trees
         return enclose_interval(first, t, bits=_BITS), enclose_interval(second, t, bits=_BITS)
@@ -90,13 +90,12 @@ class RigorousRisk:
         lower bound is proved on cells that cover the half line, split best first until it is within the
         tolerance (relative to the risk at 0) or the budget is spent.
         """
-        point = near
         at_zero = above(self.at(a, b, Fraction(0)).hi)
-        upper, at = min((above(self.at(a, b, t).hi), t) for t in {point, Fraction(0)})  # _far keeps both finite
+        upper, at = min((above(self.at(a, b, t).hi), t) for t in {near, Fraction(0)})  # _far keeps both finite
         goal = upper - Fraction(tolerance) * at_zero
         if self.convex:
             # Close brackets suit kinks, whose place is exact; wider ones smooth minima, whose place is rounded.
-            lower = max(self._convex_lower(side, a, b, point, bits) for bits in (40, 30))
+            lower = max(self._convex_lower(side, a, b, near, bits) for bits in (40, 30))
             if lower >= goal:
                 return Bounds(lower, upper, at)
         cells = [(self._cell_lower(a, b, low, high), k, low, high) for k, (low, high) in enumerate(self._cover(side))]

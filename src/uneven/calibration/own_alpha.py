@@ -14,11 +14,10 @@ from functools import lru_cache
 from uneven import _inputs
 from uneven._inputs import Exact, to_float
 from uneven.calibration.crossing import crossing, minimised_at_zero
+from uneven.calibration.infimum import has_convex_partials
+from uneven.calibration.verdict import only_alpha
 from uneven.errors import LossError
 from uneven.losses import Phi, UnevenMarginLoss, phi
-from uneven.ops.balls import Undefined, enclose_interval, interval
-from uneven.ops.pieces import Undecidable, slope_beside
-from uneven.ops.rationals import exact_value
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,9 @@ _HALF = "alpha = 1/2 for every gamma (corollary 2: convex, phi'(0) < 0)"
 @lru_cache(maxsize=512)
 def own_alpha(function: Phi, gamma: Fraction) -> OwnAlpha:
     """alpha_phi(gamma), or a :class:`LossError` that says why there is none."""
-    if function.convex:
-        _require_descent_at_zero(function)
+    even = UnevenMarginLoss(function)
+    if has_convex_partials(even):
+        _require_calibrated(even)
         return OwnAlpha(1.0, Fraction(1), _HALF)
     declared = function.family.own_alpha
     if declared is not None:
@@ -51,38 +51,13 @@ def own_alpha(function: Phi, gamma: Fraction) -> OwnAlpha:
     return _computed(function, gamma)
 
 
-def _require_descent_at_zero(function: Phi) -> None:
-    """Convex: calibrated for some alpha iff differentiable at 0 with a negative slope there.
-
-    Theorem 4 assumes the derivative; that calibration implies it is erratum B7.
-    """
-    why = f"{function!r} is calibrated for no alpha: "
-    if 0.0 in function.kinks:
-        raise LossError(
-            why + "it is convex with a kink at t = 0, so both sides tie on a whole interval of eta (theorem 4)"
-        )
-    if sign_of_slope_at_zero(function) >= 0:
-        raise LossError(why + "it is convex and its slope at t = 0 is not negative (theorem 4)")
-
-
-def sign_of_slope_at_zero(function: Phi) -> int:
-    """Sign of phi'(0), decided exactly; phi must be differentiable at 0."""
-    zero = Fraction(0)
-    try:
-        tree = slope_beside(function.tree, zero, 1)
-    except Undecidable:
-        raise LossError(f"the slope of {function!r} at t = 0 could not be decided") from None
-    value = exact_value(tree, zero)
-    if value is not None:
-        return (value > 0) - (value < 0)
-    for bits in (64, 256, 1024):
-        try:
-            enclosure = enclose_interval(tree, interval(zero, zero), bits=bits)
-        except Undefined:
-            continue
-        if enclosure.lo > 0 or enclosure.hi < 0:
-            return 1 if enclosure.lo > 0 else -1
-    raise LossError(f"the slope of {function!r} at t = 0 could not be told from 0")
+def _require_calibrated(convex: UnevenMarginLoss) -> None:
+    """Theorem 4 is decided in one place, the verdict; here its answer becomes an error or none."""
+    only = only_alpha(convex)
+    if only.interval is None:
+        raise LossError(f"{convex.phi!r} is calibrated for no alpha: {only.reason}")
+    if not only.certain:
+        raise LossError(f"whether {convex.phi!r} is calibrated could not be decided: {only.reason}")
 
 
 def _computed(function: Phi, gamma: Fraction) -> OwnAlpha:
@@ -135,7 +110,7 @@ def calibrated_loss(function: str | Phi, *, alpha: Exact, gamma: Exact = 1.0) ->
     0.75
     >>> uneven.calibrated_loss("perceptron", alpha=0.1)
     Traceback (most recent call last):
-    uneven.errors.LossError: uneven.phi('perceptron') is calibrated for no alpha: it is convex with a kink at t = 0...
+    uneven.errors.LossError: uneven.phi('perceptron') is calibrated for no alpha: ... a kink at t = 0...
     """
     chosen = phi(function)
     exact_gamma = _inputs.positive("gamma", gamma)

@@ -88,7 +88,7 @@ def only_alpha(loss: Loss) -> Only:
             False,
             "t = 0 counts as a negative decision but is admitted on both sides, so H vanishes for every eta below "
             "alpha; U_alpha is alpha-CC' (section 3), not alpha-CC",
-            (Fraction(0), loss.exact_alpha or Fraction(1, 2)),
+            (_ZERO, loss.partials[1].weight / (loss.partials[0].weight + loss.partials[1].weight)),
         )
     if has_convex_partials(loss):
         return _convex(loss)
@@ -135,9 +135,19 @@ def _convex(loss: Loss) -> Only:
         return Only((_ZERO, _ONE), False, "whether its partial losses have a kink at t = 0 could not be decided")
     p, n = first[1], second[1]
     if p.lo >= 0:
-        return Only(None, False, "its partial losses are convex and L1'(0) is not negative (theorem 4)", _point(_ONE))
+        return Only(
+            None,
+            False,
+            "its partial losses are convex and L1's slope at t = 0 is not negative (theorem 4)",
+            _point(_ONE),
+        )
     if n.hi <= 0:
-        return Only(None, False, "its partial losses are convex and L-1'(0) is not positive (theorem 4)", _point(_ZERO))
+        return Only(
+            None,
+            False,
+            "its partial losses are convex and L-1's slope at t = 0 is not positive (theorem 4)",
+            _point(_ZERO),
+        )
     if not (p.hi < 0 < n.lo):
         return Only((Fraction(0), Fraction(1)), False, "the signs of its slopes at t = 0 could not be decided")
     reason = "its partial losses are convex and differentiable at 0 with L1'(0) < 0 < L-1'(0) (theorem 4)"
