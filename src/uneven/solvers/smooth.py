@@ -1,0 +1,93 @@
+"""Smooth convex losses: a start and a metric from a sample of the rows, then L-BFGS on all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uneven.solvers.lbfgs import lbfgs
+from uneven.solvers.line_search import Point, evaluated
+from uneven.solvers.metric import Metric, cholesky_metric, diagonal_metric
+from uneven.solvers.newton import newton
+from uneven.solvers.objective import Objective
+from uneven.solvers.solution import Progress, Solution, silent
+
+#: Columns up to which a full matrix of second derivatives is worth its memory and time.
+MOST_COLUMNS = 2000
+#: Rows times columns squared up to which Newton on all rows is the fastest.
+_NEWTON_WORK = 3e8
+#: Share of the rows that may be copied.
+_SAMPLE_SHARE = 0.05
+_ROWS_PER_COLUMN = 40
+_LEAST_ROWS = 20_000
+
+
+def prefers_newton(objective: Objective) -> bool:
+    return objective.size <= MOST_COLUMNS and objective.design.n * objective.size**2 <= _NEWTON_WORK
+
+
+def preconditioned(
+    objective: Objective,
+    theta: np.ndarray | None,
+    *,
+    tol: float,
+    max_iter: int,
+    random: np.random.Generator,
+    progress: Progress = silent,
+) -> Solution:
+    """L-BFGS in the metric of a sample; ``theta`` None: start from the solution on the sample."""
+    if objective.size > MOST_COLUMNS:
+        return _wide(objective, theta, tol=tol, max_iter=max_iter, progress=progress)
+    n = objective.design.n
+    wanted = max(_LEAST_ROWS, _ROWS_PER_COLUMN * objective.size)
+    if theta is None:
+        chosen, factor = objective.sample(int(min(wanted, max(_SAMPLE_SHARE * n, 1000))), random)
+        # The sample's own noise is about size/rows of the objective: going further would fit it.
+        sampled = newton(
+            objective.on_rows(chosen, factor),
+            np.zeros(objective.size),
+            tol=max(tol, 0.1 * objective.size / chosen.size),
+            max_iter=50,
+        )
+        theta = sampled.theta
+    start = evaluated(objective.value_and_gradient, theta)
+    at_zero = _value_at_zero(objective)
+    if not start.value < at_zero:
+        start = evaluated(objective.value_and_gradient, np.zeros(objective.size))
+    chosen, factor = objective.sample(min(wanted, n), random)
+
+    def refreshed(point: Point, iteration: int) -> Metric | None:
+        """Second derivatives of all rows, if those of the sample were not good enough."""
+        return cholesky_metric(objective.hessian(point.theta)) if iteration in (8, 24) else None
+
+    metric = cholesky_metric(objective.hessian(start.theta, chosen, factor))
+    return lbfgs(
+        objective.value_and_gradient,
+        start,
+        metric,
+        tol=tol,
+        max_iter=max_iter,
+        refresh=refreshed,
+        progress=progress,
+    )
+
+
+def _value_at_zero(objective: Objective) -> float:
+    negative, positive = (kernel.first(np.zeros(1))[0][0] for kernel in objective.pair.kernels)
+    weight = objective.sample_weight
+    ones = float(objective.y.sum()) if not weight.size else float(weight[objective.y == 1].sum())
+    total = float(objective.y.size) if not weight.size else float(weight.sum())
+    return float(objective.pair.weights[1] * positive * ones + objective.pair.weights[0] * negative * (total - ones))
+
+
+def _wide(
+    objective: Objective, theta: np.ndarray | None, *, tol: float, max_iter: int, progress: Progress
+) -> Solution:
+    start = evaluated(objective.value_and_gradient, np.zeros(objective.size) if theta is None else theta)
+    return lbfgs(
+        objective.value_and_gradient,
+        start,
+        diagonal_metric(objective.diagonal(start.theta)),
+        tol=tol,
+        max_iter=max_iter,
+        progress=progress,
+    )
