@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from uneven.calibration import calibrated_loss as calibrated_loss
     from uneven.calibration import implied_alpha as implied_alpha
     from uneven.costs import Cost as Cost
+    from uneven.learners import UnevenLinearClassifier as UnevenLinearClassifier
     from uneven.losses import Loss as Loss
     from uneven.losses import UnevenMarginLoss as UnevenMarginLoss
     from uneven.losses import cost_loss as cost_loss
@@ -26,6 +27,7 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "Cost": "uneven.costs",
     "Loss": "uneven.losses",
+    "UnevenLinearClassifier": "uneven.learners",
     "UnevenMarginLoss": "uneven.losses",
     "analyze": "uneven.calibration",
     "calibrated_loss": "uneven.calibration",

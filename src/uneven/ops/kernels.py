@@ -42,7 +42,7 @@ from uneven.ops.vector_math import exp, log1p_of_small
 
 _OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}, "cache": True}
 '''
-_FUNCTION = '''
+_FUNCTION = """
 
 @cfunc("void(intp, CPointer(double){pointers})", **_OPTIONS)
 def {name}(n, t_{arguments}):
@@ -51,7 +51,7 @@ def {name}(n, t_{arguments}):
     for i in range(n):
         t = ts[i]
 {body}
-'''
+"""
 
 
 class _Printer:

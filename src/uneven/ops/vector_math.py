@@ -26,7 +26,7 @@ _E2, _E3, _E4, _E5, _E6, _E7, _E8, _E9, _E10, _E11, _E12, _E13 = (1 / math.facto
 _A3, _A5, _A7, _A9, _A11, _A13, _A15, _A17, _A19, _A21 = (2 / k for k in range(3, 22, 2))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _bits_of(typing_context: Any, x: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.IntType(64))
@@ -34,7 +34,7 @@ def _bits_of(typing_context: Any, x: Any) -> Any:
     return types.int64(types.float64), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _from_bits(typing_context: Any, x: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
@@ -42,7 +42,7 @@ def _from_bits(typing_context: Any, x: Any) -> Any:
     return types.float64(types.int64), code
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@njit(**_OPTIONS)
 def exp(x: float) -> float:
     """e**x; 0 and infinity beyond the range of doubles."""
     y = -746.0 if x < -746.0 else x
@@ -68,7 +68,7 @@ def exp(x: float) -> float:
     return p * _from_bits((half + 1023) << 52) * _from_bits((exponent - half + 1023) << 52)
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@njit(**_OPTIONS)
 def log1p_of_small(u: float) -> float:
     """ln(1 + u) for 0 <= u <= 1."""
     y = 1.0 + u

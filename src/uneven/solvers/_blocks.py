@@ -27,7 +27,7 @@ _BLOCK_BYTES = 1 << 17
 _MOST_ROWS = 1024
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _call(typing_context: Any, address: Any, n: Any, first: Any, second: Any, third: Any) -> Any:
     """Call the C function at an address with a length and three pointers, given as integers."""
 
@@ -41,14 +41,14 @@ def _call(typing_context: Any, address: Any, n: Any, first: Any, second: Any, th
     return types.void(types.int64, types.int64, types.int64, types.int64, types.int64), code
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@njit(**_OPTIONS)
 def _factor(y: Any, s: Any, weights: Any, i: int) -> float:
     """What the loss of row i is multiplied by."""
     a = weights[y[i]]
     return a * s[i] if s.size else a
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@njit(**_OPTIONS)
 def losses(phi: Any, y: Any, s: Any, weights: Any, scales: Any, lo: int, n: int, work: Any) -> float:
     """Sum of the losses of n rows from lo on with scores work[0]; their slopes in the score replace the scores."""
     for i in range(n):
@@ -69,12 +69,12 @@ def losses(phi: Any, y: Any, s: Any, weights: Any, scales: Any, lo: int, n: int,
     return total
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@njit(**_OPTIONS)
 def rows_per_block(width: int, item: int) -> int:
     return max(16, min(_MOST_ROWS, _BLOCK_BYTES // (item * max(width, 1)) // 4 * 4))
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@njit(**_OPTIONS)
 def _scores_rows(X: Any, w: Any, b: float, lo: int, n: int, out: Any) -> None:
     d = X.shape[1]
     full = n // 4 * 4
@@ -96,7 +96,7 @@ def _scores_rows(X: Any, w: Any, b: float, lo: int, n: int, out: Any) -> None:
         out[i] = t + b
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@njit(**_OPTIONS)
 def _add_rows(X: Any, r: Any, lo: int, n: int, g: Any) -> None:
     d = X.shape[1]
     full = n // 4 * 4
@@ -112,7 +112,7 @@ def _add_rows(X: Any, r: Any, lo: int, n: int, g: Any) -> None:
             g[j] += a * row[j]
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@njit(**_OPTIONS)
 def _scores_columns(Xt: Any, w: Any, b: float, lo: int, n: int, out: Any) -> None:
     for i in range(n):
         out[i] = b
@@ -130,7 +130,7 @@ def _scores_columns(Xt: Any, w: Any, b: float, lo: int, n: int, out: Any) -> Non
             out[i] += wj * column[i]
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@njit(**_OPTIONS)
 def _add_columns(Xt: Any, r: Any, lo: int, n: int, g: Any) -> None:
     for j in range(Xt.shape[0]):
         column = Xt[j, lo:]
@@ -140,7 +140,7 @@ def _add_columns(Xt: Any, r: Any, lo: int, n: int, g: Any) -> None:
         g[j] += total
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@njit(**_OPTIONS)
 def _scores_sparse(data: Any, indices: Any, indptr: Any, w: Any, b: float, lo: int, n: int, out: Any) -> None:
     for i in range(n):
         t = b
@@ -150,7 +150,7 @@ def _scores_sparse(data: Any, indices: Any, indptr: Any, w: Any, b: float, lo: i
         out[i] = t
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@njit(**_OPTIONS)
 def _add_sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, n: int, g: Any) -> None:
     for i in range(n):
         a = r[i]
@@ -159,7 +159,18 @@ def _add_sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, n: int, g
                 g[np.uint64(indices[k])] += a * data[k]
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@njit(**_OPTIONS)
+def squared_sparse(data: Any, indices: Any, indptr: Any, r: Any, out: Any) -> Any:
+    """The squares of a CSR matrix, transposed, times a vector."""
+    for i in range(r.size):
+        a = r[i]
+        if a != 0.0:
+            for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+                out[np.uint64(indices[k])] += a * data[k] * data[k]
+    return out
+
+
+@njit(**_OPTIONS)
 def pass_rows(
     X: Any, phi: Any, y: Any, s: Any, weights: Any, scales: Any, w: Any, b: float, lo: int, hi: int, g: Any
 ) -> float:
@@ -176,7 +187,7 @@ def pass_rows(
     return total
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@njit(**_OPTIONS)
 def pass_columns(
     Xt: Any, phi: Any, y: Any, s: Any, weights: Any, scales: Any, w: Any, b: float, lo: int, hi: int, g: Any
 ) -> float:
@@ -193,7 +204,7 @@ def pass_columns(
     return total
 
 
-@njit(**_OPTIONS)  # type: ignore[untyped-decorator]
+@njit(**_OPTIONS)
 def pass_sparse(
     data: Any,
     indices: Any,

@@ -35,6 +35,10 @@ class Design(ABC):
     def transposed_product(self, r: np.ndarray) -> np.ndarray:
         """X' r in float64."""
 
+    @abstractmethod
+    def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
+        """(X * X)' r in float64."""
+
     @property
     @abstractmethod
     def numbers(self) -> int:
@@ -81,6 +85,9 @@ class Dense(Design):
             return self.X.T @ r
         return np.sum([self.rows(slice(lo, hi)).T @ r[lo:hi] for lo, hi in self.ranges()], axis=0)
 
+    def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
+        return np.sum([np.square(self.rows(slice(lo, hi))).T @ r[lo:hi] for lo, hi in self.ranges()], axis=0)
+
 
 class SparseRows(Design):
     """A CSR matrix."""
@@ -104,6 +111,9 @@ class SparseRows(Design):
 
     def transposed_product(self, r: np.ndarray) -> np.ndarray:
         return self.X.T @ r
+
+    def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
+        return _blocks.squared_sparse(self.X.data, self.X.indices, self.X.indptr, r, np.zeros(self.d))
 
 
 def design(X: Any) -> Design:

@@ -8,6 +8,7 @@ with a pair (weight c, scale k) for each class, so that the margin asymmetry gam
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -32,7 +33,7 @@ class PairOfLosses:
     scales: np.ndarray
 
     @classmethod
-    def of(cls, loss: Loss, factor: float = 1.0) -> PairOfLosses:
+    def of(cls, loss: Loss, factor: Fraction = Fraction(1)) -> PairOfLosses:
         """The two partial losses of a loss, times a number."""
         positive, negative = loss.partials
         phis = []
@@ -47,7 +48,7 @@ class PairOfLosses:
         return cls(
             phis=(phis[0], phis[1]),
             kernels=(kernels[0], kernels[1]),
-            weights=np.array([to_float(partial.weight) * factor for partial in (negative, positive)]),
+            weights=np.array([to_float(partial.weight * factor) for partial in (negative, positive)]),
             scales=np.array([to_float(partial.inner) for partial in (negative, positive)]),
         )
 
@@ -150,6 +151,13 @@ class Objective:
             total[-1, :] = total[:, -1] = 0.0
             total[-1, -1] = 1.0
         return total
+
+    def diagonal(self, theta: np.ndarray) -> np.ndarray:
+        """Diagonal of the matrix of second derivatives: one more pass."""
+        curvature = self.curvatures(self.design.product(theta[:-1]) + theta[-1])
+        diagonal = np.append(self.design.squared_transposed_product(curvature), curvature.sum())
+        diagonal[:-1] += self.penalty
+        return diagonal
 
     def on_rows(self, chosen: np.ndarray, factor: np.ndarray) -> Objective:
         """The same objective on a sample of rows, each of which stands for ``factor`` rows."""

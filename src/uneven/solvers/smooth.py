@@ -79,9 +79,7 @@ def _value_at_zero(objective: Objective) -> float:
     return float(objective.pair.weights[1] * positive * ones + objective.pair.weights[0] * negative * (total - ones))
 
 
-def _wide(
-    objective: Objective, theta: np.ndarray | None, *, tol: float, max_iter: int, progress: Progress
-) -> Solution:
+def _wide(objective: Objective, theta: np.ndarray | None, *, tol: float, max_iter: int, progress: Progress) -> Solution:
     start = evaluated(objective.value_and_gradient, np.zeros(objective.size) if theta is None else theta)
     return lbfgs(
         objective.value_and_gradient,

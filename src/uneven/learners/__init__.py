@@ -1,0 +1,5 @@
+"""scikit-learn estimators."""
+
+from uneven.learners.linear import UnevenLinearClassifier
+
+__all__ = ["UnevenLinearClassifier"]
