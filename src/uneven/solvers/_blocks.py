@@ -27,18 +27,27 @@ _BLOCK_BYTES = 1 << 17
 _MOST_ROWS = 1024
 
 
-@intrinsic
-def _call(typing_context: Any, address: Any, n: Any, first: Any, second: Any, third: Any) -> Any:
-    """Call the C function at an address with a length and three pointers, given as integers."""
+def _caller(pointers: int) -> Any:
+    """A compiled call of the C function at an address, with a length and some pointers given as integers."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         word, pointer = ir.IntType(64), ir.DoubleType().as_pointer()
-        function = ir.FunctionType(ir.VoidType(), [word, pointer, pointer, pointer])
+        function = ir.FunctionType(ir.VoidType(), [word, *[pointer] * pointers])
         target = builder.inttoptr(arguments[0], function.as_pointer())
         builder.call(target, [arguments[1], *(builder.inttoptr(value, pointer) for value in arguments[2:])])
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64, types.int64, types.int64, types.int64), code
+    return types.void(*[types.int64] * (2 + pointers)), code
+
+
+@intrinsic
+def _call(typing_context: Any, address: Any, n: Any, t: Any, value: Any, slope: Any) -> Any:
+    return _caller(3)
+
+
+@intrinsic
+def _call_second(typing_context: Any, address: Any, n: Any, t: Any, curvature: Any) -> Any:
+    return _caller(2)
 
 
 @njit(**_OPTIONS)
@@ -103,6 +112,8 @@ def _add_rows(X: Any, r: Any, lo: int, n: int, g: Any) -> None:
     for i in range(0, full, 4):
         r0, r1, r2, r3 = X[lo + i], X[lo + i + 1], X[lo + i + 2], X[lo + i + 3]
         a0, a1, a2, a3 = r[i], r[i + 1], r[i + 2], r[i + 3]
+        if a0 == 0.0 and a1 == 0.0 and a2 == 0.0 and a3 == 0.0:
+            continue  # rows beyond the margin are not even read
         for j in range(d):
             g[j] += (a0 * r0[j] + a1 * r1[j]) + (a2 * r2[j] + a3 * r3[j])
     for i in range(full, n):
@@ -157,6 +168,23 @@ def _add_sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, n: int, g
         if a != 0.0:
             for k in range(np.uint64(indptr[lo + i]), np.uint64(indptr[lo + i + 1])):
                 g[np.uint64(indices[k])] += a * data[k]
+
+
+@njit(**_OPTIONS)
+def scores_rows(X: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
+    _scores_rows(X, w, b, lo, hi - lo, out[lo:])
+
+
+@njit(**_OPTIONS)
+def scores_columns(Xt: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
+    size = 4 * rows_per_block(Xt.shape[0], Xt.itemsize)
+    for start in range(lo, hi, size):
+        _scores_columns(Xt, w, b, start, min(size, hi - start), out[start:])
+
+
+@njit(**_OPTIONS)
+def scores_sparse(data: Any, indices: Any, indptr: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
+    _scores_sparse(data, indices, indptr, w, b, lo, hi - lo, out[lo:])
 
 
 @njit(**_OPTIONS)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from uneven.solvers import _blocks
+from uneven.solvers import _blocks, _kinked
+from uneven.solvers._threads import each, pieces
 
 #: Bytes of the blocks that are handed to BLAS or converted.
 _BLOCK_BYTES = 1 << 22
@@ -28,12 +29,16 @@ class Design(ABC):
         """Some rows as a dense float64 matrix: a copy, or a view."""
 
     @abstractmethod
-    def product(self, w: np.ndarray) -> np.ndarray:
-        """X w in float64."""
+    def some(self, chosen: np.ndarray) -> Any:
+        """Some rows as a matrix of the same kind: a copy."""
 
     @abstractmethod
-    def transposed_product(self, r: np.ndarray) -> np.ndarray:
-        """X' r in float64."""
+    def add_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+        """Put X w + b of the rows lo to hi into out."""
+
+    @abstractmethod
+    def kinked(self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        """Add the gradient of the rows lo to hi, with scores t and multipliers u, to g."""
 
     @abstractmethod
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
@@ -43,6 +48,13 @@ class Design(ABC):
     @abstractmethod
     def numbers(self) -> int:
         """How many numbers are stored."""
+
+    def scores(self, theta: np.ndarray) -> np.ndarray:
+        """X w + b."""
+        w, b = np.ascontiguousarray(theta[:-1], dtype=np.float64), float(theta[-1])
+        out = np.empty(self.n)
+        each(lambda k, lo, hi: self.add_scores(w, b, lo, hi, out), pieces(self.n, self.numbers))
+        return out
 
     @property
     def rows_per_block(self) -> int:
@@ -75,15 +87,20 @@ class Dense(Design):
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].astype(np.float64, copy=False)
 
-    def product(self, w: np.ndarray) -> np.ndarray:
-        if self.X.dtype == np.float64:
-            return self.X @ w
-        return np.concatenate([self.rows(slice(lo, hi)) @ w for lo, hi in self.ranges()])
+    def some(self, chosen: np.ndarray) -> np.ndarray:
+        return self.rows(chosen)
 
-    def transposed_product(self, r: np.ndarray) -> np.ndarray:
-        if self.X.dtype == np.float64:
-            return self.X.T @ r
-        return np.sum([self.rows(slice(lo, hi)).T @ r[lo:hi] for lo, hi in self.ranges()], axis=0)
+    def add_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            _blocks.scores_rows(self.X, w, b, lo, hi, out)
+        else:
+            _blocks.scores_columns(self.X.T, w, b, lo, hi, out)
+
+    def kinked(self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            _kinked.gradient_rows(self.X, common, t, u, lo, hi, g)
+        else:
+            _kinked.gradient_columns(self.X.T, common, t, u, lo, hi, g)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return np.sum([np.square(self.rows(slice(lo, hi))).T @ r[lo:hi] for lo, hi in self.ranges()], axis=0)
@@ -106,11 +123,14 @@ class SparseRows(Design):
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].toarray().astype(np.float64, copy=False)
 
-    def product(self, w: np.ndarray) -> np.ndarray:
-        return self.X @ w
+    def some(self, chosen: np.ndarray) -> Any:
+        return self.X[chosen]
 
-    def transposed_product(self, r: np.ndarray) -> np.ndarray:
-        return self.X.T @ r
+    def add_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+        _blocks.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
+
+    def kinked(self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        _kinked.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return _blocks.squared_sparse(self.X.data, self.X.indices, self.X.indptr, r, np.zeros(self.d))

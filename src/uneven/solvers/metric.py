@@ -42,3 +42,26 @@ def diagonal_metric(diagonal: np.ndarray) -> Metric:
     """Divide by a positive diagonal."""
     inverse = 1 / diagonal
     return lambda gradient: inverse * gradient
+
+
+def conjugate_gradients(
+    product: Callable[[np.ndarray], np.ndarray], right: np.ndarray, inverse: np.ndarray, *, accuracy: float, most: int
+) -> np.ndarray:
+    """Solve a positive definite system known by its products, preconditioned by a diagonal, to a relative residual."""
+    x = np.zeros_like(right)
+    residual = right.copy()
+    scaled = inverse * residual
+    direction = scaled.copy()
+    size = float(residual @ scaled)
+    target = accuracy**2 * size
+    for _ in range(most):
+        image = product(direction)
+        step = size / float(direction @ image)
+        x += step * direction
+        residual -= step * image
+        scaled = inverse * residual
+        before, size = size, float(residual @ scaled)
+        if size <= target:
+            break
+        direction = scaled + (size / before) * direction
+    return x

@@ -154,7 +154,7 @@ class Objective:
 
     def diagonal(self, theta: np.ndarray) -> np.ndarray:
         """Diagonal of the matrix of second derivatives: one more pass."""
-        curvature = self.curvatures(self.design.product(theta[:-1]) + theta[-1])
+        curvature = self.curvatures(self.design.scores(theta))
         diagonal = np.append(self.design.squared_transposed_product(curvature), curvature.sum())
         diagonal[:-1] += self.penalty
         return diagonal
