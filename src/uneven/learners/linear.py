@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from uneven import _inputs
 from uneven._inputs import Exact, brief
+from uneven.calibration import calibrated_loss
 from uneven.errors import LossError
 from uneven.learners._base import Problem, UnevenClassifier
 from uneven.learners._progress import progress
@@ -48,8 +50,8 @@ class UnevenLinearClassifier(UnevenClassifier):
         Weight of the data against the penalty.
     penalty : {"l2", None}
     fit_intercept : bool
-    solver : {"auto", "lbfgs", "newton"}
-        "auto" chooses by the loss and the shape of X.
+    solver : {"auto", "lbfgs", "newton", "lagrangian"}
+        "auto" chooses by the loss and the shape of X; the others are for smooth, smooth and kinked convex losses.
     tol : positive number
         The objective is within this fraction of its optimum.
     max_iter : int
@@ -158,8 +160,14 @@ class UnevenLinearClassifier(UnevenClassifier):
             penalty=1.0 if self.penalty == "l2" else 0.0,
             fit_intercept=bool(self.fit_intercept),
         )
+        convex = None
+        if not all(phi.convex for phi in objective.pair.phis):
+            gamma = 1 if isinstance(self.loss, Loss) else self.margin_gamma
+            start = calibrated_loss("logistic", alpha=cost.exact_alpha, gamma=gamma)
+            convex = replace(objective, pair=PairOfLosses.of(start, Fraction(self.C) * sum(cost.exact_costs)))
         solution = minimise(
             objective,
+            convex=convex,
             theta=before if before is not None and before.size == objective.size else None,
             solver=self.solver,
             tol=float(self.tol),

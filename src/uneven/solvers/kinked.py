@@ -133,6 +133,13 @@ class Lagrangian:
         diagonal = np.append(np.asarray(squares.T @ bend).ravel() + penalty, max(bend.sum(), 1e-12) + ridge)
         return -conjugate_gradients(product, gradient, 1 / diagonal, accuracy=1e-3, most=500)
 
+    def _along(self, q: np.ndarray, at: float) -> tuple[float, float]:
+        """Slope and curvature of the losses at the scores t + at * q."""
+        parts = each(
+            lambda k, lo, hi: _kinked.along(self.common, self.second, self.t, q, at, self.u, lo, hi), self._pieces
+        )
+        return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
+
     def step(self, gradient: np.ndarray, direction: np.ndarray) -> bool:
         """Move to the minimum along a direction: only the scores change, X is read once."""
         if not self.objective.fit_intercept:
@@ -144,15 +151,12 @@ class Lagrangian:
         linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
         low, high, at = 0.0, np.inf, 1.0
         for _ in range(60):
-            parts = each(
-                lambda k, lo, hi, at=at: _kinked.along(self.common, self.second, self.t, q, at, self.u, lo, hi),
-                self._pieces,
-            )
-            slope = sum(part[0] for part in parts) + linear + at * quadratic
+            slope, bend = self._along(q, at)
+            slope += linear + at * quadratic
             if abs(slope) <= 1e-6 * abs(promised):
                 break
             low, high = (low, at) if slope > 0 else (at, high)
-            bend = sum(part[1] for part in parts) + quadratic
+            bend += quadratic
             newton = at - slope / bend if bend > 0 else np.inf
             outside = not low < newton < min(high, 10 * at)
             at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
