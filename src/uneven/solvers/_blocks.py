@@ -258,3 +258,50 @@ def pass_sparse(
         _add_sparse(data, indices, indptr, work[0], start, n, g)
         g[-1] += work[0, :n].sum()
     return total
+
+
+@njit(**_OPTIONS)
+def bent_rows(X: Any, bend: Any, v: Any, c: float, lo: int, hi: int, g: Any) -> None:
+    """Add (X 1)' diag(bend) (X 1) (v c) of the rows lo to hi of a C-ordered matrix to g."""
+    size = rows_per_block(X.shape[1], X.itemsize)
+    work = np.empty(size)
+    for start in range(lo, hi, size):
+        n = min(size, hi - start)
+        _scores_rows(X, v, c, start, n, work)
+        for i in range(n):
+            work[i] *= bend[start + i]
+        _add_rows(X, work, start, n, g)
+        g[-1] += work[:n].sum()
+
+
+@njit(**_OPTIONS)
+def bent_columns(Xt: Any, bend: Any, v: Any, c: float, lo: int, hi: int, g: Any) -> None:
+    """The same for the transpose of an F-ordered matrix."""
+    size = 4 * rows_per_block(Xt.shape[0], Xt.itemsize)
+    work = np.empty(size)
+    for start in range(lo, hi, size):
+        n = min(size, hi - start)
+        _scores_columns(Xt, v, c, start, n, work)
+        for i in range(n):
+            work[i] *= bend[start + i]
+        _add_columns(Xt, work, start, n, g)
+        g[-1] += work[:n].sum()
+
+
+@njit(**_OPTIONS)
+def bent_sparse(data: Any, indices: Any, indptr: Any, bend: Any, v: Any, c: float, lo: int, hi: int, g: Any) -> None:
+    """The same for a CSR matrix; rows without a bend are not read."""
+    total = 0.0
+    for i in range(lo, hi):
+        h = bend[i]
+        if h == 0.0:
+            continue
+        first, last = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        t = c
+        for k in range(first, last):
+            t += data[k] * v[np.uint64(indices[k])]
+        t *= h
+        total += t
+        for k in range(first, last):
+            g[np.uint64(indices[k])] += t * data[k]
+    g[-1] += total

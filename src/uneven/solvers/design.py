@@ -29,8 +29,8 @@ class Design(ABC):
         """Some rows as a dense float64 matrix: a copy, or a view."""
 
     @abstractmethod
-    def some(self, chosen: np.ndarray) -> Any:
-        """Some rows as a matrix of the same kind: a copy."""
+    def bent(self, bend: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray) -> None:
+        """Add (X 1)' diag(bend) (X 1) (v c) of the rows lo to hi to g."""
 
     @abstractmethod
     def add_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
@@ -87,8 +87,11 @@ class Dense(Design):
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].astype(np.float64, copy=False)
 
-    def some(self, chosen: np.ndarray) -> np.ndarray:
-        return self.rows(chosen)
+    def bent(self, bend: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            _blocks.bent_rows(self.X, bend, v, c, lo, hi, g)
+        else:
+            _blocks.bent_columns(self.X.T, bend, v, c, lo, hi, g)
 
     def add_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
@@ -123,8 +126,8 @@ class SparseRows(Design):
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].toarray().astype(np.float64, copy=False)
 
-    def some(self, chosen: np.ndarray) -> Any:
-        return self.X[chosen]
+    def bent(self, bend: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray) -> None:
+        _blocks.bent_sparse(self.X.data, self.X.indices, self.X.indptr, bend, v, c, lo, hi, g)
 
     def add_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
         _blocks.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)

@@ -8,18 +8,10 @@ minimum of that is sum_i a_i constant_i - ||X' (a s)||^2/(2 rho). Slopes inside 
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from uneven.losses import Phi
-from uneven.ops.floats import plain_values
-from uneven.ops.pieces import slope_beside
-from uneven.solvers import _kinked
-from uneven.solvers._threads import each, pieces
-from uneven.solvers.metric import cholesky_metric, conjugate_gradients
+from uneven.solvers.lagrangian import MOST_COLUMNS, Lagrangian
 from uneven.solvers.objective import Objective
 from uneven.solvers.solution import Progress, Solution, silent
 
@@ -31,180 +23,6 @@ _MOST_INNER = 50
 _WORTH_SAMPLING = 50_000
 _SAMPLE_ROWS = 20_000
 _SAMPLE_SHARE = 0.05
-#: Columns up to which Newton systems are factored; beyond, they are solved by conjugate gradients.
-_MOST_COLUMNS = 2000
-
-
-def kinks_and_jumps(phi: Phi) -> tuple[list[float], list[float]]:
-    """Kinks of a convex phi and by how much its slope jumps there."""
-    kinks, jumps = [], []
-    for kink in phi.kinks:
-        at = np.array([kink])
-        left, right = (plain_values(slope_beside(phi.tree, Fraction(kink), side), at)[0] for side in (-1, 1))
-        kinks.append(kink)
-        jumps.append(float(right - left))
-    return kinks, jumps
-
-
-class Lagrangian:
-    """The augmented Lagrangian of an objective at the current scores and multipliers."""
-
-    def __init__(self, objective: Objective, theta: np.ndarray, width: float) -> None:
-        self.objective = objective
-        self.theta = theta.copy()
-        pairs = [kinks_and_jumps(phi) for phi in objective.pair.phis]
-        most = max(len(kinks) for kinks, _ in pairs)
-        self.kinks, self.jumps = (
-            np.array([list(pair[which]) + [0.0] * (most - len(pair[which])) for pair in pairs]) for which in (0, 1)
-        )
-        self.t = objective.design.scores(self.theta)
-        # In the middle of what the slopes can be, parabolas lie on both sides of their kinks.
-        self.u = np.empty((most, objective.design.n))
-        np.multiply(0.5, self.jumps.T[:, objective.y], out=self.u)
-        used = self.jumps > 0
-        self.sigma = width * float((np.abs(self.kinks[used]) / self.jumps[used]).min())
-        flat = all(not np.any(kernel.second(np.linspace(-50, 50, 2001))) for kernel in objective.pair.kernels)
-        addresses = [0 if flat else kernel.second_address for kernel in objective.pair.kernels]
-        self.second = np.array(addresses, dtype=np.int64)
-
-    @cached_property
-    def _pieces(self) -> list[tuple[int, int]]:
-        return pieces(self.objective.design.n, self.objective.design.numbers)
-
-    @property
-    def common(self) -> tuple[Any, ...]:
-        return (*self.objective._common, self.kinks, self.jumps, self.sigma)
-
-    @property
-    def penalty(self) -> float:
-        return self.objective.penalty
-
-    def gradient(self) -> np.ndarray:
-        """Gradient of the augmented Lagrangian."""
-        parts = np.zeros((len(self._pieces), self.theta.size))
-        each(
-            lambda k, lo, hi: self.objective.design.kinked(self.common, self.t, self.u, lo, hi, parts[k]), self._pieces
-        )
-        total = parts.sum(axis=0)
-        total[:-1] += self.penalty * self.theta[:-1]
-        if not self.objective.fit_intercept:
-            total[-1] = 0.0
-        return total
-
-    def direction(self, gradient: np.ndarray) -> np.ndarray:
-        """A semismooth Newton step."""
-        objective = self.objective
-        bend = np.empty(objective.design.n)
-        each(
-            lambda k, lo, hi: _kinked.bends(self.common, self.second, self.t, self.u, lo, hi, bend[lo:hi]),
-            self._pieces,
-        )
-        bent = np.flatnonzero(bend)
-        # Without a bend anywhere (all rows far from their kinks) the intercept would have no curvature at all.
-        ridge = 1e-10 * float(np.abs(objective.factors()).sum()) if bent.size == 0 else 0.0
-        if objective.size <= _MOST_COLUMNS:
-            hessian = np.zeros((objective.size, objective.size))
-            size = objective.design.rows_per_block
-            for start in range(0, bent.size, size):
-                part = bent[start : start + size]
-                rooted = np.sqrt(bend[part])
-                scaled = objective.design.rows(part) * rooted[:, None]
-                hessian[:-1, :-1] += scaled.T @ scaled
-                hessian[:-1, -1] += rooted @ scaled
-            hessian[-1, :-1] = hessian[:-1, -1]
-            hessian[-1, -1] = bend[bent].sum() + ridge
-            hessian[np.diag_indices(objective.size - 1)] += self.penalty
-            if not objective.fit_intercept:
-                hessian[-1, :] = hessian[:, -1] = 0.0
-                hessian[-1, -1] = 1.0
-            return -cholesky_metric(hessian)(gradient)
-        return self._inexact(gradient, objective.design.some(bent), bend[bent], ridge)
-
-    def _inexact(self, gradient: np.ndarray, rows: Any, bend: np.ndarray, ridge: float) -> np.ndarray:
-        penalty, with_intercept = self.penalty, self.objective.fit_intercept
-
-        def product(v: np.ndarray) -> np.ndarray:
-            middle = bend * (rows @ v[:-1] + v[-1])
-            return np.append(
-                rows.T @ middle + penalty * v[:-1], middle.sum() + ridge * v[-1] if with_intercept else v[-1]
-            )
-
-        squares = rows.multiply(rows) if hasattr(rows, "multiply") else rows * rows
-        diagonal = np.append(np.asarray(squares.T @ bend).ravel() + penalty, max(bend.sum(), 1e-12) + ridge)
-        return -conjugate_gradients(product, gradient, 1 / diagonal, accuracy=1e-3, most=500)
-
-    def _along(self, q: np.ndarray, at: float) -> tuple[float, float]:
-        """Slope and curvature of the losses at the scores t + at * q."""
-        parts = each(
-            lambda k, lo, hi: _kinked.along(self.common, self.second, self.t, q, at, self.u, lo, hi), self._pieces
-        )
-        return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
-
-    def step(self, gradient: np.ndarray, direction: np.ndarray) -> bool:
-        """Move to the minimum along a direction: only the scores change, X is read once."""
-        if not self.objective.fit_intercept:
-            direction[-1] = 0.0
-        promised = float(gradient @ direction)
-        if not promised < 0:
-            return False
-        q = self.objective.design.scores(direction)
-        linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
-        low, high, at = 0.0, np.inf, 1.0
-        for _ in range(60):
-            slope, bend = self._along(q, at)
-            slope += linear + at * quadratic
-            if abs(slope) <= 1e-6 * abs(promised):
-                break
-            low, high = (low, at) if slope > 0 else (at, high)
-            bend += quadratic
-            newton = at - slope / bend if bend > 0 else np.inf
-            outside = not low < newton < min(high, 10 * at)
-            at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
-            if high - low <= 1e-12 * at:
-                break
-        self.theta = self.theta + at * direction
-        q *= at
-        self.t += q
-        return True
-
-    def update(self) -> None:
-        """Slopes become multipliers."""
-        each(lambda k, lo, hi: _kinked.update(self.common, self.t, self.u, lo, hi), self._pieces)
-
-    def _sums(self) -> tuple[float, float, float, float]:
-        """Losses, constants of the supporting lines, and the room of their slopes upwards and downwards."""
-        parts = each(lambda k, lo, hi: _kinked.bounds(self.common, self.t, self.u, lo, hi), self._pieces)
-        loss, constant, up, down = (float(sum(values)) for values in zip(*parts, strict=True))
-        return loss + 0.5 * self.penalty * float(self.theta[:-1] @ self.theta[:-1]), constant, up, down
-
-    def value(self) -> float:
-        """The objective here."""
-        return self._sums()[0]
-
-    def bounds(self) -> tuple[float, float]:
-        """The objective here, and a proved lower bound of its minimum from the multipliers, which are adjusted."""
-        value, constant, up, down = self._sums()
-        support = self._support()
-        if self.objective.fit_intercept:
-            excess = support[-1]
-            room = down if excess > 0 else up
-            if abs(excess) > room:
-                return value, -np.inf
-            if excess:
-                share = -excess / room
-                each(lambda k, lo, hi: _kinked.shift(self.common, share, self.u, lo, hi), self._pieces)
-                constant = self._sums()[1]
-                support = self._support()
-        # What rounding leaves of the intercept's sum is charged at the size of the intercept.
-        left = abs(support[-1]) * (1 + abs(self.theta[-1])) if self.objective.fit_intercept else 0.0
-        return value, constant - float(support[:-1] @ support[:-1]) / (2 * self.penalty) - left
-
-    def _support(self) -> np.ndarray:
-        """Gradient of the supporting lines: with sigma infinite the slopes are the multipliers."""
-        common = (*self.common[:-1], np.inf)
-        parts = np.zeros((len(self._pieces), self.theta.size))
-        each(lambda k, lo, hi: self.objective.design.kinked(common, self.t, self.u, lo, hi, parts[k]), self._pieces)
-        return parts.sum(axis=0)
 
 
 def augmented_lagrangian(
@@ -220,7 +38,7 @@ def augmented_lagrangian(
     if objective.penalty == 0:
         return _unpenalised(objective, theta, tol=tol, max_iter=max_iter, random=random, progress=progress)
     start = _FROM_ZERO if theta is None else _FROM_NEAR
-    if theta is None and objective.design.n >= _WORTH_SAMPLING and objective.size <= _MOST_COLUMNS:
+    if theta is None and objective.design.n >= _WORTH_SAMPLING and objective.size <= MOST_COLUMNS:
         wanted = max(_SAMPLE_ROWS, 40 * objective.size)
         chosen, factor = objective.sample(int(min(wanted, _SAMPLE_SHARE * objective.design.n)), random)
         sampled = objective.on_rows(chosen, factor)

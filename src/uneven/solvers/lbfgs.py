@@ -18,8 +18,9 @@ Refresh = Callable[[Point, int], Metric | None]
 class Memory:
     """Pairs of steps and changes of the gradient, and the metric they correct."""
 
-    def __init__(self, metric: Metric, length: int) -> None:
+    def __init__(self, metric: Metric, length: int, rescale: bool = False) -> None:
         self.metric = metric
+        self.rescale = rescale
         self.pairs: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=length)
 
     def add(self, before: Point, after: Point) -> None:
@@ -27,6 +28,14 @@ class Memory:
         product = float(step @ change)
         if product > 1e-12 * float(np.linalg.norm(step) * np.linalg.norm(change)):
             self.pairs.append((step, change, product))
+
+    def scaled(self, gradient: np.ndarray) -> np.ndarray:
+        """The metric; if it knows no correlations, times what the last step says they amount to."""
+        result = self.metric(gradient)
+        if self.rescale and self.pairs:
+            _, change, product = self.pairs[-1]
+            result *= product / float(change @ self.metric(change))
+        return result
 
     def __call__(self, gradient: np.ndarray) -> np.ndarray:
         """The two loops over the pairs, around the metric."""
@@ -36,7 +45,7 @@ class Memory:
             share = float(step @ result) / product
             shares.append(share)
             result -= share * change
-        result = self.metric(result)
+        result = self.scaled(result)
         for (step, change, product), share in zip(self.pairs, reversed(shares), strict=True):
             result += (share - float(change @ result) / product) * step
         return result
@@ -50,6 +59,7 @@ def lbfgs(
     tol: float,
     max_iter: int,
     memory: int = 20,
+    rescale: bool = False,
     refresh: Refresh | None = None,
     progress: Progress = silent,
 ) -> Solution:
@@ -57,13 +67,13 @@ def lbfgs(
 
     Both are estimates of how far the value is above the optimum; the larger counts, with a factor for safety.
     """
-    point, metric_now = start, Memory(metric, memory)
+    point, metric_now = start, Memory(metric, memory, rescale)
     estimate, status = np.inf, f"stopped after {max_iter} L-BFGS steps"
     iteration, passes = 0, 0
     for iteration in range(max_iter + 1):
         direction = -metric_now(point.gradient)
         estimate = -0.5 * min(
-            float(point.gradient @ direction), -float(point.gradient @ metric_now.metric(point.gradient))
+            float(point.gradient @ direction), -float(point.gradient @ metric_now.scaled(point.gradient))
         )
         progress(f"lbfgs {iteration}: objective {point.value:.10g}, estimated suboptimality {estimate:.2e}")
         if estimate <= 0.25 * tol * point.value:
@@ -73,8 +83,8 @@ def lbfgs(
             break
         fresh = refresh(point, iteration) if refresh else None
         if fresh is not None:
-            metric_now = Memory(fresh, memory)
-            direction = -fresh(point.gradient)
+            metric_now.metric = fresh  # the pairs stay true
+            direction = -metric_now(point.gradient)
         following, trials = search(evaluate, point, direction)
         passes += trials
         if following is None or following.value >= point.value:

@@ -9,6 +9,9 @@ from uneven.solvers.metric import cholesky_metric
 from uneven.solvers.objective import Objective
 from uneven.solvers.solution import Progress, Solution, silent
 
+#: Share of the first value below which, without a penalty, the optimum counts as 0: separable data have no other.
+_INFIMUM = 1e-6
+
 
 def newton(
     objective: Objective, theta: np.ndarray, *, tol: float, max_iter: int, progress: Progress = silent
@@ -18,7 +21,8 @@ def newton(
     The decrement is half g' H^-1 g: what a step on the parabola at this point would still gain.
     """
     point = evaluated(objective.value_and_gradient, theta)
-    passes = 1.0
+    passes, start = 1.0, point.value
+    reached = False
     decrement, status = np.inf, f"stopped after {max_iter} Newton steps"
     iteration = 0
     for iteration in range(1, max_iter + 1):
@@ -26,19 +30,21 @@ def newton(
         passes += 1
         decrement = -0.5 * float(point.gradient @ direction)
         progress(f"newton {iteration}: objective {point.value:.10g}, estimated suboptimality {decrement:.2e}")
-        if decrement <= 0.25 * tol * point.value:
-            status = "reached the tolerance by the Newton decrement"
-            break
         following, trials = search(objective.value_and_gradient, point, direction)
         passes += trials
-        if following is None or following.value >= point.value:
+        reached = decrement <= tol * max(point.value, _INFIMUM * start if objective.penalty == 0 else 0.0)
+        if following is not None and following.value < point.value:
+            point = following  # also after the tolerance is reached: the step is in hand and squares the error
+        elif not reached:
             status = "reached the limit of rounding"
             break
-        point = following
+        if reached:
+            status = "reached the tolerance by the Newton decrement"
+            break
     return Solution(
         theta=point.theta,
         value=point.value,
-        converged=decrement <= tol * point.value,
+        converged=reached or decrement <= tol * point.value,
         status=status,
         iterations=iteration,
         suboptimality=max(decrement, 0.0),

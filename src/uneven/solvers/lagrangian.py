@@ -1,0 +1,202 @@
+"""The augmented Lagrangian of a convex objective: smooth, whatever kinks the losses have.
+
+Scores are kept, so that a step along a direction reads X once and its length is found exactly. Without kinks it is
+the objective itself.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from uneven.losses import Phi
+from uneven.ops.floats import plain_values
+from uneven.ops.pieces import slope_beside
+from uneven.solvers import _kinked
+from uneven.solvers._threads import each, pieces
+from uneven.solvers.metric import cholesky_metric, conjugate_gradients
+from uneven.solvers.objective import Objective
+
+#: Columns up to which Newton systems are factored; beyond, they are solved by conjugate gradients.
+MOST_COLUMNS = 2000
+
+
+def kinks_and_jumps(phi: Phi) -> tuple[list[float], list[float]]:
+    """Kinks of a convex phi and by how much its slope jumps there."""
+    kinks, jumps = [], []
+    for kink in phi.kinks:
+        at = np.array([kink])
+        left, right = (plain_values(slope_beside(phi.tree, Fraction(kink), side), at)[0] for side in (-1, 1))
+        kinks.append(kink)
+        jumps.append(float(right - left))
+    return kinks, jumps
+
+
+class Lagrangian:
+    """The augmented Lagrangian of an objective at the current scores and multipliers."""
+
+    def __init__(self, objective: Objective, theta: np.ndarray, width: float) -> None:
+        self.objective = objective
+        self.theta = theta.copy()
+        pairs = [kinks_and_jumps(phi) for phi in objective.pair.phis]
+        most = max(len(kinks) for kinks, _ in pairs)
+        self.kinks, self.jumps = (
+            np.array([list(pair[which]) + [0.0] * (most - len(pair[which])) for pair in pairs]) for which in (0, 1)
+        )
+        self.t = objective.design.scores(self.theta)
+        # In the middle of what the slopes can be, parabolas lie on both sides of their kinks.
+        self.u = np.empty((most, objective.design.n))
+        np.multiply(0.5, self.jumps.T[:, objective.y], out=self.u)
+        used = self.jumps > 0
+        self.sigma = width * float(np.min(np.abs(self.kinks[used]) / self.jumps[used], initial=1.0))
+        flat = all(not np.any(kernel.second(np.linspace(-50, 50, 2001))) for kernel in objective.pair.kernels)
+        addresses = [0 if flat else kernel.second_address for kernel in objective.pair.kernels]
+        self.second = np.array(addresses, dtype=np.int64)
+
+    @cached_property
+    def _pieces(self) -> list[tuple[int, int]]:
+        return pieces(self.objective.design.n, self.objective.design.numbers)
+
+    @property
+    def common(self) -> tuple[Any, ...]:
+        return (*self.objective._common, self.kinks, self.jumps, self.sigma)
+
+    @property
+    def penalty(self) -> float:
+        return self.objective.penalty
+
+    def gradient(self) -> np.ndarray:
+        """Gradient of the augmented Lagrangian."""
+        parts = np.zeros((len(self._pieces), self.theta.size))
+        each(
+            lambda k, lo, hi: self.objective.design.kinked(self.common, self.t, self.u, lo, hi, parts[k]), self._pieces
+        )
+        total = parts.sum(axis=0)
+        total[:-1] += self.penalty * self.theta[:-1]
+        if not self.objective.fit_intercept:
+            total[-1] = 0.0
+        return total
+
+    def direction(self, gradient: np.ndarray, accuracy: float = 1e-3) -> np.ndarray:
+        """A semismooth Newton step."""
+        objective = self.objective
+        bend = np.empty(objective.design.n)
+        each(
+            lambda k, lo, hi: _kinked.bends(self.common, self.second, self.t, self.u, lo, hi, bend[lo:hi]),
+            self._pieces,
+        )
+        # Without a bend anywhere (all rows far from their kinks) the intercept would have no curvature at all.
+        ridge = 0.0 if bend.any() else 1e-10 * float(np.abs(objective.factors()).sum())
+        if objective.size <= MOST_COLUMNS:
+            return -cholesky_metric(self._hessian(bend, ridge))(gradient)
+        return self._inexact(gradient, bend, ridge, accuracy)
+
+    def _hessian(self, bend: np.ndarray, ridge: float) -> np.ndarray:
+        objective = self.objective
+        bent = np.flatnonzero(bend)
+        hessian = np.zeros((objective.size, objective.size))
+        size = objective.design.rows_per_block
+        for start in range(0, bent.size, size):
+            part = bent[start : start + size]
+            rooted = np.sqrt(bend[part])
+            scaled = objective.design.rows(part) * rooted[:, None]
+            hessian[:-1, :-1] += scaled.T @ scaled
+            hessian[:-1, -1] += rooted @ scaled
+        hessian[-1, :-1] = hessian[:-1, -1]
+        hessian[-1, -1] = bend[bent].sum() + ridge
+        hessian[np.diag_indices(objective.size - 1)] += self.penalty
+        if not objective.fit_intercept:
+            hessian[-1, :] = hessian[:, -1] = 0.0
+            hessian[-1, -1] = 1.0
+        return hessian
+
+    def _inexact(self, gradient: np.ndarray, bend: np.ndarray, ridge: float, accuracy: float) -> np.ndarray:
+        design, with_intercept = self.objective.design, self.objective.fit_intercept
+
+        def product(v: np.ndarray) -> np.ndarray:
+            parts = np.zeros((len(self._pieces), v.size))
+            w, c = np.ascontiguousarray(v[:-1]), float(v[-1])
+            each(lambda k, lo, hi: design.bent(bend, w, c, lo, hi, parts[k]), self._pieces)
+            total = parts.sum(axis=0)
+            total[:-1] += self.penalty * w
+            total[-1] = total[-1] + ridge * c if with_intercept else c
+            return total
+
+        diagonal = np.append(design.squared_transposed_product(bend) + self.penalty, bend.sum() + ridge)
+        return -conjugate_gradients(product, gradient, 1 / diagonal, accuracy=accuracy, most=500)
+
+    def _along(self, q: np.ndarray, at: float) -> tuple[float, float]:
+        """Slope and curvature of the losses at the scores t + at * q."""
+        parts = each(
+            lambda k, lo, hi: _kinked.along(self.common, self.second, self.t, q, at, self.u, lo, hi), self._pieces
+        )
+        return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
+
+    def step(self, gradient: np.ndarray, direction: np.ndarray) -> bool:
+        """Move to the minimum along a direction: only the scores change, X is read once."""
+        if not self.objective.fit_intercept:
+            direction[-1] = 0.0
+        promised = float(gradient @ direction)
+        if not promised < 0:
+            return False
+        q = self.objective.design.scores(direction)
+        linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
+        low, high, at = 0.0, np.inf, 1.0
+        for _ in range(60):
+            slope, bend = self._along(q, at)
+            slope += linear + at * quadratic
+            if abs(slope) <= 1e-6 * abs(promised):
+                break
+            low, high = (low, at) if slope > 0 else (at, high)
+            bend += quadratic
+            newton = at - slope / bend if bend > 0 else np.inf
+            outside = not low < newton < min(high, 10 * at)
+            at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
+            if high - low <= 1e-12 * at:
+                break
+        self.theta = self.theta + at * direction
+        q *= at
+        self.t += q
+        return True
+
+    def update(self) -> None:
+        """Slopes become multipliers."""
+        each(lambda k, lo, hi: _kinked.update(self.common, self.t, self.u, lo, hi), self._pieces)
+
+    def _sums(self) -> tuple[float, float, float, float]:
+        """Losses, constants of the supporting lines, and the room of their slopes upwards and downwards."""
+        parts = each(lambda k, lo, hi: _kinked.bounds(self.common, self.t, self.u, lo, hi), self._pieces)
+        loss, constant, up, down = (float(sum(values)) for values in zip(*parts, strict=True))
+        return loss + 0.5 * self.penalty * float(self.theta[:-1] @ self.theta[:-1]), constant, up, down
+
+    def value(self) -> float:
+        """The objective here."""
+        return self._sums()[0]
+
+    def bounds(self) -> tuple[float, float]:
+        """The objective here, and a proved lower bound of its minimum from the multipliers, which are adjusted."""
+        value, constant, up, down = self._sums()
+        support = self._support()
+        if self.objective.fit_intercept:
+            excess = support[-1]
+            room = down if excess > 0 else up
+            if abs(excess) > room:
+                return value, -np.inf
+            if excess:
+                share = -excess / room
+                each(lambda k, lo, hi: _kinked.shift(self.common, share, self.u, lo, hi), self._pieces)
+                constant = self._sums()[1]
+                support = self._support()
+        # What rounding leaves of the intercept's sum is charged at the size of the intercept.
+        left = abs(support[-1]) * (1 + abs(self.theta[-1])) if self.objective.fit_intercept else 0.0
+        return value, constant - float(support[:-1] @ support[:-1]) / (2 * self.penalty) - left
+
+    def _support(self) -> np.ndarray:
+        """Gradient of the supporting lines: with sigma infinite the slopes are the multipliers."""
+        common = (*self.common[:-1], np.inf)
+        parts = np.zeros((len(self._pieces), self.theta.size))
+        each(lambda k, lo, hi: self.objective.design.kinked(common, self.t, self.u, lo, hi, parts[k]), self._pieces)
+        return parts.sum(axis=0)
