@@ -58,8 +58,14 @@ def learners_loss(loss: Any, cost: Cost, margin_gamma: Any) -> Loss:
             f"margin_gamma belongs to a loss given by name or expression, got margin_gamma={brief(margin_gamma)} with "
             f"the finished loss {loss!r}; give gamma to that loss instead"
         )
-    _require_calibrated(loss, alpha)
+    _require_calibrated(loss, _meant_alpha(loss, cost))
     return loss
+
+
+def _meant_alpha(loss: Loss, cost: Cost) -> Fraction:
+    """alpha of the costs; for a finished loss whose own alpha is the same double (0.1 and 1/10), that one."""
+    own = loss.exact_alpha
+    return own if own is not None and float(own) == cost.alpha else cost.exact_alpha
 
 
 @lru_cache(maxsize=256)
@@ -128,7 +134,8 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """What the loss guarantees for the costs: verdict, regret bounds."""
         check_is_fitted(self, "classes_")
         _, fp_cost, fn_cost, _ = self._fitted_with
-        return _analysis(self.loss_, read_cost(fp_cost, fn_cost).exact_alpha)
+        loss = self.loss_
+        return _analysis(loss, _meant_alpha(loss, read_cost(fp_cost, fn_cost)))
 
     # -- reading the data -------------------------------------------------------------------------------------------
 
@@ -248,7 +255,7 @@ def _read_weights(sample_weight: Any, count: int) -> np.ndarray:
     if least < 0 or not np.isfinite(largest):
         raise CostError(f"sample_weight must be finite and nonnegative, got {brief(least if least < 0 else largest)}")
     if largest == 0:
-        raise CostError("sample_weight must not be 0 for every row; there is nothing to learn from")
+        raise CostError("sample_weight must not be zero for every row: there would be nothing to learn from")
     return weight
 
 

@@ -41,6 +41,8 @@ def _require_labels(y: np.ndarray) -> None:
     """Numbers, booleans or strings; no measurements."""
     from sklearn.utils.multiclass import check_classification_targets
 
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise CostError("y must hold labels, got NaN or an infinite number among them; drop those rows")
     quick = y.dtype.kind in "biuUS" or (y.dtype.kind == "f" and bool((y == np.floor(y)).all()))
     if not quick:
         if y.dtype.kind == "O" and any(label is None or _is_nan(label) for label in y.tolist()):

@@ -208,15 +208,20 @@ class UnevenLinearClassifier(UnevenClassifier):
         self.duality_gap_ = solution.duality_gap
 
     def _warn(self, solution: Solution, objective: Objective) -> None:
-        if not solution.converged:
-            relative = solution.suboptimality / solution.value if solution.value > 0 else math.inf
-            warnings.warn(
-                f"{type(self).__name__} did not reach tol={self.tol:g}: {solution.status}, about {relative:.1g} "
-                f"(relative) above the optimum after {self.n_iter_} steps; raise max_iter or tol, or standardise the "
-                "columns of X",
-                ConvergenceWarning,
-                stacklevel=3,
+        if self.penalty is None and objective.separates(solution.theta):
+            message = (
+                "the two classes are perfectly separable and there is no penalty: ever larger coefficients bring the loss "
+                "ever closer to its infimum, and these are where the solver stopped; penalty='l2' gives a finite answer"
             )
+        elif not solution.converged:
+            relative = solution.suboptimality / solution.value if solution.value > 0 else math.inf
+            message = (
+                f"{type(self).__name__} did not reach tol={self.tol:g}: {solution.status}, about {relative:.1g} "
+                f"(relative) above the optimum; raise max_iter={self.max_iter} or tol, or standardise the columns of X"
+            )
+        else:
+            return
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
     def _score(self, X: Any) -> np.ndarray:
         score = np.asarray(X @ self.coef_[0]).ravel() + self.intercept_[0]

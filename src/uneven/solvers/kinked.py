@@ -109,7 +109,8 @@ def _unpenalised(
         added = 0.5 * rho * float(theta[:-1] @ theta[:-1])
         value, above = part.value - added, part.suboptimality + added
         progress(f"penalty {rho:.1e}: objective {value:.10g}, above the optimum by about {above:.2e}")
-        if above <= tol * value or steps >= max_iter or rho < 1e-12:
+        reached = above <= tol * max(value, objective.floor)
+        if reached or steps >= max_iter or rho < 1e-14:
             break
         rho *= 1e-2
-    return replace(part, value=value, converged=above <= tol * value, suboptimality=above, iterations=steps)
+    return replace(part, value=value, converged=reached, suboptimality=above, iterations=steps)

@@ -59,13 +59,15 @@ def lbfgs(
     tol: float,
     max_iter: int,
     memory: int = 20,
+    floor: float = 0.0,
     rescale: bool = False,
     refresh: Refresh | None = None,
     progress: Progress = silent,
 ) -> Solution:
     """Minimise until half g' M g, in the metric before and after its corrections, is below tol times the value.
 
-    Both are estimates of how far the value is above the optimum; the larger counts, with a factor for safety.
+    Both are estimates of how far the value is above the optimum; the larger counts, with a factor for safety. A value
+    below ``floor`` counts as that.
     """
     point, metric_now = start, Memory(metric, memory, rescale)
     estimate, status = np.inf, f"stopped after {max_iter} L-BFGS steps"
@@ -76,7 +78,7 @@ def lbfgs(
             float(point.gradient @ direction), -float(point.gradient @ metric_now.scaled(point.gradient))
         )
         progress(f"lbfgs {iteration}: objective {point.value:.10g}, estimated suboptimality {estimate:.2e}")
-        if estimate <= 0.25 * tol * point.value:
+        if estimate <= 0.25 * tol * max(point.value, floor):
             status = "reached the tolerance by the estimated suboptimality"
             break
         if iteration == max_iter:
@@ -98,7 +100,7 @@ def lbfgs(
     return Solution(
         theta=point.theta,
         value=point.value,
-        converged=estimate <= tol * point.value,
+        converged=estimate <= tol * max(point.value, floor),
         status=status,
         iterations=iteration,
         suboptimality=max(estimate, 0.0),

@@ -9,9 +9,6 @@ from uneven.solvers.metric import cholesky_metric
 from uneven.solvers.objective import Objective
 from uneven.solvers.solution import Progress, Solution, silent
 
-#: Share of the first value below which, without a penalty, the optimum counts as 0: separable data have no other.
-_INFIMUM = 1e-6
-
 
 def newton(
     objective: Objective, theta: np.ndarray, *, tol: float, max_iter: int, progress: Progress = silent
@@ -21,7 +18,7 @@ def newton(
     The decrement is half g' H^-1 g: what a step on the parabola at this point would still gain.
     """
     point = evaluated(objective.value_and_gradient, theta)
-    passes, start = 1.0, point.value
+    passes, floor = 1.0, objective.floor
     reached = False
     decrement, status = np.inf, f"stopped after {max_iter} Newton steps"
     iteration = 0
@@ -32,7 +29,7 @@ def newton(
         progress(f"newton {iteration}: objective {point.value:.10g}, estimated suboptimality {decrement:.2e}")
         following, trials = search(objective.value_and_gradient, point, direction)
         passes += trials
-        reached = decrement <= tol * max(point.value, _INFIMUM * start if objective.penalty == 0 else 0.0)
+        reached = decrement <= tol * max(point.value, floor)
         if following is not None and following.value < point.value:
             point = following  # also after the tolerance is reached: the step is in hand and squares the error
         elif not reached:

@@ -22,6 +22,8 @@ from uneven.ops.kernels import Kernel, compiled
 from uneven.solvers._threads import each, pieces
 from uneven.solvers.design import Dense, Design
 
+_INFIMUM = 1e-6
+
 
 @dataclass(frozen=True)
 class PairOfLosses:
@@ -109,10 +111,31 @@ class Objective:
             gradient[-1] = 0.0
         return float(sum(values)) + 0.5 * self.penalty * float(w @ w), gradient
 
+    @cached_property
+    def value_at_zero(self) -> float:
+        """The objective at theta = 0, without a pass."""
+        at_zero = np.array([kernel.first(np.zeros(1))[0][0] for kernel in self.pair.kernels]) * self.pair.weights
+        weight = self.sample_weight
+        ones = float(weight[self.y == 1].sum() if weight.size else self.y.sum())
+        total = float(weight.sum() if weight.size else self.y.size)
+        return float(at_zero[1] * ones + at_zero[0] * (total - ones))
+
+    @property
+    def floor(self) -> float:
+        """Below this the optimum counts as 0, if there is no penalty: that of separable data is, at infinity."""
+        return _INFIMUM * self.value_at_zero if self.penalty == 0 else 0.0
+
     def factors(self, chosen: Any = slice(None)) -> np.ndarray:
         """What the loss of each row is multiplied by."""
         factors = self.pair.weights[self.y[chosen]]
         return factors * self.sample_weight[chosen] if self.sample_weight.size else factors
+
+    def separates(self, theta: np.ndarray) -> bool:
+        """Whether every row is on its side of 0 and pays less the farther away it is."""
+        if any(np.isinf(phi.limits[1]) for phi in self.pair.phis):
+            return False
+        margins = self.pair.scales[self.y] * self.design.scores(theta)
+        return bool((margins[self.factors() > 0] > 0).all())
 
     def curvatures(self, scores: np.ndarray, chosen: Any = slice(None)) -> np.ndarray:
         """Second derivative of each row's loss in its score; what is negative, by rounding or not, is cut to 0."""

@@ -53,8 +53,7 @@ def preconditioned(
         )
         theta = sampled.theta
     start = evaluated(objective.value_and_gradient, theta)
-    at_zero = _value_at_zero(objective)
-    if not start.value < at_zero:
+    if not start.value < objective.value_at_zero:
         start = evaluated(objective.value_and_gradient, np.zeros(objective.size))
     chosen, factor = objective.sample(min(wanted, n), random)
 
@@ -69,17 +68,10 @@ def preconditioned(
         metric,
         tol=tol,
         max_iter=max_iter,
+        floor=objective.floor,
         refresh=refreshed,
         progress=progress,
     )
-
-
-def _value_at_zero(objective: Objective) -> float:
-    negative, positive = (kernel.first(np.zeros(1))[0][0] for kernel in objective.pair.kernels)
-    weight = objective.sample_weight
-    ones = float(objective.y.sum()) if not weight.size else float(weight[objective.y == 1].sum())
-    total = float(objective.y.size) if not weight.size else float(weight.sum())
-    return float(objective.pair.weights[1] * positive * ones + objective.pair.weights[0] * negative * (total - ones))
 
 
 def _wide(objective: Objective, theta: np.ndarray | None, *, tol: float, max_iter: int, progress: Progress) -> Solution:
@@ -99,6 +91,7 @@ def _wide(objective: Objective, theta: np.ndarray | None, *, tol: float, max_ite
         diagonal_metric(_positive(objective.diagonal(start.theta))),
         tol=2 * tol,
         max_iter=max_iter,
+        floor=objective.floor,
         rescale=True,
         refresh=refreshed,
         progress=progress,
@@ -128,14 +121,15 @@ def _finished(objective: Objective, solution: Solution, *, tol: float, max_iter:
             value = before
             break
         best = state.theta
-        if decrement <= 0.5 * tol * value:
+        if decrement <= 0.5 * tol * max(value, objective.floor):
             break
+    reached = decrement <= tol * max(value, objective.floor)
     return replace(
         solution,
         theta=best,
         value=value,
-        converged=decrement <= tol * value,
+        converged=reached,
         iterations=steps,
         suboptimality=max(decrement, 0.0),
-        status="reached the tolerance by the Newton decrement" if decrement <= tol * value else solution.status,
+        status="reached the tolerance by the Newton decrement" if reached else solution.status,
     )
