@@ -63,13 +63,13 @@ def test_sample_weight_is_routed(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
     weight = np.where(np.arange(y.size) < 200, 1.0, 0.0)
     with config_context(enable_metadata_routing=True):
-        model = Linear().set_fit_request(sample_weight=True)
-        routed = cross_validate(
-            make_pipeline(MinMaxScaler(), model), X, y, cv=3, params={"sample_weight": weight}, return_estimator=True
-        )
-        unrouted = Linear().set_fit_request(sample_weight=False)
-        plain = cross_validate(make_pipeline(MinMaxScaler(), unrouted), X, y, cv=3, params={}, return_estimator=True)
-    assert not np.allclose(routed["estimator"][0][-1].coef_, plain["estimator"][0][-1].coef_)
+        coefficients = []
+        for wanted in (True, False):
+            model = Linear().set_fit_request(sample_weight=wanted).set_score_request(sample_weight=True)
+            pipeline = make_pipeline(MinMaxScaler(), model)
+            scores = cross_validate(pipeline, X, y, cv=3, params={"sample_weight": weight}, return_estimator=True)
+            coefficients.append(scores["estimator"][0][-1].coef_)
+    assert not np.allclose(*coefficients)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

@@ -170,7 +170,7 @@ def test_squared_without_penalty_has_its_minimum_also_on_separable_data() -> Non
 
 
 def test_a_fit_that_stops_early_says_what_to_do() -> None:
-    for arguments in ({}, {"solver": "lbfgs"}, {"loss": "hinge"}, {"loss": "savage"}):
+    for arguments in ({}, {"loss": "hinge"}, {"loss": "savage"}):
         with pytest.warns(ConvergenceWarning, match=r"did not reach tol=1e-06.*raise max_iter=1 or tol"):
             Linear(**arguments, C=100, max_iter=1).fit(X * [1, 10, 100], Y)
 

@@ -210,8 +210,9 @@ class UnevenLinearClassifier(UnevenClassifier):
     def _warn(self, solution: Solution, objective: Objective) -> None:
         if self.penalty is None and objective.separates(solution.theta):
             message = (
-                "the two classes are perfectly separable and there is no penalty: ever larger coefficients bring the loss "
-                "ever closer to its infimum, and these are where the solver stopped; penalty='l2' gives a finite answer"
+                "the two classes are perfectly separable and there is no penalty: ever larger coefficients bring the "
+                "loss ever closer to its infimum, and these are where the solver stopped; penalty='l2' gives a finite "
+                "answer"
             )
         elif not solution.converged:
             relative = solution.suboptimality / solution.value if solution.value > 0 else math.inf

@@ -11,12 +11,13 @@ from uneven.solvers import _blocks, _kinked
 from uneven.solvers._threads import each, pieces
 
 #: Bytes of the blocks that are handed to BLAS or converted.
-_BLOCK_BYTES = 1 << 22
+_BLOCK_BYTES = 1 << 20
 
 
 class Design(ABC):
     """n rows and d columns of float64 or float32."""
 
+    X: Any
     n: int
     d: int
 
@@ -27,6 +28,10 @@ class Design(ABC):
     @abstractmethod
     def rows(self, chosen: Any) -> np.ndarray:
         """Some rows as a dense float64 matrix: a copy, or a view."""
+
+    @abstractmethod
+    def some(self, chosen: np.ndarray) -> Design:
+        """Some rows as a smaller matrix of the same precision: a copy, dense."""
 
     @abstractmethod
     def bent(self, bend: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray) -> None:
@@ -58,7 +63,7 @@ class Design(ABC):
 
     @property
     def rows_per_block(self) -> int:
-        return max(64, _BLOCK_BYTES // (8 * max(self.d, 1)))
+        return max(256, _BLOCK_BYTES // (8 * max(self.d, 1)))
 
     def ranges(self) -> list[tuple[int, int]]:
         """Blocks of rows of moderate size."""
@@ -86,6 +91,9 @@ class Dense(Design):
 
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].astype(np.float64, copy=False)
+
+    def some(self, chosen: np.ndarray) -> Design:
+        return Dense(self.X[chosen])
 
     def bent(self, bend: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
@@ -125,6 +133,9 @@ class SparseRows(Design):
 
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].toarray().astype(np.float64, copy=False)
+
+    def some(self, chosen: np.ndarray) -> Design:
+        return Dense(self.X[chosen].toarray())
 
     def bent(self, bend: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray) -> None:
         _blocks.bent_sparse(self.X.data, self.X.indices, self.X.indptr, bend, v, c, lo, hi, g)

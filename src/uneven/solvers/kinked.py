@@ -52,8 +52,10 @@ def augmented_lagrangian(
         outer += 1
         for _ in range(_MOST_INNER):
             gradient = state.gradient()
-            # The gap contains half the squared gradient: an inner problem is solved until that is no obstacle.
+            # The gap contains half the squared gradient, and the intercept's has to be moved to 0: an inner problem is
+            # solved until that is no obstacle.
             obstacle = 0.5 * float(gradient[:-1] @ gradient[:-1]) / objective.penalty
+            obstacle += abs(gradient[-1]) * (1 + abs(state.theta[-1]))
             if obstacle <= 0.1 * max(tol * best_value, 0.1 * gap) or steps >= max_iter:
                 break
             steps += 1

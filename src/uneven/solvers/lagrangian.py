@@ -22,6 +22,8 @@ from uneven.solvers.objective import Objective
 
 #: Columns up to which Newton systems are factored; beyond, they are solved by conjugate gradients.
 MOST_COLUMNS = 2000
+#: Rows whose second derivatives are looked at together.
+_STRETCH = 65_536
 
 
 def kinks_and_jumps(phi: Phi) -> tuple[list[float], list[float]]:
@@ -48,8 +50,9 @@ class Lagrangian:
         )
         self.t = objective.design.scores(self.theta)
         # In the middle of what the slopes can be, parabolas lie on both sides of their kinks.
-        self.u = np.empty((most, objective.design.n))
-        np.multiply(0.5, self.jumps.T[:, objective.y], out=self.u)
+        self.u = np.empty((most, objective.design.n), dtype=objective.design.X.dtype)
+        for row, jumps in zip(self.u, self.jumps.T, strict=True):
+            np.take(0.5 * jumps.astype(self.u.dtype), objective.y, out=row)
         used = self.jumps > 0
         self.sigma = width * float(np.min(np.abs(self.kinks[used]) / self.jumps[used], initial=1.0))
         flat = all(not np.any(kernel.second(np.linspace(-50, 50, 2001))) for kernel in objective.pair.kernels)
@@ -82,39 +85,47 @@ class Lagrangian:
 
     def direction(self, gradient: np.ndarray, accuracy: float = 1e-3) -> np.ndarray:
         """A semismooth Newton step."""
-        objective = self.objective
-        bend = np.empty(objective.design.n)
-        each(
-            lambda k, lo, hi: _kinked.bends(self.common, self.second, self.t, self.u, lo, hi, bend[lo:hi]),
-            self._pieces,
-        )
-        # Without a bend anywhere (all rows far from their kinks) the intercept would have no curvature at all.
-        ridge = 0.0 if bend.any() else 1e-10 * float(np.abs(objective.factors()).sum())
-        if objective.size <= MOST_COLUMNS:
-            return -cholesky_metric(self._hessian(bend, ridge))(gradient)
-        return self._inexact(gradient, bend, ridge, accuracy)
+        if self.theta.size <= MOST_COLUMNS:
+            return -cholesky_metric(self._hessian())(gradient)
+        bend = np.empty(self.t.size)
+        each(lambda k, lo, hi: self._bends(lo, hi, bend[lo:hi]), self._pieces)
+        return self._inexact(gradient, bend, accuracy)
 
-    def _hessian(self, bend: np.ndarray, ridge: float) -> np.ndarray:
+    def _bends(self, lo: int, hi: int, out: np.ndarray) -> None:
+        _kinked.bends(self.common, self.second, self.t, self.u, lo, hi, out)
+
+    @cached_property
+    def _ridge(self) -> float:
+        """Where all rows are far from their kinks the intercept would have no curvature at all."""
+        return 1e-10 * float(np.abs(self.objective.factors()).sum())
+
+    def _hessian(self) -> np.ndarray:
+        """Second derivatives, from the rows that have any."""
         objective = self.objective
-        bent = np.flatnonzero(bend)
-        hessian = np.zeros((objective.size, objective.size))
-        size = objective.design.rows_per_block
-        for start in range(0, bent.size, size):
-            part = bent[start : start + size]
-            rooted = np.sqrt(bend[part])
-            scaled = objective.design.rows(part) * rooted[:, None]
-            hessian[:-1, :-1] += scaled.T @ scaled
-            hessian[:-1, -1] += rooted @ scaled
-        hessian[-1, :-1] = hessian[:-1, -1]
-        hessian[-1, -1] = bend[bent].sum() + ridge
-        hessian[np.diag_indices(objective.size - 1)] += self.penalty
+        total = np.zeros((objective.size, objective.size))
+        bend = np.empty(_STRETCH)
+        for lo in range(0, self.t.size, _STRETCH):
+            hi = min(lo + _STRETCH, self.t.size)
+            self._bends(lo, hi, bend[: hi - lo])
+            bent = np.flatnonzero(bend[: hi - lo])
+            for start in range(0, bent.size, objective.design.rows_per_block):
+                part = bent[start : start + objective.design.rows_per_block]
+                rooted = np.sqrt(bend[part])
+                scaled = objective.design.rows(lo + part) * rooted[:, None]
+                total[:-1, :-1] += scaled.T @ scaled
+                total[:-1, -1] += rooted @ scaled
+                total[-1, -1] += bend[part].sum()
+        total[-1, :-1] = total[:-1, -1]
+        total[np.diag_indices(objective.size - 1)] += self.penalty
         if not objective.fit_intercept:
-            hessian[-1, :] = hessian[:, -1] = 0.0
-            hessian[-1, -1] = 1.0
-        return hessian
+            total[-1, :] = total[:, -1] = 0.0
+            total[-1, -1] = 1.0
+        total[-1, -1] = max(total[-1, -1], self._ridge)
+        return total
 
-    def _inexact(self, gradient: np.ndarray, bend: np.ndarray, ridge: float, accuracy: float) -> np.ndarray:
+    def _inexact(self, gradient: np.ndarray, bend: np.ndarray, accuracy: float) -> np.ndarray:
         design, with_intercept = self.objective.design, self.objective.fit_intercept
+        ridge = 0.0 if bend.any() else self._ridge
 
         def product(v: np.ndarray) -> np.ndarray:
             parts = np.zeros((len(self._pieces), v.size))

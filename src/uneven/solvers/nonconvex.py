@@ -19,6 +19,10 @@ _MOST_WORK = 5e9
 _SAMPLE_ROWS = 20_000
 
 
+#: The start is also tried farther from 0, where the slopes of a bounded loss lead elsewhere.
+_FACTORS = (1.0, 4.0, 16.0)
+
+
 def descend(
     objective: Objective,
     theta: np.ndarray,
@@ -28,7 +32,29 @@ def descend(
     random: np.random.Generator,
     progress: Progress = silent,
 ) -> Solution:
-    """L-BFGS from theta; no step raises the objective. The result is a local minimum, as far as it can be told.
+    """The best of the descents from theta and its multiples.
+
+    All of them decide alike. Close to 0, a bounded loss may be on its way to a local minimum on the wrong side
+    (sigmoid with gamma > 1 has a maximum between 0 and the minimum at infinity); farther away it is not.
+    """
+    descents = [
+        _descent(objective, factor * theta, tol=tol, max_iter=max_iter, random=random, progress=progress)
+        for factor in (_FACTORS if theta.any() else (1.0,))
+    ]
+    best = min(descents, key=lambda solution: solution.value)
+    return replace(best, iterations=sum(solution.iterations for solution in descents))
+
+
+def _descent(
+    objective: Objective,
+    theta: np.ndarray,
+    *,
+    tol: float,
+    max_iter: int,
+    random: np.random.Generator,
+    progress: Progress = silent,
+) -> Solution:
+    """L-BFGS from theta; no step raises the objective. The result is a local minimum, as far as can be told.
 
     Its metric is the convex part of the second derivatives, made anew now and then.
     """

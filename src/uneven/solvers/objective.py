@@ -17,10 +17,10 @@ import numpy as np
 from uneven._inputs import to_float
 from uneven.errors import LossError
 from uneven.losses import Loss, Phi
-from uneven.losses._phi import _smooth_switches
+from uneven.losses._phi import smooth_switches
 from uneven.ops.kernels import Kernel, compiled
 from uneven.solvers._threads import each, pieces
-from uneven.solvers.design import Dense, Design
+from uneven.solvers.design import Design
 
 _INFIMUM = 1e-6
 
@@ -46,7 +46,7 @@ class PairOfLosses:
                     "the little language, such as uneven.Loss('exp(-t)', 'exp(t)'), it would work"
                 )
             phis.append(partial.function)
-        kernels = [compiled(phi.tree, _smooth_switches(phi.tree)) for phi in phis]
+        kernels = [compiled(phi.tree, smooth_switches(phi.tree)) for phi in phis]
         return cls(
             phis=(phis[0], phis[1]),
             kernels=(kernels[0], kernels[1]),
@@ -185,7 +185,7 @@ class Objective:
     def on_rows(self, chosen: np.ndarray, factor: np.ndarray) -> Objective:
         """The same objective on a sample of rows, each of which stands for ``factor`` rows."""
         weight = factor * self.sample_weight[chosen] if self.sample_weight.size else factor
-        return replace(self, design=Dense(self.design.rows(chosen)), y=self.y[chosen], sample_weight=weight)
+        return replace(self, design=self.design.some(chosen), y=self.y[chosen], sample_weight=weight)
 
     def sample(self, count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Rows of both classes in their proportion (but some of each), and how many rows each stands for."""
