@@ -61,7 +61,7 @@ def test_set_output_changes_nothing(data: tuple[np.ndarray, np.ndarray]) -> None
 
 def test_sample_weight_is_routed(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
-    weight = np.where(np.arange(y.size) < 200, 1.0, 0.0)
+    weight = np.where(np.arange(y.size) < 200, 1.0, 0.1)
     with config_context(enable_metadata_routing=True):
         coefficients = []
         for wanted in (True, False):

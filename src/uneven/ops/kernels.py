@@ -160,21 +160,16 @@ def source(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> str:
     """The module: ``first`` fills values and slopes, ``second`` curvatures."""
     slope = derivative(tree)
     curvature = derivative(slope)
-    bound = _bound((tree, slope, curvature))
     return (
         _HEADER
-        + _function("first", {"value": tree, "slope": slope}, bound, switches)
-        + _function("second", {"curvature": curvature}, bound, ())
+        + _function("first", {"value": tree, "slope": slope}, switches)
+        + _function("second", {"curvature": curvature}, ())
     )
 
 
-def _function(name: str, trees: dict[str, Node], bound: float, switches: tuple[SmoothSwitch, ...]) -> str:
+def _function(name: str, trees: dict[str, Node], switches: tuple[SmoothSwitch, ...]) -> str:
     printer = _Printer()
-    t = "t"
-    if math.isfinite(bound):
-        t = printer.select(f"t > {_literal(bound)}", _literal(bound), "t")
-        t = printer.select(f"{t} < {_literal(-bound)}", _literal(-bound), t)
-    results = {kind: evaluate(tree, printer, t) for kind, tree in trees.items()}
+    results = {kind: _cut(printer, tree) for kind, tree in trees.items()}
     for point, slope in switches:
         results["slope"] = printer.select(f"t == {_literal(point)}", _literal(slope), results["slope"])
     lines = [f"{variable} = {expression}" for expression, variable in printer.lines.items()]
@@ -188,13 +183,25 @@ def _function(name: str, trees: dict[str, Node], bound: float, switches: tuple[S
     )
 
 
-def _bound(trees: tuple[Node, ...]) -> float:
-    """The greatest power of two up to which plain floating point is never NaN (0 * inf): a kernel cuts t there."""
+def _cut(printer: _Printer, tree: Node) -> str:
+    """The tree, continued as a straight line from where floating point loses it."""
+    bound = _bound(tree)
+    if math.isinf(bound):
+        return evaluate(tree, printer, "t")
+    t = printer.select(f"t > {_literal(bound)}", _literal(bound), "t")
+    t = printer.select(f"{t} < {_literal(-bound)}", _literal(-bound), t)
+    inside = evaluate(tree, printer, t)
+    slope = derivative(tree)
+    ends = [float(plain_values(slope, np.array([end]))[0]) for end in (bound, -bound)]
+    right, left = (end if math.isfinite(end) else 0.0 for end in ends)
+    rise = printer.select("t > 0.0", _literal(right), _literal(left))
+    return printer.emit(f"{inside} + {rise} * (t - {t})")
+
+
+def _bound(tree: Node) -> float:
+    """The greatest power of two up to which plain floating point is never NaN (0 * inf)."""
     sizes = 2.0 ** np.arange(-1, 1024)
-    both = np.stack([sizes, -sizes])
-    lost = np.zeros(sizes.shape, dtype=bool)
-    for tree in trees:
-        lost |= np.isnan(plain_values(tree, both)).any(axis=0)
+    lost = np.isnan(plain_values(tree, np.stack([sizes, -sizes]))).any(axis=0)
     return float(sizes[max(int(lost.argmax()) - 1, 0)]) if lost.any() else math.inf
 
 
