@@ -238,7 +238,8 @@ def kernels_agree_with_values(phi: Phi) -> None:
         assert not np.isnan(ours).any()
         finite = np.isfinite(size) & np.isfinite(other)
         assert np.array_equal(ours[~np.isfinite(size)], truth[~np.isfinite(size)])
-        assert np.all(np.abs(ours - truth)[finite] <= (1e-13 * size + 1e-14 * np.abs(other))[finite] + 1e-320)
+        error = np.abs(ours[finite] - truth[finite])
+        assert np.all(error <= (1e-13 * size + 1e-14 * np.abs(other))[finite] + 1e-320)
 
 
 @law

@@ -217,8 +217,12 @@ class Kernel:
         """Values and slopes at a float64 array."""
         margins = np.ascontiguousarray(t, dtype=np.float64)
         value, slope = np.empty_like(margins), np.empty_like(margins)
-        self.module.first.ctypes(margins.size, *map(_pointer, (margins, value, slope)))
+        self.into(margins, value, slope)
         return value, slope
+
+    def into(self, t: np.ndarray, value: np.ndarray, slope: np.ndarray) -> None:
+        """Values and slopes at a contiguous float64 array, put into two others."""
+        self.module.first.ctypes(t.size, *map(_pointer, (t, value, slope)))
 
     def second(self, t: np.ndarray) -> np.ndarray:
         """Curvatures at a float64 array."""
