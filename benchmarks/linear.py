@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from linear_data import FN_COST, FP_COST, PeakMemory, dense, one_pass, sparse
+from linear_data import PeakMemory, costs, dense, one_pass, sparse
 from linear_peers import Peer, peers, weights
 
 import uneven
@@ -33,8 +33,9 @@ def objective(loss: str, X: Any, y: np.ndarray, C: float, w: np.ndarray, b: floa
 
 
 def fit(loss: str, X: Any, y: np.ndarray, C: float, tol: float, gamma: float = 1.0, **more: Any) -> Any:
+    fp_cost, fn_cost = costs(y)
     model = uneven.UnevenLinearClassifier(
-        loss, fp_cost=FP_COST, fn_cost=FN_COST, C=C, tol=tol, margin_gamma=gamma, max_iter=10_000, **more
+        loss, fp_cost=fp_cost, fn_cost=fn_cost, C=C, tol=tol, margin_gamma=gamma, max_iter=10_000, **more
     )
     return model.fit(X, y)
 

@@ -11,7 +11,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-FP_COST, FN_COST = 1.0, 25.0
+
+def costs(y: np.ndarray) -> tuple[float, float]:
+    """Costs that balance the classes, the only ones that every peer can be told."""
+    share = float(np.mean(y))
+    return 0.5 / (1 - share), 0.5 / share
 
 
 def dense(n: int, d: int, *, standardised: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -42,14 +46,19 @@ def labels(score: np.ndarray, random: np.random.Generator) -> np.ndarray:
 def one_pass(X: Any) -> float:
     """Seconds to read every number of X once, with two threads."""
     arrays = [X.ravel()] if isinstance(X, np.ndarray) else [X.data, X.indices]
-    halves = [half for array in arrays for half in np.array_split(array.view(np.float64), 2)]
+    halves = [half for array in arrays for half in np.array_split(array, 2)]
     best = np.inf
     with ThreadPoolExecutor(2) as pool:
         for _ in range(7):
             start = time.perf_counter()
-            list(pool.map(np.max, halves))
+            list(pool.map(_read, halves))
             best = min(best, time.perf_counter() - start)
     return best
+
+
+def _read(array: np.ndarray) -> float:
+    whole = array[: array.size // 8 * 8].view(np.uint8).view(np.float32)
+    return float(np.dot(whole, whole)) if array.dtype != np.float64 else float(np.dot(array, array))
 
 
 class PeakMemory(threading.Thread):

@@ -9,13 +9,12 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from linear_data import FN_COST, FP_COST
+from linear_data import costs
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import LinearSVC
 
 #: Fits with a setting and returns the coefficients and the intercept.
 Fit = Callable[[Any, np.ndarray, float, float], tuple[np.ndarray, float]]
-CLASS_WEIGHT = {0: FP_COST, 1: FN_COST}
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,8 @@ class Peer:
 
 
 def weights(y: np.ndarray) -> np.ndarray:
-    return np.where(y == 1, FN_COST, FP_COST)
+    fp_cost, fn_cost = costs(y)
+    return np.where(y == 1, fn_cost, fp_cost)
 
 
 def _read(model: Any) -> tuple[np.ndarray, float]:
@@ -37,14 +37,14 @@ def _read(model: Any) -> tuple[np.ndarray, float]:
 
 def _logistic(solver: str) -> Fit:
     def fit(X: Any, y: np.ndarray, C: float, tol: float) -> tuple[np.ndarray, float]:
-        return _read(LogisticRegression(C=C, class_weight=CLASS_WEIGHT, solver=solver, tol=tol, max_iter=3000).fit(X, y))
+        return _read(LogisticRegression(C=C, class_weight="balanced", solver=solver, tol=tol, max_iter=3000).fit(X, y))
 
     return fit
 
 
 def _linear_svc(loss: str, dual: bool) -> Fit:
     def fit(X: Any, y: np.ndarray, C: float, tol: float) -> tuple[np.ndarray, float]:
-        model = LinearSVC(loss=loss, C=C, class_weight=CLASS_WEIGHT, dual=dual, tol=tol, max_iter=2000)
+        model = LinearSVC(loss=loss, C=C, class_weight="balanced", dual=dual, tol=tol, max_iter=2000)
         return _read(model.fit(X, y))
 
     return fit
@@ -53,7 +53,7 @@ def _linear_svc(loss: str, dual: bool) -> Fit:
 def _sgd(loss: str) -> Fit:
     def fit(X: Any, y: np.ndarray, C: float, epochs: float) -> tuple[np.ndarray, float]:
         model = SGDClassifier(
-            loss=loss, alpha=1 / (C * y.size), class_weight=CLASS_WEIGHT, max_iter=int(epochs), tol=None, average=True
+            loss=loss, alpha=1 / (C * y.size), class_weight="balanced", max_iter=int(epochs), tol=None, average=True
         )
         return _read(model.fit(X, y))
 
@@ -76,13 +76,18 @@ def _snapml(kind: str, dual: bool) -> Fit:
         import snapml
 
         shared = {"regularizer": 1 / C, "dual": dual, "tol": tol, "max_iter": 3000, "n_jobs": 2, "fit_intercept": True}
+        shared["class_weight"] = "balanced"
         model = (
             snapml.LogisticRegression(**shared)
             if kind == "logistic"
             else snapml.SupportVectorMachine(loss=kind, **{k: v for k, v in shared.items() if k != "dual"})
         )
-        model.fit(X, y.astype(np.float64), sample_weight=weights(y))
-        return _read(model)
+        model.fit(X, y.astype(np.float64))
+        w, b = _read(model)
+        if kind == "logistic":  # the primal solver fits an intercept but does not say which
+            probability = float(model.predict_proba(X[:1])[0, 1])
+            b = float(np.log(probability / (1 - probability)) - (X[:1] @ w)[0])
+        return w, b
 
     return fit
 
@@ -92,12 +97,12 @@ def _liblinear(kind: int) -> Fit:
         import scipy.sparse as sp
         from liblinear.liblinearutil import parameter, problem, train
 
+        fp_cost, fn_cost = costs(y)
         data = problem(np.where(y == 1, 1, -1), sp.csr_matrix(X), bias=1)
-        model = train(data, parameter(f"-s {kind} -c {C} -e {tol} -w1 {FN_COST} -w-1 {FP_COST} -q"))
-        (w, b), sign = model.get_decfun(), (1 if model.get_labels()[0] == 1 else -1)
-        del sign  # get_decfun has the sign of the first label already
-        w = np.asarray(w)
-        return (w, float(b)) if model.get_labels()[0] == 1 else (-w, -float(b))
+        model = train(data, parameter(f"-s {kind} -c {C} -e {tol} -w1 {fn_cost} -w-1 {fp_cost} -B 1 -q"))
+        w, b = model.get_decfun(label_idx=0)
+        sign = 1 if model.get_labels()[0] == 1 else -1
+        return sign * np.asarray(w), sign * float(b)
 
     return fit
 

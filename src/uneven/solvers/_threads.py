@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -36,6 +37,18 @@ def _threads() -> int:
         if value.isdigit():
             count = min(count, max(1, int(value)))
     return count
+
+
+def single_threaded_blas() -> AbstractContextManager[object]:
+    """Within it BLAS uses one thread: ours call it on parts of the work, and its own would wait for each other."""
+    return _controller().limit(limits=1, user_api="blas")
+
+
+@lru_cache(maxsize=1)
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 @lru_cache(maxsize=1)

@@ -10,8 +10,9 @@ import numpy as np
 from uneven.solvers import _blocks, _kinked
 from uneven.solvers._threads import each, pieces
 
-#: Bytes of the blocks that are handed to BLAS or converted.
-_BLOCK_BYTES = 1 << 20
+#: Bytes of the blocks that are handed to BLAS or converted: a small share of X, but not too small for BLAS.
+_BLOCK_BYTES = 1 << 22
+_LEAST_BYTES = 1 << 19
 
 
 class Design(ABC):
@@ -63,7 +64,8 @@ class Design(ABC):
 
     @property
     def rows_per_block(self) -> int:
-        return max(256, _BLOCK_BYTES // (8 * max(self.d, 1)))
+        share = self.numbers * self.X.dtype.itemsize // 64
+        return max(64, min(max(share, _LEAST_BYTES), _BLOCK_BYTES) // (8 * max(self.d, 1)))
 
     def ranges(self) -> list[tuple[int, int]]:
         """Blocks of rows of moderate size."""

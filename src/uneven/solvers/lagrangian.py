@@ -19,6 +19,7 @@ from uneven.solvers import _kinked
 from uneven.solvers._threads import each, pieces
 from uneven.solvers.metric import cholesky_metric, conjugate_gradients
 from uneven.solvers.objective import Objective
+from uneven.solvers.squares import summed_squares
 
 #: Columns up to which Newton systems are factored; beyond, they are solved by conjugate gradients.
 MOST_COLUMNS = 2000
@@ -101,25 +102,20 @@ class Lagrangian:
 
     def _hessian(self) -> np.ndarray:
         """Second derivatives, from the rows that have any."""
-        objective = self.objective
-        total = np.zeros((objective.size, objective.size))
+        design = self.objective.design
+        total = np.zeros((self.theta.size, self.theta.size))
         bend = np.empty(_STRETCH)
-        for lo in range(0, self.t.size, _STRETCH):
-            hi = min(lo + _STRETCH, self.t.size)
-            self._bends(lo, hi, bend[: hi - lo])
-            bent = np.flatnonzero(bend[: hi - lo])
-            for start in range(0, bent.size, objective.design.rows_per_block):
-                part = bent[start : start + objective.design.rows_per_block]
-                rooted = np.sqrt(bend[part])
-                scaled = objective.design.rows(lo + part) * rooted[:, None]
-                total[:-1, :-1] += scaled.T @ scaled
-                total[:-1, -1] += rooted @ scaled
-                total[-1, -1] += bend[part].sum()
-        total[-1, :-1] = total[:-1, -1]
-        total[np.diag_indices(objective.size - 1)] += self.penalty
-        if not objective.fit_intercept:
-            total[-1, :] = total[:, -1] = 0.0
-            total[-1, -1] = 1.0
+        for first in range(0, self.t.size, _STRETCH):
+            last = min(first + _STRETCH, self.t.size)
+            self._bends(first, last, bend[: last - first])
+            bent = np.flatnonzero(bend[: last - first])
+
+            def block(lo: int, hi: int, bent: np.ndarray = bent, first: int = first) -> tuple[np.ndarray, np.ndarray]:
+                part = bent[lo:hi]
+                return design.rows(first + part), bend[part]
+
+            total += summed_squares(block, bent.size, self.theta.size, design.rows_per_block)
+        total = self.objective.completed(total)
         total[-1, -1] = max(total[-1, -1], self._ridge)
         return total
 

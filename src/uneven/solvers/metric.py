@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import numpy as np
 
+from uneven.solvers._threads import single_threaded_blas
+
+#: Rows of a matrix up to which BLAS loses more by waiting for its threads than it gains.
+_SMALL = 1500
 #: Maps a gradient to an approximate Newton step (without its sign).
 Metric = Callable[[np.ndarray], np.ndarray]
 
@@ -25,17 +30,24 @@ def cholesky_metric(hessian: np.ndarray) -> Metric:
     scale[~positive] = scale.max() if positive.any() else 1.0
     scaled = hessian * scale[:, None] * scale
     scaled[np.diag_indices(len(scale))] = 1.0
+    alone = single_threaded_blas if len(scale) <= _SMALL else nullcontext
     ridge = 0.0
-    while True:
-        matrix = scaled.copy() if ridge == 0 else scaled + ridge * np.eye(len(scale))
-        try:
-            factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-            if np.diagonal(factor[0]).min() > 1e-7:
-                break
-        except np.linalg.LinAlgError:
-            pass
-        ridge = max(10 * ridge, 1e-14)
-    return lambda gradient: scale * cho_solve(factor, scale * gradient, check_finite=False)
+    with alone():
+        while True:
+            matrix = scaled.copy() if ridge == 0 else scaled + ridge * np.eye(len(scale))
+            try:
+                factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+                if np.diagonal(factor[0]).min() > 1e-7:
+                    break
+            except np.linalg.LinAlgError:
+                pass
+            ridge = max(10 * ridge, 1e-14)
+
+    def solve(gradient: np.ndarray) -> np.ndarray:
+        with alone():
+            return scale * cho_solve(factor, scale * gradient, check_finite=False)
+
+    return solve
 
 
 def diagonal_metric(diagonal: np.ndarray) -> Metric:

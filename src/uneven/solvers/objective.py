@@ -21,6 +21,7 @@ from uneven.losses._phi import smooth_switches
 from uneven.ops.kernels import Kernel, compiled
 from uneven.solvers._threads import each, pieces
 from uneven.solvers.design import Design
+from uneven.solvers.squares import summed_squares
 
 _INFIMUM = 1e-6
 
@@ -152,28 +153,22 @@ class Objective:
     def hessian(self, theta: np.ndarray, chosen: np.ndarray | None = None, factor: Any = 1.0) -> np.ndarray:
         """Matrix of second derivatives, from some rows (each times ``factor``) if they are given, in blocks."""
         count = self.design.n if chosen is None else chosen.size
-        size = self.design.rows_per_block
-        total = np.zeros((self.size, self.size))
-        for lo in range(0, count, size):
-            part: Any = slice(lo, min(lo + size, count)) if chosen is None else chosen[lo : lo + size]
+
+        def block(lo: int, hi: int) -> tuple[np.ndarray, np.ndarray]:
+            part: Any = slice(lo, hi) if chosen is None else chosen[lo:hi]
             rows = self.design.rows(part)
             curvature = self.curvatures(rows @ theta[:-1] + theta[-1], part)
-            if np.ndim(factor):
-                curvature = curvature * factor[lo : lo + size]
-            used = np.flatnonzero(curvature)
-            if used.size < 0.7 * curvature.size:
-                rows, curvature = rows[used], curvature[used]
-            rooted = np.sqrt(curvature)
-            scaled = rows * rooted[:, None]
-            total[:-1, :-1] += scaled.T @ scaled
-            total[:-1, -1] += rooted @ scaled
-            total[-1, -1] += curvature.sum()
-        total[-1, :-1] = total[:-1, -1]
-        total[np.diag_indices(self.size - 1)] += self.penalty
+            return rows, curvature if np.ndim(factor) == 0 else curvature * factor[lo:hi]
+
+        return self.completed(summed_squares(block, count, self.size, self.design.rows_per_block))
+
+    def completed(self, hessian: np.ndarray) -> np.ndarray:
+        """Second derivatives of the losses, with those of the penalty; an intercept that is not fitted has its own."""
+        hessian[np.diag_indices(self.size - 1)] += self.penalty
         if not self.fit_intercept:
-            total[-1, :] = total[:, -1] = 0.0
-            total[-1, -1] = 1.0
-        return total
+            hessian[-1, :] = hessian[:, -1] = 0.0
+            hessian[-1, -1] = 1.0
+        return hessian
 
     def diagonal(self, theta: np.ndarray) -> np.ndarray:
         """Diagonal of the matrix of second derivatives: one more pass."""

@@ -17,7 +17,7 @@ from uneven.solvers.solution import Progress, Solution, silent
 #: Columns up to which a full matrix of second derivatives is worth its memory and time.
 MOST_COLUMNS = 2000
 #: Rows times columns squared up to which Newton on all rows is the fastest.
-_NEWTON_WORK = 3e8
+_NEWTON_WORK = 5e7
 #: Share of the rows that may be copied.
 _SAMPLE_SHARE = 0.05
 _ROWS_PER_COLUMN = 40
@@ -58,8 +58,9 @@ def preconditioned(
     chosen, factor = objective.sample(min(wanted, n), random)
 
     def refreshed(point: Point, iteration: int) -> Metric | None:
-        """Second derivatives of all rows, if those of the sample were not good enough."""
-        return cholesky_metric(objective.hessian(point.theta)) if iteration in (8, 24) else None
+        """Second derivatives of all rows, if those of the sample were not good enough: at the price of many passes."""
+        price = 8 + objective.size // 20
+        return cholesky_metric(objective.hessian(point.theta)) if iteration in (price, 3 * price) else None
 
     metric = cholesky_metric(objective.hessian(start.theta, chosen, factor))
     return lbfgs(
