@@ -202,15 +202,13 @@ def update(common: Any, t: Any, u: Any, lo: int, hi: int) -> None:
 
 @njit(**_OPTIONS)
 def bounds(common: Any, t: Any, u: Any, lo: int, hi: int) -> Any:
-    """Losses at the scores; the constant of their supporting lines with the slopes u; room to move the slopes.
+    """Losses at the scores, and the constants of their supporting lines with the slopes u.
 
-    At any other scores, row i costs at least its constant plus slope times score. The slopes of the terms with
-    0 < u < J may be moved without changing that: by how much the sum of all slopes (the intercept's gradient) can be
-    raised and lowered in this way.
+    At any other scores, row i costs at least its constant plus slope times score.
     """
     phi, y, s, weights, scales, kinks, jumps, _ = common
     work = np.empty((5, _MOST_ROWS))
-    loss = constant = up = down = 0.0
+    loss = constant = 0.0
     for start in range(lo, hi, _MOST_ROWS):
         n = min(_MOST_ROWS, hi - start)
         _margins(y, scales, kinks, t, start, n, work[0])
@@ -224,27 +222,6 @@ def bounds(common: Any, t: Any, u: Any, lo: int, hi: int) -> Any:
             loss += a * work[1, i]
             constant += a * (work[1, i] - work[2, i] * m)
             for j in range(kinks.shape[1]):
-                k, jump, v = kinks[label, j], jumps[label, j], u[j, start + i]
-                if jump == 0.0:
-                    continue
-                loss += a * jump * max(m - k, 0.0)
-                constant -= a * v * k
-                if 0.0 < v < jump:
-                    room = a * abs(scales[label])
-                    rising = scales[label] > 0
-                    up += room * (jump - v if rising else v)
-                    down += room * (v if rising else jump - v)
-    return loss, constant, up, down
-
-
-@njit(**_OPTIONS)
-def shift(common: Any, share: float, u: Any, lo: int, hi: int) -> None:
-    """Move the slopes inside their kinks by a share of their room: up if it is positive, else down."""
-    _, y, _, _, scales, _, jumps, _ = common
-    for i in range(lo, hi):
-        label = y[i]
-        rising = (scales[label] > 0) == (share > 0)
-        for j in range(jumps.shape[1]):
-            v, jump = u[j, i], jumps[label, j]
-            if 0.0 < v < jump:
-                u[j, i] = v + abs(share) * (jump - v) if rising else v - abs(share) * v
+                loss += a * jumps[label, j] * max(m - kinks[label, j], 0.0)
+                constant -= a * u[j, start + i] * kinks[label, j]
+    return loss, constant

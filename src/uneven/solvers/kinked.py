@@ -21,7 +21,7 @@ _SHRINK = 0.3
 _LEAST_SIGMA = 1e-10
 _MOST_INNER = 50
 _WORTH_SAMPLING = 50_000
-_SAMPLE_ROWS = 20_000
+_SAMPLE_ROWS = 10_000
 _SAMPLE_SHARE = 0.05
 
 
@@ -60,9 +60,11 @@ def augmented_lagrangian(
                 break
             steps += 1
             if not state.step(gradient, state.direction(gradient)):
-                break
+                break  # rounding
+        else:
+            gradient = state.gradient()
         state.update()
-        value, bound = state.bounds()
+        value, bound = state.bounds(gradient)
         lower = max(lower, bound)
         if value < best_value:
             best_value, best_theta = value, state.theta

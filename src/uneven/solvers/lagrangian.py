@@ -25,6 +25,8 @@ from uneven.solvers.squares import summed_squares
 MOST_COLUMNS = 2000
 #: Rows whose second derivatives are looked at together.
 _STRETCH = 65_536
+#: Share of the slope at the start below which a step is long enough.
+_FLAT = 0.1
 
 
 def kinks_and_jumps(phi: Phi) -> tuple[list[float], list[float]]:
@@ -74,15 +76,18 @@ class Lagrangian:
 
     def gradient(self) -> np.ndarray:
         """Gradient of the augmented Lagrangian."""
-        parts = np.zeros((len(self._pieces), self.theta.size))
-        each(
-            lambda k, lo, hi: self.objective.design.kinked(self.common, self.t, self.u, lo, hi, parts[k]), self._pieces
-        )
-        total = parts.sum(axis=0)
+        total = self._gradient_of_losses()
         total[:-1] += self.penalty * self.theta[:-1]
         if not self.objective.fit_intercept:
             total[-1] = 0.0
         return total
+
+    def _gradient_of_losses(self) -> np.ndarray:
+        parts = np.zeros((len(self._pieces), self.theta.size))
+        each(
+            lambda k, lo, hi: self.objective.design.kinked(self.common, self.t, self.u, lo, hi, parts[k]), self._pieces
+        )
+        return parts.sum(axis=0)
 
     def direction(self, gradient: np.ndarray, accuracy: float = 1e-3) -> np.ndarray:
         """A semismooth Newton step."""
@@ -103,18 +108,22 @@ class Lagrangian:
     def _hessian(self) -> np.ndarray:
         """Second derivatives, from the rows that have any."""
         design = self.objective.design
-        total = np.zeros((self.theta.size, self.theta.size))
-        bend = np.empty(_STRETCH)
-        for first in range(0, self.t.size, _STRETCH):
-            last = min(first + _STRETCH, self.t.size)
-            self._bends(first, last, bend[: last - first])
-            bent = np.flatnonzero(bend[: last - first])
 
-            def block(lo: int, hi: int, bent: np.ndarray = bent, first: int = first) -> tuple[np.ndarray, np.ndarray]:
-                part = bent[lo:hi]
-                return design.rows(first + part), bend[part]
+        def found(k: int, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+            rows, bends = [], []
+            work = np.empty(min(_STRETCH, last - first))
+            for lo in range(first, last, _STRETCH):
+                hi = min(lo + _STRETCH, last)
+                self._bends(lo, hi, work[: hi - lo])
+                bent = np.flatnonzero(work[: hi - lo])
+                rows.append(lo + bent)
+                bends.append(work[bent])
+            return np.concatenate(rows), np.concatenate(bends)
 
-            total += summed_squares(block, bent.size, self.theta.size, design.rows_per_block)
+        rows, bends = (np.concatenate(parts) for parts in zip(*each(found, self._pieces), strict=True))
+        total = summed_squares(
+            lambda lo, hi: (design.rows(rows[lo:hi]), bends[lo:hi]), rows.size, self.theta.size, design.rows_per_block
+        )
         total = self.objective.completed(total)
         total[-1, -1] = max(total[-1, -1], self._ridge)
         return total
@@ -155,7 +164,7 @@ class Lagrangian:
         for _ in range(60):
             slope, bend = self._along(q, at)
             slope += linear + at * quadratic
-            if abs(slope) <= 1e-6 * abs(promised):
+            if abs(slope) <= _FLAT * abs(promised):
                 break
             low, high = (low, at) if slope > 0 else (at, high)
             bend += quadratic
@@ -170,40 +179,62 @@ class Lagrangian:
         return True
 
     def update(self) -> None:
-        """Slopes become multipliers."""
+        """Slopes become multipliers; at the scores of the update they have the gradient they had before."""
         each(lambda k, lo, hi: _kinked.update(self.common, self.t, self.u, lo, hi), self._pieces)
 
-    def _sums(self) -> tuple[float, float, float, float]:
-        """Losses, constants of the supporting lines, and the room of their slopes upwards and downwards."""
+    def _sums(self) -> tuple[float, float]:
+        """The objective here, and the sum of the constants of the supporting lines."""
         parts = each(lambda k, lo, hi: _kinked.bounds(self.common, self.t, self.u, lo, hi), self._pieces)
-        loss, constant, up, down = (float(sum(values)) for values in zip(*parts, strict=True))
-        return loss + 0.5 * self.penalty * float(self.theta[:-1] @ self.theta[:-1]), constant, up, down
+        loss, constant = (float(sum(values)) for values in zip(*parts, strict=True))
+        return loss + 0.5 * self.penalty * float(self.theta[:-1] @ self.theta[:-1]), constant
 
     def value(self) -> float:
         """The objective here."""
         return self._sums()[0]
 
-    def bounds(self) -> tuple[float, float]:
-        """The objective here, and a proved lower bound of its minimum from the multipliers, which are adjusted."""
-        value, constant, up, down = self._sums()
-        support = self._support()
+    def bounds(self, gradient: np.ndarray) -> tuple[float, float]:
+        """The objective, and a proved lower bound of its minimum, after an update; ``gradient`` is that before it."""
+        value, constant = self._sums()
+        support = gradient.copy()
+        support[:-1] -= self.penalty * self.theta[:-1]
         if self.objective.fit_intercept:
-            excess = support[-1]
-            room = down if excess > 0 else up
-            if abs(excess) > room:
+            moved = self._balanced(support[-1])
+            if moved is None:
                 return value, -np.inf
-            if excess:
-                share = -excess / room
-                each(lambda k, lo, hi: _kinked.shift(self.common, share, self.u, lo, hi), self._pieces)
-                constant = self._sums()[1]
-                support = self._support()
-        # What rounding leaves of the intercept's sum is charged at the size of the intercept.
-        left = abs(support[-1]) * (1 + abs(self.theta[-1])) if self.objective.fit_intercept else 0.0
-        return value, constant - float(support[:-1] @ support[:-1]) / (2 * self.penalty) - left
+            constant += moved[0]
+            support += moved[1]
+            # What rounding leaves of the intercept's sum is charged at the size of the intercept.
+            constant -= abs(support[-1]) * (1 + abs(self.theta[-1]))
+        return value, constant - float(support[:-1] @ support[:-1]) / (2 * self.penalty)
 
-    def _support(self) -> np.ndarray:
-        """Gradient of the supporting lines: with sigma infinite the slopes are the multipliers."""
-        common = (*self.common[:-1], np.inf)
-        parts = np.zeros((len(self._pieces), self.theta.size))
-        each(lambda k, lo, hi: self.objective.design.kinked(common, self.t, self.u, lo, hi, parts[k]), self._pieces)
-        return parts.sum(axis=0)
+    def _balanced(self, excess: float) -> tuple[float, np.ndarray] | None:
+        """Move slopes inside their kinks until all slopes sum to 0; the change of the constants and of the support.
+
+        A slope u with 0 < u < J may be moved freely: the line still supports J relu(m - k), at k. None if there is not
+        enough room.
+        """
+        objective = self.objective
+        moves = []
+        for j, slopes in enumerate(self.u):
+            inside = np.flatnonzero((slopes > 0) & (slopes < self.jumps[objective.y, j].astype(slopes.dtype)))
+            y = objective.y[inside]
+            weight = objective.factors(inside) * objective.pair.scales[y]  # of a slope in the sum
+            u = slopes[inside].astype(np.float64)
+            room = np.where(weight * excess < 0, self.jumps[y, j] - u, -u)
+            moves.append((j, inside, weight, room))
+        available = float(sum(np.abs(weight * room).sum() for _, _, weight, room in moves))
+        if abs(excess) > available:
+            return None
+        share = abs(excess) / available if excess else 0.0
+        constant, support = 0.0, np.zeros(self.theta.size)
+        for j, inside, weight, room in moves:
+            before = self.u[j, inside].astype(np.float64)
+            self.u[j, inside] = before + share * room
+            change = weight * (self.u[j, inside] - before)
+            y = objective.y[inside]
+            constant -= float((change / objective.pair.scales[y]) @ self.kinks[y, j])
+            support[-1] += change.sum()
+            for start in range(0, inside.size, objective.design.rows_per_block):
+                part = slice(start, start + objective.design.rows_per_block)
+                support[:-1] += change[part] @ objective.design.rows(inside[part])
+        return constant, support
