@@ -31,6 +31,10 @@ class Design(ABC):
         """Some rows as a dense float64 matrix: a copy, or a view."""
 
     @abstractmethod
+    def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        """Some rows, each times its coefficient, summed."""
+
+    @abstractmethod
     def some(self, chosen: np.ndarray) -> Design:
         """Some rows as a smaller matrix of the same precision: a copy, dense."""
 
@@ -94,6 +98,12 @@ class Dense(Design):
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].astype(np.float64, copy=False)
 
+    def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        total, size = np.zeros(self.d), self.rows_per_block
+        for lo in range(0, chosen.size, size):
+            total += coefficients[lo : lo + size] @ self.rows(chosen[lo : lo + size])
+        return total
+
     def some(self, chosen: np.ndarray) -> Design:
         return Dense(self.X[chosen])
 
@@ -135,6 +145,9 @@ class SparseRows(Design):
 
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].toarray().astype(np.float64, copy=False)
+
+    def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        return np.asarray(self.X[chosen].T @ coefficients)
 
     def some(self, chosen: np.ndarray) -> Design:
         return Dense(self.X[chosen].toarray())

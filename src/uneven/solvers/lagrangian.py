@@ -82,6 +82,14 @@ class Lagrangian:
             total[-1] = 0.0
         return total
 
+    def gradient_of_multipliers(self) -> np.ndarray:
+        """The same with the multipliers themselves as slopes."""
+        sigma, self.sigma = self.sigma, np.inf
+        try:
+            return self.gradient()
+        finally:
+            self.sigma = sigma
+
     def _gradient_of_losses(self) -> np.ndarray:
         parts = np.zeros((len(self._pieces), self.theta.size))
         each(
@@ -178,6 +186,26 @@ class Lagrangian:
         self.t += q
         return True
 
+    def centre_intercept(self) -> None:
+        """Move b to its best value for this w; the multipliers play no part."""
+        sigma, self.sigma = self.sigma, 1e-13 * self.sigma
+        ones = np.ones(self.t.size)
+        low, high, reach = -np.inf, np.inf, 1e-3
+        at = 0.0
+        for _ in range(60):
+            slope, _ = self._along(ones, at)
+            if slope == 0:
+                break
+            low, high = (low, at) if slope > 0 else (at, high)
+            if high - low <= 1e-9 * (1 + abs(self.theta[-1])):
+                break
+            reach *= 4
+            at = 0.5 * (low + high) if np.isfinite(high - low) else (high - reach if slope > 0 else low + reach)
+        self.sigma = sigma
+        self.t += at
+        self.theta = self.theta.copy()
+        self.theta[-1] += at
+
     def update(self) -> None:
         """Slopes become multipliers; at the scores of the update they have the gradient they had before."""
         each(lambda k, lo, hi: _kinked.update(self.common, self.t, self.u, lo, hi), self._pieces)
@@ -234,7 +262,5 @@ class Lagrangian:
             y = objective.y[inside]
             constant -= float((change / objective.pair.scales[y]) @ self.kinks[y, j])
             support[-1] += change.sum()
-            for start in range(0, inside.size, objective.design.rows_per_block):
-                part = slice(start, start + objective.design.rows_per_block)
-                support[:-1] += change[part] @ objective.design.rows(inside[part])
+            support[:-1] += objective.design.combined(inside, change)
         return constant, support

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from uneven.errors import LossError
+from uneven.solvers.dual import coordinate_descent, fits
 from uneven.solvers.kinked import augmented_lagrangian
+from uneven.solvers.lagrangian import MOST_COLUMNS
 from uneven.solvers.newton import newton
 from uneven.solvers.nonconvex import descend
 from uneven.solvers.objective import Objective
@@ -13,7 +15,7 @@ from uneven.solvers.smooth import preconditioned, prefers_newton
 from uneven.solvers.solution import Progress, Solution, silent
 
 MOST_COLUMNS_OF_NEWTON = 20_000
-SOLVERS = ("auto", "lbfgs", "newton", "lagrangian")
+SOLVERS = ("auto", "lbfgs", "newton", "lagrangian", "dual")
 
 
 def minimise(
@@ -39,7 +41,15 @@ def minimise(
         start = np.zeros(objective.size) if theta is None else theta
         return descend(objective, start, tol=tol, max_iter=max_iter, random=random, progress=progress)
     if kinked:
-        _require(solver, ("auto", "lagrangian"), "has a kink")
+        _require(solver, ("auto", "lagrangian", "dual"), "has a kink")
+        wide = objective.size > MOST_COLUMNS
+        if solver == "dual" and not fits(objective):
+            raise LossError(
+                "solver='dual' needs a loss of straight pieces, a CSR matrix and a penalty; 'auto' or 'lagrangian' "
+                "would work"
+            )
+        if solver == "dual" or (solver == "auto" and wide and fits(objective)):
+            return coordinate_descent(objective, tol=tol, max_iter=max_iter, random=random, progress=progress)
         return augmented_lagrangian(objective, theta, tol=tol, max_iter=max_iter, random=random, progress=progress)
     _require(solver, ("auto", "lbfgs", "newton"), "is smooth")
     if solver == "newton" or (solver == "auto" and prefers_newton(objective)):
