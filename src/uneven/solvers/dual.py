@@ -14,7 +14,8 @@ from uneven.solvers.lagrangian import Lagrangian
 from uneven.solvers.objective import Objective
 from uneven.solvers.solution import Progress, Solution, silent
 
-_CHECK_EVERY = 3
+#: The gap is looked at after so many visits, then after so many percent more each time.
+_FIRST_CHECK, _MORE = 10, 0.3
 #: Variance of the proximal term of the intercept, in units of the mean squared length of a row.
 _WIDTH = 0.01
 
@@ -45,6 +46,7 @@ def coordinate_descent(
     active, count = np.arange(n, dtype=np.int64), n
     margin = np.inf
     best_value, best_theta, lower = np.inf, state.theta, -np.inf
+    check, gap, value = _FIRST_CHECK, np.inf, objective.value_at_zero
     status, iteration = f"stopped after {max_iter} visits of all rows", 0
     for iteration in range(1, max_iter + 1):
         order = random.permutation(-(-count // _dual.TOGETHER))
@@ -55,27 +57,27 @@ def coordinate_descent(
         margin = largest
         # The centre moves to b; b moves on by what the slopes, unchanged, ask for.
         centre, intercept[0] = intercept[0], 2 * intercept[0] - centre
-        if iteration % _CHECK_EVERY and count:
+        if iteration < check and count and iteration < max_iter:
             continue
+        check = iteration + max(2, int(_MORE * iteration))
         if not objective.fit_intercept:
             intercept[0] = 0.0
         state.theta = np.append(w, intercept)
         state.t = objective.design.scores(state.theta)
         if objective.fit_intercept:
-            state.centre_intercept()
+            state.centre_intercept(0.02 * max(tol * max(lower, 0.0), 0.1 * min(gap, value)))
         _spread(state, slopes, lowest)
         value, bound = state.bounds(state.gradient_of_multipliers())
         if value < best_value:
             best_value, best_theta = value, state.theta
         lower = max(lower, bound)
-        gap = best_value - lower
+        before, gap = gap, best_value - lower
         progress(f"dual {iteration}: objective {best_value:.10g}, gap {gap:.2e}, {count} rows active")
         if gap <= tol * best_value:
             status = "reached the tolerance by the duality gap"
             break
-        if count == 0 or iteration % (10 * _CHECK_EVERY) == 0:  # look at every row again
+        if count == 0 or gap > 0.9 * before:  # look at every row again
             active, count, margin = np.arange(n, dtype=np.int64), n, np.inf
-    gap = best_value - lower
     return Solution(
         theta=best_theta,
         value=best_value,

@@ -186,18 +186,15 @@ class Lagrangian:
         self.t += q
         return True
 
-    def centre_intercept(self) -> None:
-        """Move b to its best value for this w; the multipliers play no part."""
+    def centre_intercept(self, enough: float) -> None:
+        """Move b to where it is best for this w, up to an amount of the objective; the multipliers play no part."""
         sigma, self.sigma = self.sigma, 1e-13 * self.sigma
         ones = np.ones(self.t.size)
-        low, high, reach = -np.inf, np.inf, 1e-3
-        at = 0.0
-        for _ in range(60):
+        low, high, reach, at = -np.inf, np.inf, 1e-3, 0.0
+        for _ in range(50):
             slope, _ = self._along(ones, at)
-            if slope == 0:
-                break
             low, high = (low, at) if slope > 0 else (at, high)
-            if high - low <= 1e-9 * (1 + abs(self.theta[-1])):
+            if abs(slope) * (high - low) <= enough:
                 break
             reach *= 4
             at = 0.5 * (low + high) if np.isfinite(high - low) else (high - reach if slope > 0 else low + reach)
