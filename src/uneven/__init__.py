@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from uneven import metrics as metrics
     from uneven.calibration import analyze as analyze
     from uneven.calibration import calibrated_loss as calibrated_loss
+    from uneven.calibration import certify as certify
     from uneven.calibration import implied_alpha as implied_alpha
+    from uneven.calibration import verify as verify
     from uneven.costs import Cost as Cost
     from uneven.losses import Loss as Loss
     from uneven.losses import UnevenMarginLoss as UnevenMarginLoss
@@ -29,9 +31,11 @@ _HOME = {
     "UnevenMarginLoss": "uneven.losses",
     "analyze": "uneven.calibration",
     "calibrated_loss": "uneven.calibration",
+    "certify": "uneven.calibration",
     "cost_loss": "uneven.losses",
     "implied_alpha": "uneven.calibration",
     "phi": "uneven.losses",
+    "verify": "uneven.calibration",
 }
 _MODULES = ("calibration", "losses", "metrics")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CostError", "ExpressionError", "LossError", "UnevenError"]
+__all__ = ["CertificateError", "CostError", "ExpressionError", "LossError", "UnevenError"]
 
 
 class UnevenError(ValueError):
@@ -39,3 +39,20 @@ class LossError(UnevenError):
 
 class CostError(UnevenError):
     """Costs, labels or weights do not describe a classification problem with two kinds of mistake."""
+
+
+class CertificateError(UnevenError):
+    """A certificate is not readable, or one of its steps does not hold.
+
+    Attributes
+    ----------
+    step : int or None
+        The first step that fails, counted from 1.
+    """
+
+    def __init__(self, message: str, step: int | None = None) -> None:
+        super().__init__(message)
+        self.step = step
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (CertificateError, (self.args[0], self.step))

@@ -16,8 +16,9 @@ from functools import cached_property
 from itertools import pairwise
 
 from uneven._hull import lower_hull
-from uneven.calibration.infimum import RigorousRisk, above, below
+from uneven.calibration.infimum import RigorousRisk
 from uneven.losses import Loss
+from uneven.ops.balls import above, below
 
 Vertex = tuple[Fraction, Fraction]
 _CONVEX_NODES, _OTHER_NODES = 64, 16

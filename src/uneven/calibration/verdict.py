@@ -8,12 +8,12 @@ from fractions import Fraction
 from functools import lru_cache
 
 from uneven.calibration.crossing import crossing
-from uneven.calibration.infimum import RigorousRisk, above, below, has_convex_partials
+from uneven.calibration.infimum import RigorousRisk, has_convex_partials
 from uneven.expression import Node, parse, simplify
 from uneven.expression.monotone import FALLING, RISING, direction
 from uneven.losses import Loss, Phi, UnevenMarginLoss
 from uneven.losses._partial import Partial
-from uneven.ops.balls import Interval, Undefined, enclose_interval, interval
+from uneven.ops.balls import Interval, Undefined, above, below, enclose_interval, interval
 from uneven.ops.pieces import Undecidable, slope_beside
 from uneven.ops.rationals import exact_value
 

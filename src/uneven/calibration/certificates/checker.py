@@ -1,0 +1,423 @@
+"""Re-check a certificate from its JSON alone. Nothing here searches, and nothing of the prover is used."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from uneven.calibration.certificates.document import (
+    CLAIMS,
+    MAX_CHARACTERS,
+    SCHEMA,
+    THEOREMS,
+    UNDECIDED,
+    Certificate,
+    Claim,
+    read_number,
+    statement,
+)
+from uneven.calibration.certificates.kernel import Kernel
+from uneven.calibration.certificates.psi import check_psi
+from uneven.calibration.certificates.steps import (
+    WHOLE_LINE,
+    Descent,
+    Floor,
+    Kink,
+    Mirror,
+    Point,
+    Sign,
+    Slope,
+    Step,
+    read_step,
+)
+from uneven.errors import CertificateError, UnevenError
+from uneven.expression import to_text
+from uneven.losses import phi
+from uneven.losses._partial import Partial
+
+S = TypeVar("S", bound=Step)
+_ONE, _ZERO = Fraction(1), Fraction(0)
+POSITIVE, NEGATIVE, DIFFERENCE = (_ONE, _ZERO), (_ZERO, _ONE), (_ONE, -_ONE)
+_FIELDS = {"schema", "status", "statement", "theorem", "method", "claim", "loss", "bits", "steps", "psi"}
+_BITS = range(64, 4097)
+
+
+def verify(certificate: Certificate | str) -> bool:
+    """Check a certificate again, from its JSON text alone.
+
+    Parameters
+    ----------
+    certificate : Certificate or str
+        A certificate, or its JSON text.
+
+    Returns
+    -------
+    bool
+        True. Anything else is an error.
+
+    Raises
+    ------
+    CertificateError
+        If the text is not a certificate, proves nothing (``undecided``), or has a step that does not hold; the
+        message names the first such step.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> certificate = uneven.certify(uneven.UnevenMarginLoss("hinge", gamma=2, alpha="1/4"))
+    >>> uneven.verify(certificate)
+    True
+    >>> uneven.verify(certificate.to_json().replace('"1/4"', '"1/3"'))
+    Traceback (most recent call last):
+    uneven.errors.CertificateError: ...
+    """
+    document = _read(certificate.text if isinstance(certificate, Certificate) else certificate)
+    if document["status"] == UNDECIDED:
+        raise CertificateError("an undecided certificate proves nothing")
+    kernel = Kernel(*read_loss(document["loss"]), document["bits"])
+    claim = document["claim"]
+    steps = _Steps(document["steps"], kernel)
+    if document["method"] not in _METHODS:
+        raise CertificateError(f"the method {document['method']!r} proves nothing")
+    _METHODS[document["method"]](steps, claim)
+    steps.require_end()
+    if document["psi"] is not None:
+        check_psi(kernel, document["psi"], claim, document["method"])
+    return True
+
+
+def _read(text: str) -> dict[str, Any]:
+    """The document, its outer form checked and every sentence in it compared to what it must be."""
+    if not isinstance(text, str):
+        raise CertificateError(f"a certificate or its JSON text is needed, got a {type(text).__name__}")
+    if len(text) > MAX_CHARACTERS:
+        raise CertificateError(f"a certificate has at most {MAX_CHARACTERS} characters, this has {len(text)}")
+    try:
+        document = json.loads(text, object_pairs_hook=_without_repeats)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise CertificateError(f"this is not JSON: {error}") from None
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise CertificateError(f"this is not a certificate of the schema {SCHEMA}")
+    if set(document) != _FIELDS:
+        raise CertificateError(f"a certificate has the fields {', '.join(sorted(_FIELDS))} and no others")
+    claim = document["claim"]
+    if not isinstance(claim, dict) or not isinstance(claim.get("kind"), str) or claim["kind"] not in CLAIMS:
+        raise CertificateError(f"the claim is of no known kind ({', '.join(CLAIMS)})")
+    status, fields = CLAIMS[claim["kind"]]
+    if set(claim) != fields or document["status"] != status:
+        raise CertificateError(
+            f"a claim {claim['kind']!r} has status {status!r} and fields {', '.join(sorted(fields))}"
+        )
+    if document["method"] not in THEOREMS or document["theorem"] != THEOREMS[document["method"]]:
+        raise CertificateError("the theorem is not the one of the method")
+    if document["statement"] != statement(claim):
+        raise CertificateError("the statement does not say what the claim says")
+    if type(document["bits"]) is not int or document["bits"] not in _BITS:
+        raise CertificateError(f"bits must be a whole number from {_BITS.start} to {_BITS.stop - 1}")
+    if not isinstance(document["steps"], list):
+        raise CertificateError("the steps are a list")
+    return document
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise CertificateError("a field is given twice")
+    return found
+
+
+def read_loss(data: Any) -> tuple[Partial, Partial]:
+    """The two partial losses, weight * function(scale * t) each, parsed anew."""
+    if not isinstance(data, dict) or set(data) != {"positive", "negative"}:
+        raise CertificateError("the loss has two parts, 'positive' and 'negative'")
+    return _read_partial(data["positive"]), _read_partial(data["negative"])
+
+
+def _read_partial(data: Any) -> Partial:
+    if not isinstance(data, dict) or set(data) != {"function", "weight", "scale"}:
+        raise CertificateError("a partial loss has a 'function', a 'weight' and a 'scale'")
+    weight, scale = read_number(data["weight"]), read_number(data["scale"])
+    if weight <= 0 or scale == 0:
+        raise CertificateError("a weight is positive, and a scale is not 0")
+    try:
+        function = phi(data["function"])
+    except UnevenError as error:
+        raise CertificateError(f"a partial loss is no loss: {error}") from None
+    if to_text(function.tree) != data["function"]:
+        raise CertificateError("a function is not in its canonical form")
+    return Partial(function, weight, scale)
+
+
+class _Steps:
+    """The steps in order; each is checked as it is taken."""
+
+    def __init__(self, data: list[Any], kernel: Kernel) -> None:
+        self._data = data
+        self._kernel = kernel
+        self._taken = 0
+
+    def fail(self, message: str) -> CertificateError:
+        """An error that names the step taken last."""
+        return CertificateError(f"step {self._taken}: {message}", self._taken)
+
+    def peek(self) -> Step | None:
+        if self._taken == len(self._data):
+            return None
+        try:
+            return read_step(self._data[self._taken])
+        except CertificateError as error:
+            self._taken += 1
+            raise self.fail(str(error)) from None
+
+    def take(self, kind: type[S], **expected: object) -> S:
+        """The next step, which must be of this kind with these fields, and hold."""
+        step = self.peek()
+        self._taken += 1
+        if not isinstance(step, kind):
+            raise self.fail(f"the method needs a step {kind.name!r} here")
+        for field, value in expected.items():
+            if getattr(step, field) != value:
+                raise self.fail(f"the method needs another {field!r} in this step {kind.name!r}")
+        try:
+            step.check(self._kernel)
+        except CertificateError as error:
+            raise self.fail(f"{kind.name}: {error}") from None
+        return step
+
+    def require_end(self) -> None:
+        if self._taken != len(self._data):
+            self._taken += 1
+            raise self.fail("the method needs no further step")
+
+
+def _at(eta: Fraction) -> tuple[Fraction, Fraction]:
+    return eta, 1 - eta
+
+
+def _probability(claim: Claim, name: str) -> Fraction:
+    value = read_number(claim[name])
+    if not 0 < value < 1:
+        raise CertificateError(f"{name} must lie strictly between 0 and 1")
+    return value
+
+
+def _read_interval(claim: Claim) -> tuple[Fraction, Fraction]:
+    """The proved interval of a claim, and that what else it says follows from it."""
+    kind = claim["kind"]
+    if kind == "calibrated":
+        alpha = _probability(claim, "alpha")
+        return alpha, alpha
+    if kind not in ("calibrated within", "calibrated elsewhere"):
+        raise CertificateError(f"this method cannot prove a claim {kind!r}")
+    low, high = _probability(claim, "low"), _probability(claim, "high")
+    if low > high or (low == high and kind == "calibrated within"):
+        raise CertificateError("low must be below high")
+    if kind == "calibrated elsewhere":
+        alpha, witness = _probability(claim, "alpha"), read_number(claim["witness"])
+        if low <= alpha <= high:
+            raise CertificateError("the alpha asked for must lie outside the proved interval")
+        if not (alpha < witness <= low or high <= witness < alpha):
+            raise CertificateError("the witness must lie between the alpha asked for and the proved interval")
+    elif claim["alpha"] is None:
+        if claim["extra_regret"] is not None:
+            raise CertificateError("an extra regret belongs to an alpha")
+    else:
+        alpha = _probability(claim, "alpha")
+        if not low <= alpha <= high or read_number(claim["extra_regret"]) != max(alpha - low, high - alpha):
+            raise CertificateError("the extra regret is the largest distance of alpha to the proved interval's ends")
+    return low, high
+
+
+def _nonnegative(steps: _Steps) -> None:
+    for weights in (POSITIVE, NEGATIVE):
+        steps.take(Sign, weights=weights, order=0, sign=1, low=-math.inf, high=math.inf)
+
+
+def _convexity(steps: _Steps) -> None:
+    for weights in (POSITIVE, NEGATIVE):
+        steps.take(Sign, weights=weights, order=2, sign=1, low=-math.inf, high=math.inf)
+
+
+def _convex(steps: _Steps, claim: Claim) -> None:
+    low, high = _read_interval(claim)
+    _nonnegative(steps)
+    _convexity(steps)
+    steps.take(Descent)
+    if low == high:
+        steps.take(Slope, weights=_at(low), side=1, sign=0)
+    else:
+        steps.take(Slope, weights=_at(low), side=1, sign=1)
+        steps.take(Slope, weights=_at(high), side=1, sign=-1)
+
+
+def _halves(steps: _Steps) -> None:
+    """L1(t) >= L1(0) for t <= 0 and L-1(t) >= L-1(0) for t >= 0."""
+    steps.take(Floor, weights=POSITIVE, side=-1, level=None)
+    steps.take(Floor, weights=NEGATIVE, side=1, level=None)
+
+
+def _tangential(steps: _Steps, claim: Claim) -> None:
+    low, high = _read_interval(claim)
+    if low != high:
+        raise CertificateError("this method proves one alpha, not an interval")
+    _nonnegative(steps)
+    steps.take(Descent)
+    steps.take(Slope, weights=_at(low), side=1, sign=0)
+    _halves(steps)
+    for side in (1, -1):
+        steps.take(Floor, weights=_at(low), side=side, level=None)
+
+
+def _transversal(steps: _Steps, claim: Claim) -> None:
+    low, high = _read_interval(claim)
+    _nonnegative(steps)
+    ordered = isinstance(steps.peek(), Sign)
+    if ordered:
+        _order_of_sides(steps)
+    left, right = _ordered_at(steps, 1, strict=True), _ordered_at(steps, -1, strict=True)
+    if low < high:
+        if (left, right) != (low, high):
+            raise steps.fail("the signs are not those at the ends of the claimed interval")
+    elif not left < low < right:
+        raise steps.fail("the alpha claimed does not lie between the two signs")
+    if ordered and isinstance(steps.peek(), Descent):
+        steps.take(Descent)
+        _halves(steps)
+    else:
+        wide = (left, right) if ordered else (_swept(steps, 1, left), _swept(steps, -1, right))
+        _strict_decrease(steps, *wide)
+    if low == high:
+        _tie(steps, low)
+
+
+def _order_of_sides(steps: _Steps) -> None:
+    """Lemma M: L1 - L-1 falls from left to right, and t beyond is dominated for every eta."""
+    step = steps.take(Sign, weights=DIFFERENCE, order=1, sign=-1)
+    if step.cells is None and (step.low, step.high) != WHOLE_LINE:
+        raise steps.fail("what is read off the formulas holds on the whole line")
+    if not step.low <= 0 <= step.high:
+        raise steps.fail("t = 0 must lie in its range")
+    for end, sign, ends in ((step.high, 1, (step.high, math.inf)), (step.low, -1, (-math.inf, step.low))):
+        if isinstance(end, Fraction):
+            for weights in (POSITIVE, NEGATIVE):
+                steps.take(Sign, weights=weights, order=1, sign=sign, low=ends[0], high=ends[1])
+
+
+def _ordered_at(steps: _Steps, side: int, *, strict: bool) -> Fraction:
+    """An eta at which the infimum over this side exceeds the other one (or is at least as large)."""
+    floor = steps.take(Floor, side=side)
+    eta = _eta_of(steps, floor)
+    point = steps.take(Point, weights=_at(eta))
+    if point.t * side > 0:
+        raise steps.fail("the point must lie on the other side")
+    if floor.level is None:  # both sides have t = 0
+        below = point.t == 0 and not strict
+    else:
+        below = point.value < floor.level or (point.value == floor.level and not strict)
+    if not below:
+        raise steps.fail("the value at the point must lie below the level of the step before")
+    return eta
+
+
+def _eta_of(steps: _Steps, step: Floor | Point) -> Fraction:
+    if not 0 <= step.eta <= 1 or step.weights != _at(step.eta):
+        raise steps.fail("the weights must be eta and 1 - eta")
+    return step.eta
+
+
+def _swept(steps: _Steps, side: int, limit: Fraction) -> Fraction:
+    """From eta = 0 upwards (side 1: A > B there) or from 1 downwards (side -1), cell by cell; where it ends.
+
+    The side is concave in eta and lies above the chord of its floors; the other lies below the affine risk of
+    one t. So an order at both ends of a cell holds in between.
+    """
+    end = _ZERO if side > 0 else _ONE
+    before = steps.take(Floor, side=side, weights=_at(end))
+    while True:
+        points = [steps.take(Point, weights=_at(end))]
+        points.append(steps.take(Point, t=points[0].t))
+        after = steps.take(Floor, side=side)
+        eta = _eta_of(steps, after)
+        if points[1].weights != _at(eta) or not (eta - end) * side > 0 or (limit - eta) * side < 0:
+            raise steps.fail("the cells of eta must follow each other")
+        for point, floor in zip(points, (before, after), strict=True):
+            if floor.level is None or point.t * side > 0 or not point.value < floor.level:
+                raise steps.fail("the value at the point must lie below the level, on the other side")
+        before, end = after, eta
+        if not isinstance(steps.peek(), Point):
+            return end
+
+
+def _strict_decrease(steps: _Steps, low: Fraction, high: Fraction) -> None:
+    """On [low, high] every slope of A is below every slope of B: chords of concave functions."""
+    before = steps.take(Floor, side=1)
+    at_low = steps.take(Point, weights=_at(low))
+    after = steps.take(Floor, side=-1)
+    at_high = steps.take(Point, weights=_at(high))
+    x, y = _eta_of(steps, before), _eta_of(steps, after)
+    if before.level is None or after.level is None or at_low.t < 0 or at_high.t > 0 or not (x < low <= high < y):
+        raise steps.fail("the chords must lie outside the interval")
+    if not (at_low.value - before.level) * (y - high) < (after.level - at_high.value) * (low - x):
+        raise steps.fail("the slopes of the two sides are not in order")
+
+
+def _tie(steps: _Steps, eta: Fraction) -> None:
+    """Both sides have the same infimum at eta, exactly."""
+    if isinstance(steps.peek(), Mirror):
+        steps.take(Mirror, eta=eta)
+        return
+    right, left = steps.take(Point, weights=_at(eta)), steps.take(Point, weights=_at(eta))
+    if right.t < 0 or left.t > 0 or right.value != left.value:
+        raise steps.fail("the two points must have one value, one on each side")
+    for side in (1, -1):
+        steps.take(Floor, weights=_at(eta), side=side, level=right.value)
+
+
+def _convex_tie(steps: _Steps, claim: Claim) -> None:
+    if claim["kind"] != "calibrated for no alpha":
+        raise CertificateError(f"this method cannot prove a claim {claim['kind']!r}")
+    _nonnegative(steps)
+    _convexity(steps)
+    if isinstance(steps.peek(), Kink):
+        steps.take(Kink)
+        return
+    step = steps.take(Slope)
+    rises = step.weights == POSITIVE and step.side > 0 and step.sign >= 0
+    falls = step.weights == NEGATIVE and step.side < 0 and step.sign <= 0
+    if not (rises or falls):
+        raise steps.fail("L1 must not fall to the right of 0, or L-1 not fall to its left")
+
+
+def _order(steps: _Steps, claim: Claim) -> None:
+    _nonnegative(steps)
+    found: list[tuple[Fraction, int]] = []
+    for _ in range(2 if claim["kind"] == "calibrated for no alpha" else 1):
+        step = steps.peek()
+        if found and step is None:
+            break
+        side = step.side if isinstance(step, Floor) else 1
+        found.append((_ordered_at(steps, side, strict=False), side))
+    if claim["kind"] == "calibrated for no alpha":
+        # B >= A (side -1) at eta rules out every alpha above it, A >= B every alpha below it.
+        none_above = min([eta for eta, side in found if side < 0], default=_ONE)
+        none_below = max([eta for eta, side in found if side > 0], default=_ZERO)
+        if not (none_above == 0 or none_below == 1 or none_above < none_below):
+            raise steps.fail("some alpha is left")
+        return
+    if claim["kind"] != "not calibrated":
+        raise CertificateError(f"this method cannot prove a claim {claim['kind']!r}")
+    alpha, ((eta, side),) = _probability(claim, "alpha"), found
+    if read_number(claim["witness"]) != eta or not (eta - alpha) * side > 0:
+        raise steps.fail("the witness must be the eta of the proof, on the side of alpha where its order is wrong")
+
+
+_METHODS: dict[str, Callable[[_Steps, Claim], None]] = {
+    "convex": _convex,
+    "tangential": _tangential,
+    "transversal": _transversal,
+    "convex tie": _convex_tie,
+    "order": _order,
+}
