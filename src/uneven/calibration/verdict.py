@@ -93,9 +93,9 @@ def only_alpha(loss: Loss) -> Only:
     if has_convex_partials(loss):
         return _convex(loss)
     if isinstance(loss, UnevenMarginLoss):
-        declared = _declared(loss)
-        if declared is not None:
-            return declared
+        known = declared(loss)
+        if known is not None:
+            return known
     return _searched(loss)
 
 
@@ -206,17 +206,17 @@ def _balance(loss: UnevenMarginLoss) -> Fraction:
     return second / (first + second)
 
 
-def _declared(loss: UnevenMarginLoss) -> Only | None:
+def declared(loss: UnevenMarginLoss) -> Only | None:
     """The family's own alpha(gamma), reweighted: odds(alpha) = odds of the balance times odds(alpha_phi)."""
-    declared = loss.phi.family.own_alpha
-    if declared is None:
+    own = loss.phi.family.own_alpha
+    if own is None:
         return None
-    odds = declared.odds(loss.exact_gamma, loss.phi.exact_parameters)
+    odds = own.odds(loss.exact_gamma, loss.phi.exact_parameters)
     if odds is None or isinstance(odds, float):
         return None
     balance = _balance(loss)
     total = balance / (1 - balance) * odds
-    return Only(_point(total / (1 + total)), True, f"{declared.source} (Lemma M)")
+    return Only(_point(total / (1 + total)), True, f"{own.source} (Lemma M)")
 
 
 def _searched(loss: Loss) -> Only:

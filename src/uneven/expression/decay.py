@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 from uneven.expression.algebra import affine, call, inv, mul, neg, power
 from uneven.expression.tree import ONE, Call, Inv, Mul, Neg, Node, Number, Pow
 
 
+@lru_cache(maxsize=1024)
 def decay(node: Node) -> tuple[Fraction, Node]:
     """A rate and a rest with tree = exp(-rate * t) * rest, an identity for every t.
 

@@ -12,7 +12,7 @@ from flint import arb
 from uneven._inputs import to_float
 from uneven.errors import ExpressionError
 from uneven.expression import Node, derivative, simplify
-from uneven.expression.algebra import add, holds, is_positive, neg, subtract
+from uneven.expression.algebra import add, affine, holds, is_positive, neg, subtract
 from uneven.expression.tree import ONE, ZERO, Call, Inv, Mul, Neg, Number, Pow, Where, transform
 from uneven.ops.balls import Undefined, enclose_interval, interval, precision
 from uneven.ops.points import BITS, is_sharp, value_at
@@ -148,6 +148,46 @@ def beside(tree: Node, point: Fraction, side: int) -> Node:
     return simplify(transform(tree, resolved))
 
 
+@lru_cache(maxsize=16384)
+def inside(tree: Node, low: Fraction | float, high: Fraction | float) -> Node:
+    """The formula that holds strictly inside an interval, its affine switches resolved where they do not turn there.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from uneven.expression import parse, to_text
+    >>> from uneven.ops.pieces import inside
+    >>> to_text(inside(parse("relu(1 - t) + step(t)"), Fraction(0), Fraction(1)))
+    '2 - t'
+    """
+
+    def sign(switch: Node) -> int | None:
+        line = affine(switch)
+        if line is None:
+            return None
+        k, c = line
+        ends = [k * t + c if isinstance(t, Fraction) else (c if k == 0 else k * t) for t in (low, high)]
+        if min(ends) >= 0 and max(ends) > 0:
+            return 1
+        return -1 if max(ends) <= 0 and min(ends) < 0 else None
+
+    def resolved(node: Node) -> Node:
+        match node:
+            case Call("relu", (u,)) if (s := sign(u)) is not None:
+                return u if s > 0 else ZERO
+            case Call("step", (u,)) if (s := sign(u)) is not None:
+                return ONE if s > 0 else ZERO
+            case Call("abs", (u,)) if (s := sign(u)) is not None:
+                return u if s > 0 else neg(u)
+            case Call("max" | "min" as name, (left, right)) if (s := sign(subtract(left, right))) is not None:
+                return left if (s > 0) == (name == "max") else right
+            case Where(op, left, right, yes, no) if (s := sign(subtract(left, right))) is not None:
+                return yes if holds(op, Fraction(s), Fraction(0)) else no
+        return node
+
+    return simplify(transform(tree, resolved))
+
+
 def slope_beside(tree: Node, point: Fraction, side: int) -> Node:
     """The one-sided derivative at a point, as a tree to be evaluated there."""
     return derivative(beside(tree, point, side))
@@ -228,6 +268,7 @@ __all__ = [
     "Undecidable",
     "beside",
     "clustered",
+    "inside",
     "kinks",
     "pole_arguments",
     "sign_beside",

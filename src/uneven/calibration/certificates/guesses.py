@@ -12,8 +12,8 @@ from uneven.calibration.certificates.kernel import End
 from uneven.calibration.certificates.search import power_of_two
 from uneven.calibration.crossing import crossing, minimised_at_zero
 from uneven.calibration.infimum import RigorousRisk
-from uneven.calibration.verdict import only_alpha
-from uneven.losses import Loss, Phi
+from uneven.calibration.verdict import declared
+from uneven.losses import Loss, Phi, UnevenMarginLoss
 from uneven.ops.pieces import switch_points
 
 _SCALES = (-3, 0, 1, 3)
@@ -50,8 +50,10 @@ class Guesses:
         return None if odds is None or odds == 0 or math.isinf(odds) else Fraction(odds) / (1 + Fraction(odds))
 
     @cached_property
-    def exact_alpha(self) -> Fraction | None:
-        return only_alpha(self.loss).exact
+    def declared_alpha(self) -> Fraction | None:
+        """What the file of the phi declares, to be proved."""
+        known = declared(self.loss) if isinstance(self.loss, UnevenMarginLoss) else None
+        return None if known is None else known.exact
 
     def minimised_at_zero(self, eta: Fraction) -> bool:
         return minimised_at_zero(self.loss, float(eta))

@@ -24,7 +24,7 @@ from uneven.losses._partial import Partial
 from uneven.ops.balls import Interval, Undefined, above, below, combination, enclose_interval, interval, precision
 from uneven.ops.continuity import is_continuous
 from uneven.ops.limits import exact_limit
-from uneven.ops.pieces import Undecidable, slope_beside
+from uneven.ops.pieces import Undecidable, inside, slope_beside, switches
 from uneven.ops.rationals import exact_value
 
 End = Fraction | float  # of a cell; a float here is an infinity
@@ -42,7 +42,9 @@ class Kernel:
     def __init__(self, positive: Partial, negative: Partial, bits: int) -> None:
         self.partials = (positive, negative)
         self.bits = bits
-        self._trees = [(positive.tree, negative.tree)]
+        # Without their weights, which go to those of F: a weight that binary cannot hold would blur signs.
+        first, second = (Partial(partial.function, inner=partial.inner).tree for partial in self.partials)
+        self._trees = [(first, second)]
         self._enclosed = lru_cache(maxsize=65536)(self._enclose)
         self._merged = lru_cache(maxsize=1024)(self._merge)
         self._exactly_at = lru_cache(maxsize=4096)(self._exact_pair)
@@ -56,7 +58,11 @@ class Kernel:
             "fades": self._by_rate,
         }
 
-    # What everything else is made of: enclosures of the partial losses and their derivatives.
+    # What everything else is made of: enclosures of phi(scale * t) for both partial losses, and derivatives.
+
+    def _scaled(self, weights: Pair) -> Pair:
+        """What multiplies phi(scale * t) in F."""
+        return weights[0] * self.partials[0].weight, weights[1] * self.partials[1].weight
 
     def trees(self, order: int) -> tuple[Node, Node]:
         while len(self._trees) <= order:
@@ -65,27 +71,31 @@ class Kernel:
         return self._trees[order]
 
     def _enclose(self, order: int, which: int, low: End, high: End) -> Interval:
+        return self._on_cell(self.trees(order)[which], order, low, high)
+
+    def _on_cell(self, tree: Node, order: int, low: End, high: End) -> Interval:
+        if order > 0 and low < high:  # a slope need not exist at the ends
+            tree = inside(tree, low, high) if _has_switch(tree) else tree
         with precision(self.bits):
             cell = interval(low, high)
-        return enclose_interval(self.trees(order)[which], cell, bits=self.bits)
+        return enclose_interval(tree, cell, bits=self.bits)
 
     def enclosure(self, order: int, weights: Pair, low: End, high: End) -> Interval:
         """The derivative of F of this order on a cell; :class:`Undefined` if it may not exist there."""
         merged = self._merged(order, weights)
         if merged is not None:
-            with precision(self.bits):
-                cell = interval(low, high)
-            return enclose_interval(merged, cell, bits=self.bits)
-        used = [k for k in (0, 1) if weights[k] != 0]
+            return self._on_cell(merged, order, low, high)
+        factors = self._scaled(weights)
+        used = [k for k in (0, 1) if factors[k] != 0]
         terms = tuple(self._enclosed(order, k, low, high) for k in used)
-        return combination(tuple(weights[k] for k in used), terms, bits=self.bits)
+        return combination(tuple(factors[k] for k in used), terms, bits=self.bits)
 
     def _merge(self, order: int, weights: Pair) -> Node | None:
         """F or its derivative as one tree, where like terms of both partial losses have met in it."""
         trees = self.trees(order)
         if 0 in weights:
             return None
-        whole = add(*(mul(Number(weight), tree) for weight, tree in zip(weights, trees, strict=True)))
+        whole = add(*(mul(Number(factor), tree) for factor, tree in zip(self._scaled(weights), trees, strict=True)))
         return whole if _size(whole) < sum(map(_size, trees)) else None
 
     def _exact_pair(self, t: Fraction) -> tuple[Fraction | None, Fraction | None]:
@@ -95,11 +105,11 @@ class Kernel:
     def exact_at(self, weights: Pair, t: Fraction) -> Fraction | None:
         """F at a point, if it is rational."""
         total = _ZERO
-        for weight, value in zip(weights, self._exactly_at(t), strict=True):
-            if weight != 0:
+        for factor, value in zip(self._scaled(weights), self._exactly_at(t), strict=True):
+            if factor != 0:
                 if value is None:
                     return None
-                total += weight * value
+                total += factor * value
         return total
 
     def upper_at(self, weights: Pair, t: Fraction) -> Fraction:
@@ -179,7 +189,7 @@ class Kernel:
         return point if exact is not None else enclose_interval(tree, point, bits=self.bits)
 
     def slopes_at_zero(self, side: int) -> tuple[Interval, Interval] | None:
-        """Enclosures of the one-sided slopes at 0 of both partial losses."""
+        """Enclosures of the one-sided slopes at 0 of both phi(scale * t)."""
         if self._slopes_beside is None or not self.continuous:
             return None
         try:
@@ -188,12 +198,18 @@ class Kernel:
             return None
         return first, second
 
-    def exact_slopes_at_zero(self) -> Pair | None:
-        """The slopes at 0 from the right, if both are rational."""
-        if self._slopes_beside is None:
+    def balance(self) -> tuple[Fraction, bool] | None:
+        """The eta at which the slope of C(eta, .) at 0 vanishes, and whether it is exact; None if it is not seen."""
+        slopes = self.slopes_at_zero(1)
+        if slopes is None or self._slopes_beside is None:
             return None
-        first, second = (exact_value(pair[1], _ZERO) for pair in self._slopes_beside)
-        return None if first is None or second is None else (first, second)
+        exact = [exact_value(pair[1], _ZERO) for pair in self._slopes_beside]
+        near = [below(slope.lo) / 2 + above(slope.hi) / 2 for slope in slopes]
+        p, n = (
+            partial.weight * (middle if value is None else value)
+            for partial, value, middle in zip(self.partials, exact, near, strict=True)
+        )
+        return (n / (n - p), None not in exact) if n != p else None
 
     def is_differentiable_at_zero(self) -> bool:
         if self.slopes_at_zero(1) is None or self._slopes_beside is None:
@@ -219,12 +235,13 @@ class Kernel:
         slopes = self.slopes_at_zero(side)
         if slopes is None or self._slopes_beside is None:
             return None
+        factors = self._scaled(weights)
         exact = [exact_value(pair[side > 0], _ZERO) for pair in self._slopes_beside]
-        if all(value is not None or weight == 0 for value, weight in zip(exact, weights, strict=True)):
-            total = sum((w * v for w, v in zip(weights, exact, strict=True) if w != 0 and v is not None), _ZERO)
+        if all(value is not None or factor == 0 for value, factor in zip(exact, factors, strict=True)):
+            total = sum((f * v for f, v in zip(factors, exact, strict=True) if v is not None), _ZERO)
             return (total > 0) - (total < 0)
-        used = [k for k in (0, 1) if weights[k] != 0]
-        enclosed = combination(tuple(weights[k] for k in used), tuple(slopes[k] for k in used), bits=self.bits)
+        used = [k for k in (0, 1) if factors[k] != 0]
+        enclosed = combination(tuple(factors[k] for k in used), tuple(slopes[k] for k in used), bits=self.bits)
         return 1 if enclosed.lo > 0 else -1 if enclosed.hi < 0 else None
 
     @cached_property
@@ -250,7 +267,8 @@ class Kernel:
             return True
         if self.slope_sign_at_zero(weights, 1) == 0:
             return True
-        terms = (mul(Number(w), pair[1]) for w, pair in zip(weights, self._slopes_beside, strict=True))
+        factors = self._scaled(weights)
+        terms = (mul(Number(f), pair[1]) for f, pair in zip(factors, self._slopes_beside, strict=True))
         return substitute(add(*terms), {"t": ZERO}) == ZERO
 
     def mirrored_at(self) -> Fraction | None:
@@ -270,7 +288,22 @@ class Kernel:
             return False
 
     def _by_value(self, weights: Pair, level: Level, low: End, high: End) -> bool:
-        return self._clears(weights, self.enclosure(0, weights, low, high), level)
+        if self._clears(weights, self.enclosure(0, weights, low, high), level):
+            return True
+        constant, wanted = self._constant_inside(weights, low, high), self._level(weights, level)
+        ends = [self._is_at_least(weights, end, level) for end in (low, high) if isinstance(end, Fraction)]
+        return constant is not None and wanted is not None and constant >= wanted and all(ends)
+
+    def _constant_inside(self, weights: Pair, low: End, high: End) -> Fraction | None:
+        """F inside a cell, if it is one rational number there."""
+        total = _ZERO
+        for factor, tree in zip(self._scaled(weights), self.trees(0), strict=True):
+            if factor != 0:
+                piece = inside(tree, low, high)
+                if not isinstance(piece, Number):
+                    return None
+                total += factor * piece.value
+        return total
 
     def _by_falling(self, weights: Pair, level: Level, low: End, high: End) -> bool:
         return self.has_sign(1, weights, -1, low, high) and self._end_clears(weights, level, low, high)
@@ -291,14 +324,14 @@ class Kernel:
 
     def _limit(self, weights: Pair, end: float) -> Fraction | float | None:
         total: Fraction | float = _ZERO
-        for weight, tree in zip(weights, self.trees(0), strict=True):
-            if weight != 0:
+        for factor, tree in zip(self._scaled(weights), self.trees(0), strict=True):
+            if factor != 0:
                 limit = exact_limit(tree, 1 if end > 0 else -1)
                 if limit is None:
                     return None
                 if isinstance(limit, float):
                     return math.inf if limit > 0 else None
-                total += weight * limit
+                total += factor * limit
         return total
 
     def _by_mean_value(self, weights: Pair, level: Level, low: End, high: End) -> bool:
@@ -338,7 +371,8 @@ class Kernel:
         side = 1 if isinstance(low, Fraction) else -1
         start, end = (low, high) if side > 0 else (high, low)
         assert isinstance(start, Fraction)
-        used = [k for k in (0, 1) if weights[k] != 0]
+        factors = self._scaled(weights)
+        used = [k for k in (0, 1) if factors[k] != 0]
         slopes = [self.trees(1)[k] for k in used]
         if side < 0:  # seen from the mirror image of t, where "towards infinity" is to the right
             slopes = [substitute(slope, {"t": neg(T)}) for slope in slopes]
@@ -350,9 +384,14 @@ class Kernel:
         for rate, rest in parts:
             tree = mul(rest, call("exp", mul(Number(slowest - rate), T)))
             terms.append(enclose_interval(tree, tail, bits=self.bits))
-        enclosed = combination(tuple(weights[k] for k in used), tuple(terms), bits=self.bits)
+        enclosed = combination(tuple(factors[k] for k in used), tuple(terms), bits=self.bits)
         falls = enclosed.hi <= 0 if side > 0 else enclosed.lo >= 0
         return bool(falls) and self._end_clears(weights, level, start, end)
+
+
+@lru_cache(maxsize=1024)
+def _has_switch(tree: Node) -> bool:
+    return next(switches(tree), None) is not None
 
 
 def _size(tree: Node) -> int:

@@ -25,7 +25,7 @@ from uneven.errors import LossError
 from uneven.expression import to_text
 from uneven.losses import Loss, Phi
 from uneven.losses._partial import Partial
-from uneven.ops.balls import Undefined, above, below
+from uneven.ops.balls import Undefined
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _BITS = 160
@@ -211,15 +211,16 @@ class _Prover:
             if sign is not None and sign * side >= 0:
                 self.steps.append(Slope(weights, side, sign))
                 return "convex tie", nowhere
-        if not kernel.descends_at_zero():
+        balance = self._balance()
+        if balance is None:
             self.missing.append("it is convex, but its slopes at t = 0 could not be decided")
             return None
         self.steps.append(Descent())
-        alpha = self._balance()
-        if alpha is not None:
+        alpha, exact = balance
+        if exact:
             self.steps.append(Slope(_at(alpha), 1, 0))
             return self._concluded("convex", alpha, alpha)
-        low, high = self._bracket(self._balance_in_balls())
+        low, high = self._bracket(alpha)
         for eta, sign in ((low, 1), (high, -1)):
             if kernel.slope_sign_at_zero(_at(eta), 1) != sign:
                 self.missing.append("it is convex, but the ratio of its slopes at t = 0 was not enclosed")
@@ -227,32 +228,27 @@ class _Prover:
             self.steps.append(Slope(_at(eta), 1, sign))
         return self._concluded("convex", low, high)
 
-    def _balance(self) -> Fraction | None:
-        """The eta at which the slope of C(eta, .) at 0 vanishes, if it is rational and shown to be so."""
+    def _balance(self) -> tuple[Fraction, bool] | None:
+        """The eta at which the slope of C(eta, .) at 0 vanishes, and whether that is shown to be exact."""
         kernel = self.kernel
-        candidates = [kernel.own_balance, self.alpha]
-        middle = self._balance_in_balls()
-        candidates += [middle.limit_denominator(10**k) for k in (2, 6)]
+        if not kernel.descends_at_zero():
+            return None
+        found = kernel.balance()
+        if found is None or found[1]:
+            return found
+        candidates = [kernel.own_balance, self.alpha, *(found[0].limit_denominator(10**k) for k in (2, 6))]
         for eta in candidates:
             if eta is not None and 0 < eta < 1 and kernel.is_balanced(_at(eta)):
-                return eta
-        exact = kernel.exact_slopes_at_zero()
-        return None if exact is None else exact[1] / (exact[1] - exact[0])
-
-    def _balance_in_balls(self) -> Fraction:
-        slopes = self.kernel.slopes_at_zero(1)
-        assert slopes is not None  # it descends at 0
-        p, n = (below(slope.lo) / 2 + above(slope.hi) / 2 for slope in slopes)
-        return n / (n - p)
+                return eta, True
+        return found
 
     # t = 0 minimises C(alpha, .).
 
     def _tangential(self) -> tuple[str, Claim] | None:
-        if not self.kernel.descends_at_zero():
+        balance = self._balance()
+        if balance is None or not balance[1] or not self.guesses.minimised_at_zero(balance[0]):
             return None
-        alpha = self._balance()
-        if alpha is None or not self.guesses.minimised_at_zero(alpha):
-            return None
+        alpha = balance[0]
         if not self.kernel.has_sign(2, _at(alpha), 1, _ZERO, _ZERO):  # flat at 0: no cell around 0 would do
             return None
         self.steps += [Descent(), Slope(_at(alpha), 1, 0)]
@@ -467,7 +463,7 @@ class _Prover:
         if mirror is not None and low < mirror < high:
             self.steps.append(Mirror(mirror))
             return mirror
-        candidates = [self.alpha, self.guesses.exact_alpha, simplest_between(low, high)]
+        candidates = [self.alpha, self.guesses.declared_alpha, simplest_between(low, high)]
         for eta in dict.fromkeys(candidates):
             if eta is not None and low < eta < high:
                 steps = self._tie_at(eta)
@@ -485,7 +481,7 @@ class _Prover:
                 return None
             lowest.append(min(values))
         (right, t), (left, s) = lowest
-        if right != left:
+        if right != left or not all(self.guesses.seems_above(side, eta, right) for side in (1, -1)):
             return None
         steps: list[Step] = [Point(_at(eta), t, right), Point(_at(eta), s, left)]
         for side in (1, -1):
