@@ -178,6 +178,8 @@ class _Steps:
         self._taken += 1
         if not isinstance(step, kind):
             raise self.fail(f"the method needs a step {kind.name!r} here")
+        if isinstance(step, Floor):
+            expected.setdefault("start", _ZERO)
         for field, value in expected.items():
             if getattr(step, field) != value:
                 raise self.fail(f"the method needs another {field!r} in this step {kind.name!r}")
@@ -261,14 +263,24 @@ def _halves(steps: _Steps) -> None:
 
 def _tangential(steps: _Steps, claim: Claim) -> None:
     low, high = _read_interval(claim)
-    if low != high:
-        raise CertificateError("this method proves one alpha, not an interval")
     _nonnegative(steps)
     steps.take(Descent)
-    steps.take(Slope, weights=_at(low), side=1, sign=0)
+    if low == high:
+        steps.take(Slope, weights=_at(low), side=1, sign=0)
+        _halves(steps)
+        for side in (1, -1):
+            steps.take(Floor, weights=_at(low), side=side, level=None)
+        return
+    # The risk is affine in eta: what holds at both ends holds at the one alpha in between where the slope is 0.
+    steps.take(Slope, weights=_at(low), side=1, sign=1)
+    steps.take(Slope, weights=_at(high), side=1, sign=-1)
     _halves(steps)
-    for side in (1, -1):
-        steps.take(Floor, weights=_at(low), side=side, level=None)
+    for eta in (low, high):
+        bowl = steps.take(Sign, weights=_at(eta), order=2, sign=1)
+        if not bowl.low < 0 < bowl.high:
+            raise steps.fail("t = 0 must lie inside its range")
+        for side, end in ((1, bowl.high), (-1, bowl.low)):
+            steps.take(Floor, weights=_at(eta), side=side, level=None, start=abs(end))
 
 
 def _transversal(steps: _Steps, claim: Claim) -> None:

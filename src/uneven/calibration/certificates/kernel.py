@@ -18,7 +18,7 @@ from uneven.expression.algebra import add, call, is_nonnegative, mul, neg
 from uneven.expression.curvature import is_convex
 from uneven.expression.decay import decay
 from uneven.expression.monotone import CONSTANT, FALLING, RISING, direction
-from uneven.expression.tree import ZERO, Number, T
+from uneven.expression.tree import ZERO, Mul, Number, T
 from uneven.losses import Phi
 from uneven.losses._partial import Partial
 from uneven.ops.balls import Interval, Undefined, above, below, combination, enclose_interval, interval, precision
@@ -140,15 +140,14 @@ class Kernel:
     def continuous(self) -> bool:
         return all(map(is_continuous, self.trees(0)))
 
-    @cached_property
-    def smooth(self) -> bool:
-        return self.continuous and all(map(is_continuous, self.trees(1)))
+    def _has_no_kink_inside(self, low: End, high: End) -> bool:
+        return all(is_continuous(inside(tree, low, high)) for tree in self.trees(1))
 
     # Signs of F, F' or F'' on a cell.
 
     def has_sign(self, order: int, weights: Pair, sign: int, low: End, high: End) -> bool:
         """sign * (the derivative of F of this order) >= 0 on the cell, so that F is monotone or convex there."""
-        if order >= 1 and not (self.continuous if order == 1 else self.smooth):
+        if (order >= 1 and not self.continuous) or (order == 2 and not self._has_no_kink_inside(low, high)):
             return False
         try:
             enclosed = self.enclosure(order, weights, low, high)
@@ -245,15 +244,12 @@ class Kernel:
         return 1 if enclosed.lo > 0 else -1 if enclosed.hi < 0 else None
 
     @cached_property
-    def _one_function(self) -> bool:
-        trees = [partial.function.tree for partial in self.partials if isinstance(partial.function, Phi)]
-        return trees[0] == trees[1]
-
-    @cached_property
     def own_balance(self) -> Fraction | None:
         """For one function on two scales: the eta at which the slope of C(eta, .) at 0 vanishes."""
         first, second = self.partials
-        if not self._one_function or first.inner * second.inner >= 0:
+        if not (isinstance(first.function, Phi) and isinstance(second.function, Phi)):
+            return None
+        if first.function.tree != second.function.tree or first.inner * second.inner >= 0:
             return None
         p, n = first.weight * first.inner, second.weight * second.inner
         return n / (n - p)
@@ -273,10 +269,11 @@ class Kernel:
 
     def mirrored_at(self) -> Fraction | None:
         """If L-1(t) = k L1(-t): the eta k/(1 + k), at which both sides tie."""
-        first, second = self.partials
-        if not self._one_function or first.inner != -second.inner:
+        (first, core), (second, other) = map(_factored, self.trees(0))
+        if substitute(core, {"t": neg(T)}) != other:
             return None
-        return second.weight / (first.weight + second.weight)
+        p, n = self._scaled((first, second))
+        return n / (p + n) if p > 0 and n > 0 else None
 
     # Lower bounds of F on a cell.
 
@@ -387,6 +384,14 @@ class Kernel:
         enclosed = combination(tuple(factors[k] for k in used), tuple(terms), bits=self.bits)
         falls = enclosed.hi <= 0 if side > 0 else enclosed.lo >= 0
         return bool(falls) and self._end_clears(weights, level, start, end)
+
+
+def _factored(tree: Node) -> tuple[Fraction, Node]:
+    """A rational factor and what it multiplies."""
+    match tree:
+        case Mul() if isinstance(tree.children[0], Number):
+            return tree.children[0].value, mul(*tree.children[1:])
+    return Fraction(1), tree
 
 
 @lru_cache(maxsize=1024)

@@ -19,7 +19,7 @@ from uneven.calibration.certificates.guesses import Guesses, simplest_between
 from uneven.calibration.certificates.kernel import Kernel, Pair
 from uneven.calibration.certificates.psi import prove_psi
 from uneven.calibration.certificates.search import Budget, Exhausted, Search, power_of_two
-from uneven.calibration.certificates.steps import Descent, Floor, Kink, Mirror, Point, Slope, Step
+from uneven.calibration.certificates.steps import Descent, Floor, Kink, Mirror, Point, Sign, Slope, Step
 from uneven.calibration.implied import as_loss
 from uneven.errors import LossError
 from uneven.expression import to_text
@@ -37,7 +37,7 @@ def certify(
     alpha: Exact | None = None,
     *,
     precision: Exact = Fraction(1, 10**12),
-    budget: int = 20_000,
+    budget: int = 3_000,
     seconds: float | None = None,
     psi: Sequence[Exact] | None = None,
 ) -> Certificate:
@@ -246,21 +246,45 @@ class _Prover:
 
     def _tangential(self) -> tuple[str, Claim] | None:
         balance = self._balance()
-        if balance is None or not balance[1] or not self.guesses.minimised_at_zero(balance[0]):
+        if balance is None or not self.guesses.minimised_at_zero(balance[0]):
             return None
-        alpha = balance[0]
+        alpha, exact = balance
         if not self.kernel.has_sign(2, _at(alpha), 1, _ZERO, _ZERO):  # flat at 0: no cell around 0 would do
             return None
-        self.steps += [Descent(), Slope(_at(alpha), 1, 0)]
+        low, high = (alpha, alpha) if exact else self._bracket(alpha)
+        signs = [(alpha, 0)] if exact else [(low, 1), (high, -1)]
+        self.steps += [Descent(), *(Slope(_at(eta), 1, sign) for eta, sign in signs)]
         if not self._halves():
             return None
-        for side in (1, -1):
-            floor = self.search.floor(_at(alpha), side, None)
-            if floor is None:
-                self.missing.append(f"t = 0 seems to minimise C({number(alpha)}, .), but that was not proved")
+        parts = [self._bottom(eta, exact=exact) for eta, _ in signs]
+        if None in parts:
+            self.missing.append(f"t = 0 seems to minimise C({float(alpha):.12g}, .), but that was not proved")
+            return None
+        self.steps += [step for part in parts if part is not None for step in part]
+        return self._concluded("tangential", low, high)
+
+    def _bottom(self, eta: Fraction, *, exact: bool) -> list[Step] | None:
+        """C(eta, t) >= C(eta, 0) for all t; if the slope at 0 is not exactly 0, away from a cell where it is convex."""
+        start = _ZERO
+        steps: list[Step] = []
+        if not exact:
+            bowl = next((bowl for k in range(1, 20, 2) if (bowl := self._bowl(eta, k)) is not None), None)
+            if bowl is None:
                 return None
-            self.steps.append(floor)
-        return self._concluded("tangential", alpha, alpha)
+            step, start = bowl
+            steps.append(step)
+        for side in (1, -1):
+            floor = self.search.floor(_at(eta), side, None, start=start)
+            if floor is None:
+                return None
+            steps.append(floor)
+        return steps
+
+    def _bowl(self, eta: Fraction, k: int) -> tuple[Sign, Fraction] | None:
+        """A cell around 0 on which the risk is convex, and its radius."""
+        radius = min(abs(edge) for edge in self.search.edges) * Fraction(8, 2**k)
+        step = self.search.sign(2, _at(eta), 1, -radius, radius)
+        return None if step is None else (step, radius)
 
     def _halves(self) -> bool:
         """L1(t) >= L1(0) for t <= 0, L-1(t) >= L-1(0) for t >= 0."""

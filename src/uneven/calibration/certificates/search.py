@@ -48,13 +48,19 @@ class Search:
         self.edges = sorted(set(edges))
 
     def floor(
-        self, weights: Pair, side: int, level: Level, near: Fraction | None = None, most: int = 600
+        self,
+        weights: Pair,
+        side: int,
+        level: Level,
+        near: Fraction | None = None,
+        start: Fraction = Fraction(0),
+        most: int = 300,
     ) -> Floor | None:
         """A proof that the risk is at least the level on a half line; ``near``: where its minimum seems to be."""
         kernel = self.kernel
-        inner = [edge for edge in self.edges if edge * side > 0]
+        inner = [edge for edge in self.edges if edge * side > start]
         first: list[tuple[End, End, str]] = []
-        if level is None:
+        if level is None and start == 0:
             first += self._around(weights, level, Fraction(0), side, "balanced")
         elif near is not None and near != 0:
             first += self._around(weights, level, near, side, "tangent")
@@ -66,9 +72,9 @@ class Search:
                     return name
             return None
 
-        ends = (Fraction(0), math.inf) if side > 0 else (-math.inf, Fraction(0))
+        ends = (start, math.inf) if side > 0 else (-math.inf, -start)
         cells = self._covered(ends[0], ends[1], inner, rule, first, most)
-        return None if cells is None else Floor(weights, side, level, tuple(cells))
+        return None if cells is None else Floor(weights, side, level, tuple(cells), start)
 
     def _around(self, weights: Pair, level: Level, point: Fraction, side: int, rule: str) -> list[tuple[End, End, str]]:
         """The widest cell around a minimum that a rule for minima shows; none if there is none."""

@@ -86,13 +86,14 @@ class Sign(Step):
 
 @dataclass(frozen=True)
 class Floor(Step):
-    """F >= level on a half line (side 1: t >= 0, side -1: t <= 0), cell by cell, each with the rule that shows it."""
+    """F >= level for all t of a side (1: t >= 0, -1: t <= 0) at least ``start`` from 0: cells, each with its rule."""
 
     name = "floor"
     weights: Pair
     side: int
     level: Level
     cells: tuple[tuple[End, End, str], ...]
+    start: Fraction = Fraction(0)
 
     @property
     def eta(self) -> Fraction:
@@ -103,21 +104,25 @@ class Floor(Step):
             "step": self.name,
             "weights": _written(self.weights),
             "side": self.side,
+            "start": number(self.start),
             "level": _AT_ZERO if self.level is None else number(self.level),
             "cells": [[number(low), number(high), rule] for low, high, rule in self.cells],
         }
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Floor:
-        _require_keys(data, {"weights", "side", "level", "cells"})
+        _require_keys(data, {"weights", "side", "start", "level", "cells"})
         cells = ((read_end(u), read_end(v), _one_of(rule, RULES)) for u, v, rule in _rows(data["cells"], 3))
         level = None if data["level"] == _AT_ZERO else read_number(data["level"])
-        return cls(_weights(data["weights"]), _one_of(data["side"], (1, -1)), level, tuple(cells))
+        start = read_number(data["start"])
+        return cls(_weights(data["weights"]), _one_of(data["side"], (1, -1)), level, tuple(cells), start)
 
     def check(self, kernel: Kernel) -> None:
         if min(self.weights) < 0 or max(self.weights) == 0:
             raise CertificateError("the weights of a risk are not negative, and not both 0")
-        ends = (Fraction(0), math.inf) if self.side > 0 else (-math.inf, Fraction(0))
+        if self.start < 0:
+            raise CertificateError("a distance from 0 is not negative")
+        ends = (self.start, math.inf) if self.side > 0 else (-math.inf, -self.start)
         _require_cover([cell[:2] for cell in self.cells], *ends)
         for low, high, rule in self.cells:
             if not kernel.is_floor(rule, self.weights, self.level, low, high):
