@@ -10,6 +10,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from uneven import _inputs
+from uneven._inputs import Exact
 from uneven.errors import CertificateError
 from uneven.expression.text import number_text
 
@@ -191,7 +193,7 @@ class Certificate:
         rows = (self.document["psi"] or {"rows": []})["rows"]
         return [(Fraction(row["eps"]), Fraction(row["lower"]), Fraction(row["upper"])) for row in rows]
 
-    def regret_bound(self, surrogate_regret: Fraction | float | str) -> Fraction:
+    def regret_bound(self, surrogate_regret: Exact) -> Fraction:
         """A cost regret that is not exceeded, from the psi table alone.
 
         The smallest eps of the table whose psi exceeds the surrogate regret, else the largest regret there is.
@@ -206,8 +208,10 @@ class Certificate:
         table = self.document["psi"]
         if table is None:
             raise CertificateError("this certificate has no psi table; certify(..., psi=[0.01, 0.1]) makes one")
-        regret = Fraction(surrogate_regret)
         alpha = Fraction(table["alpha"])
+        if surrogate_regret == math.inf:
+            return max(alpha, 1 - alpha)
+        regret = _inputs.exact("surrogate_regret", surrogate_regret)
         enough = [eps for eps, lower, _ in self.psi_table if lower > regret]
         return min([*enough, max(alpha, 1 - alpha)])
 

@@ -62,13 +62,14 @@ class Guesses:
         """A point of one side close to where the risk has its minimum there."""
         return self.risk.minimisers(side, [eta])[0]
 
-    def _minimum(self, side: int, eta: Fraction) -> float:
+    def minimum(self, side: int, eta: Fraction) -> float:
+        """The infimum over one side."""
         a, b = np.array([float(eta)]), np.array([float(1 - eta)])
         return float(self.risk.solver.minimum(side, a, b).value[0])
 
     def seems_above(self, side: int, eta: Fraction, level: Fraction) -> bool:
         """Whether a proof that the infimum is at least the level is worth looking for."""
-        return self._minimum(side, eta) >= float(level) * (1 - 1e-13)
+        return self.minimum(side, eta) >= float(level) * (1 - 1e-13)
 
     @cached_property
     def dominated_beyond(self) -> tuple[End, End] | None:

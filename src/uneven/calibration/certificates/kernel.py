@@ -32,6 +32,7 @@ Level = Fraction | None  # None: the value of F at 0
 Pair = tuple[Fraction, Fraction]
 
 _ZERO = Fraction(0)
+_POSITIVE, _NEGATIVE = (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))
 _FAR = Fraction(2**64)  # times the last finite end of a cell: where its tail is enclosed
 RULES = ("value", "falls", "rises", "mean", "tangent", "balanced", "fades")
 
@@ -116,6 +117,10 @@ class Kernel:
         """A rational at or above F at a point."""
         exact = self.exact_at(weights, t)
         return above(self.enclosure(0, weights, t, t).hi) if exact is None else exact
+
+    def upper_affine(self, eta: Fraction, t: Fraction) -> Fraction:
+        """A rational at or above C(eta, t) that is affine in eta for a given t."""
+        return sum((w * self.upper_at(unit, t) for w, unit in ((eta, _POSITIVE), (1 - eta, _NEGATIVE))), _ZERO)
 
     def _is_at_least(self, weights: Pair, t: Fraction, level: Level) -> bool:
         """F(t) >= level."""

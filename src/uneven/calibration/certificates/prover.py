@@ -15,9 +15,10 @@ from uneven import _inputs
 from uneven._inputs import Exact
 from uneven.calibration.certificates.checker import DIFFERENCE, NEGATIVE, POSITIVE, read_loss
 from uneven.calibration.certificates.document import CLAIMS, SCHEMA, THEOREMS, Certificate, Claim, number, statement
+from uneven.calibration.certificates.floors import best_floor
 from uneven.calibration.certificates.guesses import Guesses, simplest_between
 from uneven.calibration.certificates.kernel import Kernel, Pair
-from uneven.calibration.certificates.psi import prove_psi
+from uneven.calibration.certificates.psi_prover import prove_psi, psi_alpha
 from uneven.calibration.certificates.search import Budget, Exhausted, Search, power_of_two
 from uneven.calibration.certificates.steps import Descent, Floor, Kink, Mirror, Point, Sign, Slope, Step
 from uneven.calibration.implied import as_loss
@@ -129,7 +130,14 @@ class _Prover:
         except Exhausted:
             missing = "; ".join(self.missing) or "no method came to an end"
             return self._document("none", self._undecided(f"the budget was spent ({missing})."), None)
-        table = None if eps is None else prove_psi(self.search, self.guesses, claim, method, eps)
+        if eps is None:
+            return self._document(method, claim, None)
+        target = psi_alpha(claim, self.alpha)
+        exact = claim["kind"] == "calibrated" and method in ("convex", "tangential")
+        try:
+            table = prove_psi(self.search, self.guesses, target, eps, affine=exact)
+        except Exhausted:
+            raise LossError("the budget was spent before psi was bounded; a larger one may help") from None
         return self._document(method, claim, table)
 
     def _document(self, method: str, claim: Claim, table: dict[str, Any] | None) -> Certificate:
@@ -563,35 +571,20 @@ class _Prover:
         return None
 
 
-def best_floor(search: Search, guesses: Guesses, eta: Fraction, side: int) -> Floor | None:
-    """A lower bound of the infimum over one side, close to it."""
-    near = guesses.minimiser(side, eta)
-    try:
-        top = search.kernel.upper_at(_at(eta), near)
-    except Undefined:
-        return None
-    for bits in (36, 26, 18, 12, 8):
-        slack = power_of_two(max(top, guesses.size) / 2**bits)
-        level = ((top - slack) // slack) * slack
-        if level <= 0:
-            level = _ZERO
-        floor = search.floor(_at(eta), side, level, near, most=150)
-        if floor is not None:
-            return floor
-    return None
-
-
 def _at(eta: Fraction) -> Pair:
     return eta, 1 - eta
 
 
 def _laid_out(document: dict[str, Any]) -> str:
-    """JSON with one line per field and per cell: a person can read it, and a diff is short."""
-    fields = []
-    for key, value in document.items():
-        if key == "steps":
-            steps = ",\n".join(f"    {json.dumps(step)}" for step in value)
-            fields.append(f'  "steps": [\n{steps}\n  ]')
-        else:
-            fields.append(f"  {json.dumps(key)}: {json.dumps(value)}")
-    return "{\n" + ",\n".join(fields) + "\n}\n"
+    """JSON with one line per field, step and node: a person can read it, and a diff is short."""
+    return "{\n" + ",\n".join(_field(key, value, "  ") for key, value in document.items()) + "\n}\n"
+
+
+def _field(key: str, value: Any, indent: str) -> str:
+    if key == "psi" and value is not None:
+        inner = ",\n".join(_field(name, part, indent + "  ") for name, part in value.items())
+        return f'{indent}"psi": {{\n{inner}\n{indent}}}'
+    if isinstance(value, list) and value:
+        items = ",\n".join(f"{indent}  {json.dumps(item)}" for item in value)
+        return f"{indent}{json.dumps(key)}: [\n{items}\n{indent}]"
+    return f"{indent}{json.dumps(key)}: {json.dumps(value)}"
