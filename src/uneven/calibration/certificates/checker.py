@@ -70,7 +70,7 @@ def verify(certificate: Certificate | str) -> bool:
     >>> certificate = uneven.certify(uneven.UnevenMarginLoss("hinge", gamma=2, alpha="1/4"))
     >>> uneven.verify(certificate)
     True
-    >>> uneven.verify(certificate.to_json().replace('"1/4"', '"1/3"'))
+    >>> uneven.verify(certificate.to_json().replace("0.25", "0.3"))
     Traceback (most recent call last):
     uneven.errors.CertificateError: ...
     """
