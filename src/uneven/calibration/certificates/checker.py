@@ -2,47 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, TypeVar
 
-from uneven.calibration.certificates.document import (
-    CLAIMS,
-    MAX_CHARACTERS,
-    SCHEMA,
-    THEOREMS,
-    UNDECIDED,
-    Certificate,
-    Claim,
-    read_number,
-    statement,
-)
-from uneven.calibration.certificates.kernel import Kernel
+from uneven.calibration.certificates.document import UNDECIDED, Certificate, Claim, read_number
+from uneven.calibration.certificates.kernel import DIFFERENCE, NEGATIVE, POSITIVE, Kernel, at
 from uneven.calibration.certificates.psi import check_psi
-from uneven.calibration.certificates.steps import (
-    WHOLE_LINE,
-    Descent,
-    Floor,
-    Kink,
-    Mirror,
-    Point,
-    Sign,
-    Slope,
-    Step,
-    read_step,
-)
-from uneven.errors import CertificateError, UnevenError
-from uneven.expression import to_text
-from uneven.losses import phi
-from uneven.losses._partial import Partial
+from uneven.calibration.certificates.reader import Steps, read_document, read_loss
+from uneven.calibration.certificates.steps import WHOLE_LINE, Descent, Floor, Kink, Mirror, Point, Sign, Slope
+from uneven.errors import CertificateError
 
-S = TypeVar("S", bound=Step)
 _ONE, _ZERO = Fraction(1), Fraction(0)
-POSITIVE, NEGATIVE, DIFFERENCE = (_ONE, _ZERO), (_ZERO, _ONE), (_ONE, -_ONE)
-_FIELDS = {"schema", "status", "statement", "theorem", "method", "claim", "loss", "bits", "steps", "psi"}
-_BITS = range(64, 4097)
 
 
 def verify(certificate: Certificate | str) -> bool:
@@ -74,12 +45,12 @@ def verify(certificate: Certificate | str) -> bool:
     Traceback (most recent call last):
     uneven.errors.CertificateError: ...
     """
-    document = _read(certificate.text if isinstance(certificate, Certificate) else certificate)
+    document = read_document(certificate.text if isinstance(certificate, Certificate) else certificate)
     if document["status"] == UNDECIDED:
         raise CertificateError("an undecided certificate proves nothing")
     kernel = Kernel(*read_loss(document["loss"]), document["bits"])
     claim = document["claim"]
-    steps = _Steps(document["steps"], kernel)
+    steps = Steps(document["steps"], kernel)
     if document["method"] not in _METHODS:
         raise CertificateError(f"the method {document['method']!r} proves nothing")
     _METHODS[document["method"]](steps, claim)
@@ -87,116 +58,6 @@ def verify(certificate: Certificate | str) -> bool:
     if document["psi"] is not None:
         check_psi(kernel, document["psi"], claim, document["method"])
     return True
-
-
-def _read(text: str) -> dict[str, Any]:
-    """The document, its outer form checked and every sentence in it compared to what it must be."""
-    if not isinstance(text, str):
-        raise CertificateError(f"a certificate or its JSON text is needed, got a {type(text).__name__}")
-    if len(text) > MAX_CHARACTERS:
-        raise CertificateError(f"a certificate has at most {MAX_CHARACTERS} characters, this has {len(text)}")
-    try:
-        document = json.loads(text, object_pairs_hook=_without_repeats)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise CertificateError(f"this is not JSON: {error}") from None
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise CertificateError(f"this is not a certificate of the schema {SCHEMA}")
-    if set(document) != _FIELDS:
-        raise CertificateError(f"a certificate has the fields {', '.join(sorted(_FIELDS))} and no others")
-    claim = document["claim"]
-    if not isinstance(claim, dict) or not isinstance(claim.get("kind"), str) or claim["kind"] not in CLAIMS:
-        raise CertificateError(f"the claim is of no known kind ({', '.join(CLAIMS)})")
-    status, fields = CLAIMS[claim["kind"]]
-    if set(claim) != fields or document["status"] != status:
-        raise CertificateError(
-            f"a claim {claim['kind']!r} has status {status!r} and fields {', '.join(sorted(fields))}"
-        )
-    if document["method"] not in THEOREMS or document["theorem"] != THEOREMS[document["method"]]:
-        raise CertificateError("the theorem is not the one of the method")
-    if document["statement"] != statement(claim):
-        raise CertificateError("the statement does not say what the claim says")
-    if type(document["bits"]) is not int or document["bits"] not in _BITS:
-        raise CertificateError(f"bits must be a whole number from {_BITS.start} to {_BITS.stop - 1}")
-    if not isinstance(document["steps"], list):
-        raise CertificateError("the steps are a list")
-    return document
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise CertificateError("a field is given twice")
-    return found
-
-
-def read_loss(data: Any) -> tuple[Partial, Partial]:
-    """The two partial losses, weight * function(scale * t) each, parsed anew."""
-    if not isinstance(data, dict) or set(data) != {"positive", "negative"}:
-        raise CertificateError("the loss has two parts, 'positive' and 'negative'")
-    return _read_partial(data["positive"]), _read_partial(data["negative"])
-
-
-def _read_partial(data: Any) -> Partial:
-    if not isinstance(data, dict) or set(data) != {"function", "weight", "scale"}:
-        raise CertificateError("a partial loss has a 'function', a 'weight' and a 'scale'")
-    weight, scale = read_number(data["weight"]), read_number(data["scale"])
-    if weight <= 0 or scale == 0:
-        raise CertificateError("a weight is positive, and a scale is not 0")
-    try:
-        function = phi(data["function"])
-    except UnevenError as error:
-        raise CertificateError(f"a partial loss is no loss: {error}") from None
-    if to_text(function.tree) != data["function"]:
-        raise CertificateError("a function is not in its canonical form")
-    return Partial(function, weight, scale)
-
-
-class _Steps:
-    """The steps in order; each is checked as it is taken."""
-
-    def __init__(self, data: list[Any], kernel: Kernel) -> None:
-        self._data = data
-        self._kernel = kernel
-        self._taken = 0
-
-    def fail(self, message: str) -> CertificateError:
-        """An error that names the step taken last."""
-        return CertificateError(f"step {self._taken}: {message}", self._taken)
-
-    def peek(self) -> Step | None:
-        if self._taken == len(self._data):
-            return None
-        try:
-            return read_step(self._data[self._taken])
-        except CertificateError as error:
-            self._taken += 1
-            raise self.fail(str(error)) from None
-
-    def take(self, kind: type[S], **expected: object) -> S:
-        """The next step, which must be of this kind with these fields, and hold."""
-        step = self.peek()
-        self._taken += 1
-        if not isinstance(step, kind):
-            raise self.fail(f"the method needs a step {kind.name!r} here")
-        if isinstance(step, Floor):
-            expected.setdefault("start", _ZERO)
-        for field, value in expected.items():
-            if getattr(step, field) != value:
-                raise self.fail(f"the method needs another {field!r} in this step {kind.name!r}")
-        try:
-            step.check(self._kernel)
-        except CertificateError as error:
-            raise self.fail(f"{kind.name}: {error}") from None
-        return step
-
-    def require_end(self) -> None:
-        if self._taken != len(self._data):
-            self._taken += 1
-            raise self.fail("the method needs no further step")
-
-
-def _at(eta: Fraction) -> tuple[Fraction, Fraction]:
-    return eta, 1 - eta
 
 
 def _probability(claim: Claim, name: str) -> Fraction:
@@ -233,57 +94,57 @@ def _read_interval(claim: Claim) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-def _nonnegative(steps: _Steps) -> None:
+def _nonnegative(steps: Steps) -> None:
     for weights in (POSITIVE, NEGATIVE):
         steps.take(Sign, weights=weights, order=0, sign=1, low=-math.inf, high=math.inf)
 
 
-def _convexity(steps: _Steps) -> None:
+def _convexity(steps: Steps) -> None:
     for weights in (POSITIVE, NEGATIVE):
         steps.take(Sign, weights=weights, order=2, sign=1, low=-math.inf, high=math.inf)
 
 
-def _convex(steps: _Steps, claim: Claim) -> None:
+def _convex(steps: Steps, claim: Claim) -> None:
     low, high = _read_interval(claim)
     _nonnegative(steps)
     _convexity(steps)
     steps.take(Descent)
     if low == high:
-        steps.take(Slope, weights=_at(low), side=1, sign=0)
+        steps.take(Slope, weights=at(low), side=1, sign=0)
     else:
-        steps.take(Slope, weights=_at(low), side=1, sign=1)
-        steps.take(Slope, weights=_at(high), side=1, sign=-1)
+        steps.take(Slope, weights=at(low), side=1, sign=1)
+        steps.take(Slope, weights=at(high), side=1, sign=-1)
 
 
-def _halves(steps: _Steps) -> None:
+def _halves(steps: Steps) -> None:
     """L1(t) >= L1(0) for t <= 0 and L-1(t) >= L-1(0) for t >= 0."""
     steps.take(Floor, weights=POSITIVE, side=-1, level=None)
     steps.take(Floor, weights=NEGATIVE, side=1, level=None)
 
 
-def _tangential(steps: _Steps, claim: Claim) -> None:
+def _tangential(steps: Steps, claim: Claim) -> None:
     low, high = _read_interval(claim)
     _nonnegative(steps)
     steps.take(Descent)
     if low == high:
-        steps.take(Slope, weights=_at(low), side=1, sign=0)
+        steps.take(Slope, weights=at(low), side=1, sign=0)
         _halves(steps)
         for side in (1, -1):
-            steps.take(Floor, weights=_at(low), side=side, level=None)
+            steps.take(Floor, weights=at(low), side=side, level=None)
         return
     # The risk is affine in eta: what holds at both ends holds at the one alpha in between where the slope is 0.
-    steps.take(Slope, weights=_at(low), side=1, sign=1)
-    steps.take(Slope, weights=_at(high), side=1, sign=-1)
+    steps.take(Slope, weights=at(low), side=1, sign=1)
+    steps.take(Slope, weights=at(high), side=1, sign=-1)
     _halves(steps)
     for eta in (low, high):
-        bowl = steps.take(Sign, weights=_at(eta), order=2, sign=1)
+        bowl = steps.take(Sign, weights=at(eta), order=2, sign=1)
         if not bowl.low < 0 < bowl.high:
             raise steps.fail("t = 0 must lie inside its range")
         for side, end in ((1, bowl.high), (-1, bowl.low)):
-            steps.take(Floor, weights=_at(eta), side=side, level=None, start=abs(end))
+            steps.take(Floor, weights=at(eta), side=side, level=None, start=abs(end))
 
 
-def _transversal(steps: _Steps, claim: Claim) -> None:
+def _transversal(steps: Steps, claim: Claim) -> None:
     low, high = _read_interval(claim)
     _nonnegative(steps)
     ordered = isinstance(steps.peek(), Sign)
@@ -305,7 +166,7 @@ def _transversal(steps: _Steps, claim: Claim) -> None:
         _tie(steps, low)
 
 
-def _order_of_sides(steps: _Steps) -> None:
+def _order_of_sides(steps: Steps) -> None:
     """Lemma M: L1 - L-1 falls from left to right, and t beyond is dominated for every eta."""
     step = steps.take(Sign, weights=DIFFERENCE, order=1, sign=-1)
     if step.cells is None and (step.low, step.high) != WHOLE_LINE:
@@ -318,11 +179,11 @@ def _order_of_sides(steps: _Steps) -> None:
                 steps.take(Sign, weights=weights, order=1, sign=sign, low=ends[0], high=ends[1])
 
 
-def _ordered_at(steps: _Steps, side: int, *, strict: bool) -> Fraction:
+def _ordered_at(steps: Steps, side: int, *, strict: bool) -> Fraction:
     """An eta at which the infimum over this side exceeds the other one (or is at least as large)."""
     floor = steps.take(Floor, side=side)
     eta = _eta_of(steps, floor)
-    point = steps.take(Point, weights=_at(eta))
+    point = steps.take(Point, weights=at(eta))
     if point.t * side > 0:
         raise steps.fail("the point must lie on the other side")
     if floor.level is None:  # both sides have t = 0
@@ -334,26 +195,26 @@ def _ordered_at(steps: _Steps, side: int, *, strict: bool) -> Fraction:
     return eta
 
 
-def _eta_of(steps: _Steps, step: Floor | Point) -> Fraction:
-    if not 0 <= step.eta <= 1 or step.weights != _at(step.eta):
+def _eta_of(steps: Steps, step: Floor | Point) -> Fraction:
+    if not 0 <= step.eta <= 1 or step.weights != at(step.eta):
         raise steps.fail("the weights must be eta and 1 - eta")
     return step.eta
 
 
-def _swept(steps: _Steps, side: int, limit: Fraction) -> Fraction:
+def _swept(steps: Steps, side: int, limit: Fraction) -> Fraction:
     """From eta = 0 upwards (side 1: A > B there) or from 1 downwards (side -1), cell by cell; where it ends.
 
     The side is concave in eta and lies above the chord of its floors; the other lies below the affine risk of
     one t. So an order at both ends of a cell holds in between.
     """
     end = _ZERO if side > 0 else _ONE
-    before = steps.take(Floor, side=side, weights=_at(end))
+    before = steps.take(Floor, side=side, weights=at(end))
     while True:
-        points = [steps.take(Point, weights=_at(end))]
+        points = [steps.take(Point, weights=at(end))]
         points.append(steps.take(Point, t=points[0].t))
         after = steps.take(Floor, side=side)
         eta = _eta_of(steps, after)
-        if points[1].weights != _at(eta) or not (eta - end) * side > 0 or (limit - eta) * side < 0:
+        if points[1].weights != at(eta) or not (eta - end) * side > 0 or (limit - eta) * side < 0:
             raise steps.fail("the cells of eta must follow each other")
         for point, floor in zip(points, (before, after), strict=True):
             if floor.level is None or point.t * side > 0 or not point.value < floor.level:
@@ -363,12 +224,12 @@ def _swept(steps: _Steps, side: int, limit: Fraction) -> Fraction:
             return end
 
 
-def _strict_decrease(steps: _Steps, low: Fraction, high: Fraction) -> None:
+def _strict_decrease(steps: Steps, low: Fraction, high: Fraction) -> None:
     """On [low, high] every slope of A is below every slope of B: chords of concave functions."""
     before = steps.take(Floor, side=1)
-    at_low = steps.take(Point, weights=_at(low))
+    at_low = steps.take(Point, weights=at(low))
     after = steps.take(Floor, side=-1)
-    at_high = steps.take(Point, weights=_at(high))
+    at_high = steps.take(Point, weights=at(high))
     x, y = _eta_of(steps, before), _eta_of(steps, after)
     if before.level is None or after.level is None or at_low.t < 0 or at_high.t > 0 or not (x < low <= high < y):
         raise steps.fail("the chords must lie outside the interval")
@@ -376,19 +237,19 @@ def _strict_decrease(steps: _Steps, low: Fraction, high: Fraction) -> None:
         raise steps.fail("the slopes of the two sides are not in order")
 
 
-def _tie(steps: _Steps, eta: Fraction) -> None:
+def _tie(steps: Steps, eta: Fraction) -> None:
     """Both sides have the same infimum at eta, exactly."""
     if isinstance(steps.peek(), Mirror):
         steps.take(Mirror, eta=eta)
         return
-    right, left = steps.take(Point, weights=_at(eta)), steps.take(Point, weights=_at(eta))
+    right, left = steps.take(Point, weights=at(eta)), steps.take(Point, weights=at(eta))
     if right.t < 0 or left.t > 0 or right.value != left.value:
         raise steps.fail("the two points must have one value, one on each side")
     for side in (1, -1):
-        steps.take(Floor, weights=_at(eta), side=side, level=right.value)
+        steps.take(Floor, weights=at(eta), side=side, level=right.value)
 
 
-def _convex_tie(steps: _Steps, claim: Claim) -> None:
+def _convex_tie(steps: Steps, claim: Claim) -> None:
     if claim["kind"] != "calibrated for no alpha":
         raise CertificateError(f"this method cannot prove a claim {claim['kind']!r}")
     _nonnegative(steps)
@@ -403,7 +264,7 @@ def _convex_tie(steps: _Steps, claim: Claim) -> None:
         raise steps.fail("L1 must not fall to the right of 0, or L-1 not fall to its left")
 
 
-def _order(steps: _Steps, claim: Claim) -> None:
+def _order(steps: Steps, claim: Claim) -> None:
     _nonnegative(steps)
     found: list[tuple[Fraction, int]] = []
     for _ in range(2 if claim["kind"] == "calibrated for no alpha" else 1):
@@ -426,7 +287,7 @@ def _order(steps: _Steps, claim: Claim) -> None:
         raise steps.fail("the witness must be the eta of the proof, on the side of alpha where its order is wrong")
 
 
-_METHODS: dict[str, Callable[[_Steps, Claim], None]] = {
+_METHODS: dict[str, Callable[[Steps, Claim], None]] = {
     "convex": _convex,
     "tangential": _tangential,
     "transversal": _transversal,

@@ -32,9 +32,14 @@ Level = Fraction | None  # None: the value of F at 0
 Pair = tuple[Fraction, Fraction]
 
 _ZERO = Fraction(0)
-_POSITIVE, _NEGATIVE = (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))
+POSITIVE, NEGATIVE, DIFFERENCE = (Fraction(1), _ZERO), (_ZERO, Fraction(1)), (Fraction(1), Fraction(-1))
 _FAR = Fraction(2**64)  # times the last finite end of a cell: where its tail is enclosed
 RULES = ("value", "falls", "rises", "mean", "tangent", "balanced", "fades")
+
+
+def at(eta: Fraction) -> Pair:
+    """The weights of C(eta, .)."""
+    return eta, 1 - eta
 
 
 class Kernel:
@@ -120,7 +125,7 @@ class Kernel:
 
     def upper_affine(self, eta: Fraction, t: Fraction) -> Fraction:
         """A rational at or above C(eta, t) that is affine in eta for a given t."""
-        return sum((w * self.upper_at(unit, t) for w, unit in ((eta, _POSITIVE), (1 - eta, _NEGATIVE))), _ZERO)
+        return sum((w * self.upper_at(unit, t) for w, unit in ((eta, POSITIVE), (1 - eta, NEGATIVE))), _ZERO)
 
     def _is_at_least(self, weights: Pair, t: Fraction, level: Level) -> bool:
         """F(t) >= level."""
@@ -145,14 +150,15 @@ class Kernel:
     def continuous(self) -> bool:
         return all(map(is_continuous, self.trees(0)))
 
-    def _has_no_kink_inside(self, low: End, high: End) -> bool:
+    def has_no_kink_inside(self, low: End, high: End) -> bool:
+        """Whether the slopes are continuous strictly inside an interval."""
         return all(is_continuous(inside(tree, low, high)) for tree in self.trees(1))
 
     # Signs of F, F' or F'' on a cell.
 
     def has_sign(self, order: int, weights: Pair, sign: int, low: End, high: End) -> bool:
         """sign * (the derivative of F of this order) >= 0 on the cell, so that F is monotone or convex there."""
-        if (order >= 1 and not self.continuous) or (order == 2 and not self._has_no_kink_inside(low, high)):
+        if (order >= 1 and not self.continuous) or (order == 2 and not self.has_no_kink_inside(low, high)):
             return False
         try:
             enclosed = self.enclosure(order, weights, low, high)

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from uneven.calibration.certificates.document import Claim, number, read_number
-from uneven.calibration.certificates.kernel import Kernel, Pair
+from uneven.calibration.certificates.kernel import Kernel, at
 from uneven.calibration.certificates.steps import Floor, Point, read_step
 from uneven.calibration.enclosure import Vertex, hull, on_hull, vertices_of_largest
 from uneven.errors import CertificateError
@@ -74,10 +74,6 @@ def _read_floor(data: Any) -> Floor | None:
 def _require(holds: bool, message: str) -> None:
     if not holds:
         raise CertificateError(message)
-
-
-def at(eta: Fraction) -> Pair:
-    return eta, 1 - eta
 
 
 def lower_vertices(kernel: Kernel, alpha: Fraction, nodes: dict[int, list[Node]]) -> list[Vertex]:

@@ -7,12 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from uneven._hull import lower_hull
+from uneven.calibration.certificates.bench import Bench, NotShown
 from uneven.calibration.certificates.document import Claim, number
-from uneven.calibration.certificates.floors import best_floor
-from uneven.calibration.certificates.guesses import Guesses, simplest_between
-from uneven.calibration.certificates.psi import SIDES, Contact, Node, at, lower_vertices, upper_vertices
-from uneven.calibration.certificates.search import Search
-from uneven.calibration.certificates.steps import Point
+from uneven.calibration.certificates.guesses import simplest_between
+from uneven.calibration.certificates.psi import SIDES, Contact, Node, lower_vertices, upper_vertices
 from uneven.calibration.enclosure import on_hull
 from uneven.errors import LossError
 
@@ -31,17 +29,15 @@ def psi_alpha(claim: Claim, asked: Fraction | None) -> Fraction:
     raise LossError("a psi table needs an alpha here: the loss has none of its own; give one, as in alpha=0.25")
 
 
-def prove_psi(
-    search: Search, guesses: Guesses, alpha: Fraction, eps: list[Fraction], *, affine: bool
-) -> dict[str, Any]:
+def prove_psi(bench: Bench, alpha: Fraction, eps: list[Fraction], *, affine: bool) -> dict[str, Any]:
     """The table, ready for the document."""
     largest = max(alpha, 1 - alpha)
     for value in eps:
         if not 0 <= value <= largest:
             raise LossError(f"psi is defined from 0 to {float(largest):.6g}, got {float(value):.6g}")
-    nodes = {side: _nodes(search, guesses, alpha, side, eps, affine=affine) for side in SIDES.values()}
-    contacts = _contacts(search, guesses, alpha, eps, nodes)
-    lower, upper = lower_vertices(search.kernel, alpha, nodes), upper_vertices(alpha, contacts)
+    nodes = {side: _nodes(bench, alpha, side, eps, affine=affine) for side in SIDES.values()}
+    contacts = _contacts(bench, alpha, eps, nodes)
+    lower, upper = lower_vertices(bench.kernel, alpha, nodes), upper_vertices(alpha, contacts)
     rows = [
         {
             "eps": number(value),
@@ -59,9 +55,7 @@ def prove_psi(
     }
 
 
-def _nodes(
-    search: Search, guesses: Guesses, alpha: Fraction, side: int, eps: list[Fraction], *, affine: bool
-) -> list[Node]:
+def _nodes(bench: Bench, alpha: Fraction, side: int, eps: list[Fraction], *, affine: bool) -> list[Node]:
     room = 1 - alpha if side > 0 else alpha
     even, octaves = _NODES[affine]
     mesh = {room * Fraction(k, even) for k in range(even + 1)}
@@ -70,14 +64,13 @@ def _nodes(
     nodes = []
     for x in sorted(mesh):
         eta = alpha + side * x
-        floor = None
-        if not affine:
-            floor = best_floor(search, guesses, eta, -side)
-            if floor is None and 0 < x < room:
-                continue
-            if floor is None:
-                raise LossError("the risk could not be bounded below where psi needs it; a larger budget may help")
-        nodes.append(Node(eta, _simple(guesses.minimiser(side, eta)), floor))
+        try:
+            floor = None if affine else bench.best_floor(eta, -side)
+        except NotShown:
+            if x in (0, room):
+                raise
+            continue
+        nodes.append(Node(eta, _simple(bench.guesses.minimiser(side, eta)), floor))
     return nodes
 
 
@@ -86,16 +79,14 @@ def _simple(t: Fraction) -> Fraction:
     return t.limit_denominator(10**7)
 
 
-def _contacts(
-    search: Search, guesses: Guesses, alpha: Fraction, eps: list[Fraction], nodes: dict[int, list[Node]]
-) -> list[Contact]:
+def _contacts(bench: Bench, alpha: Fraction, eps: list[Fraction], nodes: dict[int, list[Node]]) -> list[Contact]:
     """Points of the graph of nu between which each eps lies on the lower hull, as floats see it."""
     lowest: dict[Fraction, tuple[float, Fraction]] = {Fraction(0): (0.0, alpha)}
     for side, row in nodes.items():
         for node in row:
             x = abs(node.eta - alpha)
             if x > 0:
-                gap = max(guesses.minimum(-side, node.eta) - guesses.minimum(side, node.eta), 0.0)
+                gap = max(bench.guesses.minimum(-side, node.eta) - bench.guesses.minimum(side, node.eta), 0.0)
                 lowest[x] = min(lowest.get(x, (gap, node.eta)), (gap, node.eta))
     xs = sorted(lowest)
     kept = lower_hull([float(x) for x in xs], [lowest[x][0] for x in xs])
@@ -108,11 +99,7 @@ def _contacts(
     for x in sorted(wanted - {Fraction(0)}):
         eta = lowest[x][1]
         side = 1 if eta > alpha else -1
-        floor = best_floor(search, guesses, eta, side)
-        if floor is None:
-            raise LossError("the risk could not be bounded below where psi needs it; a larger budget may help")
-        t = guesses.minimiser(-side, eta)
-        contacts.append(Contact(Point(at(eta), t, search.kernel.upper_at(at(eta), t)), floor))
+        contacts.append(Contact(bench.point(eta, -side), bench.best_floor(eta, side)))
     return contacts
 
 

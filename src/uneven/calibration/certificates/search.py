@@ -101,6 +101,8 @@ class Search:
         def rule(u: End, v: End) -> str | None:
             return "sign" if kernel.has_sign(order, weights, sign, u, v) else None
 
+        if order == 2 and not kernel.has_no_kink_inside(low, high):
+            return None
         if rule(low, high):
             cells: list[tuple[End, End, str]] | None = [(low, high, "sign")]
         else:

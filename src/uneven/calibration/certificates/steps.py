@@ -79,6 +79,9 @@ class Sign(Step):
                 raise CertificateError("its formulas do not show the sign")
             return
         _require_cover(self.cells, self.low, self.high)
+        # Convex on each of two neighbouring cells is not yet convex: the slope must not fall where they meet.
+        if self.order == 2 and len(self.cells) > 1 and not kernel.has_no_kink_inside(self.low, self.high):
+            raise CertificateError("its slope may jump where two cells meet")
         for low, high in self.cells:
             if not kernel.has_sign(self.order, self.weights, self.sign, low, high):
                 raise CertificateError(f"the sign is not seen on the cell [{number(low)}, {number(high)}]")
