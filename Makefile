@@ -24,6 +24,7 @@ docs: $(VENV)/.package
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/imports.py
 	$(BIN)/python benchmarks/calibration.py
+	$(BIN)/python benchmarks/certificates.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

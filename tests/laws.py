@@ -255,3 +255,19 @@ def calibrated_or_refused(phi: Phi) -> None:
         difference = solver.minimum(1, eta, 1 - eta).value - solver.minimum(-1, eta, 1 - eta).value
         assert np.all(difference[:3] > 0)
         assert np.all(difference[3:] < 0)
+
+
+@law
+def certified_for_one_alpha_or_none(phi: Phi) -> None:
+    """A certificate is decided, verifies, and agrees with the verdict."""
+    for gamma in (1, 3):
+        loss = uneven.UnevenMarginLoss(phi, gamma=gamma)
+        certificate = uneven.certify(loss)
+        assert certificate.status != "undecided", certificate
+        assert uneven.verify(certificate)
+        if certificate.interval is None:
+            assert uneven.analyze(loss).verdict.status == "not calibrated"
+            continue
+        middle = sum(certificate.interval, Fraction(0)) / 2
+        assert uneven.analyze(loss, middle).verdict.status != "not calibrated"
+        assert uneven.certify(loss, 1 - middle / 2).status == "refuted"

@@ -308,9 +308,9 @@ def decide(loss: Loss, alpha: Fraction) -> Verdict:
         return Verdict(
             UNDECIDED,
             f"{only.reason}, which lies within {float(high - low):.2g} of the alpha asked for, but may not be it "
-            "(regret_bound allows for that); only a certificate, a proof by ball arithmetic, could say more",
+            "(regret_bound allows for that); uneven.certify says how much that can cost",
         )
-    return Verdict(UNDECIDED, f"{only.reason}; a certificate, a proof by ball arithmetic, may decide")
+    return Verdict(UNDECIDED, f"{only.reason}; uneven.certify may decide")
 
 
 def _hint(distance: Fraction) -> str:
