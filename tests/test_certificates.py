@@ -152,6 +152,8 @@ def test_undecided_says_what_is_missing_and_proves_nothing() -> None:
         ({"loss": "hinge", "seconds": -1}, "seconds must be positive"),
         ({"loss": "hinge", "psi": [0.9]}, "psi is defined from 0 to 0.5"),
         ({"loss": "perceptron", "psi": [0.1]}, "needs an alpha"),
+        ({"loss": "hinge", "psi": 5}, "sequence of cost regrets"),
+        ({"loss": "hinge", "psi": "0.1"}, "sequence of cost regrets"),
     ],
 )
 def test_bad_requests(arguments: dict[str, Any], complaint: str) -> None:
@@ -450,3 +452,137 @@ def test_a_jump_at_the_end_of_a_cell_is_seen() -> None:
     half = (Fraction(1, 2), Fraction(1, 2))
     assert not kernel.is_floor("value", half, Fraction(1), Fraction(0), Fraction(1))
     assert not kernel.is_floor("falls", half, Fraction(1), Fraction(0), Fraction(1))
+
+
+ONE, ZERO = ["1", "0"], ["0", "1"]
+
+
+def made_by_hand(
+    claim: dict[str, Any], method: str, function: str, steps: list[dict[str, Any]], /, **changes: Any
+) -> str:
+    """A document that no prover wrote, for one function on two scales."""
+    from uneven.calibration.certificates.document import CLAIMS, SCHEMA, THEOREMS, statement
+
+    scale = changes.pop("scale", "1")
+    negative = changes.pop("negative", function)
+    turned = changes.pop("turned", f"-{scale}")
+    loss = {
+        "positive": {"function": function, "weight": "1", "scale": scale},
+        "negative": {"function": negative, "weight": "1", "scale": turned},
+    }
+    document = {
+        "schema": SCHEMA,
+        "status": CLAIMS[claim["kind"]][0],
+        "statement": statement(claim),
+        "theorem": THEOREMS[method],
+        "method": method,
+        "claim": claim,
+        "loss": loss,
+        "bits": 160,
+        "steps": steps,
+        "psi": None,
+    }
+    return json.dumps({**document, **changes})
+
+
+def positive_everywhere(cells: list[list[str]] | None = None) -> list[dict[str, Any]]:
+    step = {"step": "sign", "order": 0, "sign": 1, "from": "-inf", "to": "inf", "cells": cells}
+    return [{**step, "weights": weights} for weights in (ONE, ZERO)]
+
+
+def test_a_tiny_loss_is_no_smaller_than_it_is() -> None:
+    """An upper bound of e**-4100 was once below it."""
+    certificate = certify("exp(-4100)*expit(-t)", "0.5")
+    assert certificate.status != "refuted"
+    claim = {"kind": "not calibrated", "alpha": "0.5", "witness": "0.75"}
+    weights = ["0.75", "0.25"]
+    steps = [
+        *positive_everywhere(),
+        {
+            "step": "floor",
+            "weights": weights,
+            "side": 1,
+            "start": "0",
+            "level": "at 0",
+            "cells": [["0", "inf", "value"]],
+        },
+        {"step": "point", "weights": weights, "t": "0", "value": f"1/{2**6000}"},
+    ]
+    with pytest.raises(CertificateError):
+        verify(made_by_hand(claim, "order", "exp(-1500)*relu(1 - t)", steps, bits=4096))
+
+
+def test_a_switch_at_1e400_is_seen() -> None:
+    """0 * inf was once NaN, and NaN no obstacle."""
+    floor = {
+        "step": "floor",
+        "weights": ONE,
+        "side": 1,
+        "start": "0",
+        "level": "at 0",
+        "cells": [["0", "inf", "rises"]],
+    }
+    point = {"step": "point", "weights": ONE, "t": "0", "value": "1"}
+    steps = [*positive_everywhere([["-inf", "inf"]]), floor, point]
+    for scale in ("1", "1e-400", "1e400"):
+        with pytest.raises(CertificateError):
+            verify(
+                made_by_hand(
+                    {"kind": "calibrated for no alpha"}, "order", "where(t < 1, 1, relu(2 - t))", steps, scale=scale
+                )
+            )
+
+
+def test_a_slope_at_zero_that_is_0_times_infinity_is_not_0() -> None:
+    """sqrt(t**2 + t**4) has slope 1 to the right of 0; substituting t = 0 says 0."""
+    negative = "exp(t) + exp(-0.5*relu(-t)) + max(sqrt(relu(t)**2 + relu(t)**4), 0.5*relu(t))"
+    loss = uneven.Loss("exp(-t)", negative)
+    kernel = Kernel(*loss.partials, 128)
+    slopes = kernel.slopes_at_zero(1)
+    assert slopes is None or slopes[1].lo > 1.9
+    certificate = certify(loss, budget=300)
+    assert certificate.status != "proved"
+
+
+def test_a_loss_that_vanishes_at_zero() -> None:
+    certificate = certify(uneven.Loss("step(-1 - t)", "t**2/(1 + t**2)"))
+    assert certificate.status == "undecided" or verify(certificate)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"method": []},
+        {"method": {}},
+        {"steps": [{"step": []}]},
+        {"steps": [{"step": {}}]},
+        {"steps": [{"step": "point", "weights": ONE, "t": "1e9999", "value": "1"}]},
+        {"steps": [{"step": "point", "weights": ONE, "t": "1.234567890123456789e9999", "value": "1"}]},
+        {"steps": [{"step": "point", "weights": ONE, "t": "1/0", "value": "1"}]},
+        {"scale": "1e1000", "turned": "-1e1000"},
+        {"scale": "0", "turned": "0"},
+        {"psi": 3},
+        {"psi": {}},
+        {"bits": 4096, "steps": [{"step": "sign", "pad": "x" * 200_000}]},
+    ],
+)
+def test_strange_documents_raise_one_kind_of_error(change: dict[str, Any]) -> None:
+    claim = {"kind": "calibrated", "alpha": "0.5"}
+    with pytest.raises(CertificateError):
+        verify(made_by_hand(claim, "convex", "exp(-t)", [], **change))
+
+
+def test_a_whole_number_of_many_digits() -> None:
+    text = made_by_hand({"kind": "calibrated", "alpha": "0.5"}, "convex", "exp(-t)", [])
+    with pytest.raises(CertificateError, match="not JSON"):
+        verify(text.replace('"bits": 160', '"bits": ' + "9" * 5000))
+
+
+def test_a_proof_that_fails_its_own_check_is_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    from uneven.calibration.certificates import prover
+
+    def refuse(_: object) -> bool:
+        raise CertificateError("step 1: no")
+
+    monkeypatch.setattr(prover, "verify", refuse)
+    assert "did not stand its own check" in certify("hinge").statement

@@ -395,9 +395,10 @@ def above(point: arb, sign: int = 1) -> Fraction:
         raise Undefined("unbounded")
     mantissa, exponent = map(int, point.man_exp())
     mantissa *= sign
-    if abs(exponent) <= _REASONABLE or mantissa == 0:
+    size = exponent + abs(mantissa).bit_length()  # the number is smaller than 2**size
+    if abs(size) <= _REASONABLE or mantissa == 0:
         return Fraction(mantissa * 2**exponent) if exponent >= 0 else Fraction(mantissa, 2**-exponent)
-    if exponent < 0:
+    if size < 0:
         return Fraction(1, 2**_REASONABLE) if mantissa > 0 else Fraction(0)
     if mantissa > 0:
         raise Undefined("astronomically large")

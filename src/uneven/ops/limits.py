@@ -79,9 +79,9 @@ class _Limits:
         return grown if exponent > 0 else Fraction(0)
 
     def power(self, x: Extended, y: Extended) -> Extended:
-        if isinstance(x, Fraction) and isinstance(y, Fraction):
+        if isinstance(x, Fraction) and isinstance(y, Fraction) and x > 0:
             return RATIONALS.power(x, y)
-        raise NotRational("infinite base or exponent")
+        raise NotRational("a variable power of 0 or infinity, or an infinite power")
 
     def call(self, name: str, *arguments: Extended) -> Extended:
         if name in ("max", "min"):

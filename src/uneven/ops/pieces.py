@@ -16,7 +16,8 @@ from uneven.expression.algebra import add, affine, holds, is_positive, neg, subt
 from uneven.expression.tree import ONE, ZERO, Call, Inv, Mul, Neg, Number, Pow, Where, transform
 from uneven.ops.balls import Undefined, enclose_interval, interval, precision
 from uneven.ops.points import BITS, is_sharp, value_at
-from uneven.ops.zeros import Zero, location, rational_value, zeros
+from uneven.ops.rationals import exact_value
+from uneven.ops.zeros import Zero, location, zeros
 
 MAX_SWITCH_POINTS = 200
 _ORDER = 16  # derivatives looked at to find the sign of a function beside one of its zeros
@@ -103,7 +104,10 @@ def _sign_by_derivatives(tree: Node, point: Fraction, side: int) -> int:
 
 
 def _sign_at(tree: Node, point: Fraction) -> int:
-    value = rational_value(tree, point)
+    try:
+        value = exact_value(tree, point)  # substituting would fold 0 * (1/0) to 0
+    except ExpressionError:  # more digits than are kept
+        value = None
     if value is not None:
         return (value > 0) - (value < 0)
     for bits in (64, 256, 1024):
@@ -166,7 +170,8 @@ def inside(tree: Node, low: Fraction | float, high: Fraction | float) -> Node:
         if line is None:
             return None
         k, c = line
-        ends = [k * t + c if isinstance(t, Fraction) else (c if k == 0 else k * t) for t in (low, high)]
+        # At infinity only the sign of the slope speaks; as a float it could be 0 or infinite itself.
+        ends = [k * t + c if isinstance(t, Fraction) else (c if k == 0 else t if k > 0 else -t) for t in (low, high)]
         if min(ends) >= 0 and max(ends) > 0:
             return 1
         return -1 if max(ends) <= 0 and min(ends) < 0 else None

@@ -11,7 +11,7 @@ from uneven.calibration.certificates.kernel import DIFFERENCE, NEGATIVE, POSITIV
 from uneven.calibration.certificates.psi import check_psi
 from uneven.calibration.certificates.reader import Steps, read_document, read_loss
 from uneven.calibration.certificates.steps import WHOLE_LINE, Descent, Floor, Kink, Mirror, Point, Sign, Slope
-from uneven.errors import CertificateError
+from uneven.errors import CertificateError, ExpressionError
 
 _ONE, _ZERO = Fraction(1), Fraction(0)
 
@@ -53,10 +53,13 @@ def verify(certificate: Certificate | str) -> bool:
     steps = Steps(document["steps"], kernel)
     if document["method"] not in _METHODS:
         raise CertificateError(f"the method {document['method']!r} proves nothing")
-    _METHODS[document["method"]](steps, claim)
-    steps.require_end()
-    if document["psi"] is not None:
-        check_psi(kernel, document["psi"], claim, document["method"])
+    try:
+        _METHODS[document["method"]](steps, claim)
+        steps.require_end()
+        if document["psi"] is not None:
+            check_psi(kernel, document["psi"], claim, document["method"])
+    except ExpressionError as error:
+        raise CertificateError(f"a formula or number of the proof is too large: {error}") from None
     return True
 
 
@@ -132,7 +135,11 @@ def _tangential(steps: Steps, claim: Claim) -> None:
         for side in (1, -1):
             steps.take(Floor, weights=at(low), side=side, level=None)
         return
-    # The risk is affine in eta: what holds at both ends holds at the one alpha in between where the slope is 0.
+    # Let a = A - C(., 0) and b = B - C(., 0), concave in eta and at most 0. At low the slope of the risk at 0 is
+    # positive and the bowl and floor on the right show a = 0 there, so a does not rise to the right of low; likewise
+    # b = 0 at high, so b does not fall to the left of high. So D does not rise on [low, high], and D = 0 on an
+    # interval would need slope 0 at 0 for two etas. Below low, C(eta, .) on t >= 0 is a mixture of C(low, .) and L-1,
+    # both smallest at 0, so A = C(eta, 0) > B; above high likewise.
     steps.take(Slope, weights=at(low), side=1, sign=1)
     steps.take(Slope, weights=at(high), side=1, sign=-1)
     _halves(steps)

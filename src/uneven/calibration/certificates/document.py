@@ -20,6 +20,7 @@ PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
 MAX_CHARACTERS = 5_000_000
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]{1,4})?(?:/[0-9]+)?")
 _MOST_CHARACTERS = 4000
+_MOST_BITS = 12_000  # two doubles multiplied have 4,200 at most
 
 Claim = dict[str, Any]
 
@@ -37,10 +38,13 @@ def read_number(text: Any) -> Fraction:
         raise CertificateError(f"an exact number such as '1/3' or '0.25' is needed, got {str(text)[:60]!r}")
     try:
         value = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        value = None
-    if value is None or number_text(value) != text:
-        raise CertificateError(f"{text[:60]!r} is not how an exact number is written here")
+        if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
+            raise CertificateError(f"a number has at most {_MOST_BITS} bits, got {text[:60]!r}")
+        canonical = number_text(value)
+    except ZeroDivisionError:
+        raise CertificateError(f"{text[:60]!r} divides by 0") from None
+    if canonical != text:
+        raise CertificateError(f"{text[:60]!r} is written {canonical[:60]!r} in a certificate")
     return value
 
 

@@ -40,8 +40,8 @@ class Guesses:
 
     @cached_property
     def size(self) -> Fraction:
-        """The order of magnitude of the loss: the larger partial loss at t = 0."""
-        return max(Fraction(float(partial.value(np.zeros(1))[0])) for partial in self.loss.partials)
+        """The order of magnitude of the loss: the larger partial loss at t = 0, or 1 if both vanish there."""
+        return max(Fraction(float(partial.value(np.zeros(1))[0])) for partial in self.loss.partials) or Fraction(1)
 
     @cached_property
     def crossing(self) -> Fraction | None:

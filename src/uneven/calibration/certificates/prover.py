@@ -7,7 +7,7 @@ of the kernel, on which alone a certificate rests.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +18,7 @@ from uneven.calibration.certificates.by_convexity import prove_convex
 from uneven.calibration.certificates.by_crossing import prove_transversal
 from uneven.calibration.certificates.by_order import refute, refute_far
 from uneven.calibration.certificates.by_tangency import prove_tangential
+from uneven.calibration.certificates.checker import verify
 from uneven.calibration.certificates.document import CLAIMS, SCHEMA, THEOREMS, Certificate, number, statement
 from uneven.calibration.certificates.guesses import Guesses
 from uneven.calibration.certificates.kernel import NEGATIVE, POSITIVE, Kernel
@@ -26,7 +27,7 @@ from uneven.calibration.certificates.reader import read_loss
 from uneven.calibration.certificates.search import Budget, Exhausted, Search
 from uneven.calibration.certificates.steps import Step
 from uneven.calibration.implied import as_loss
-from uneven.errors import LossError
+from uneven.errors import CertificateError, LossError
 from uneven.expression import to_text
 from uneven.losses import Loss, Phi
 from uneven.losses._partial import Partial
@@ -94,13 +95,29 @@ def certify(
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise LossError(f"budget must be a positive whole number of cells, got {_inputs.brief(budget)}")
     limit = None if seconds is None else float(_inputs.positive("seconds", seconds))
-    eps = None if psi is None else [_inputs.exact("psi", value) for value in psi]
+    eps = None if psi is None else _read_eps(psi)
     written = dict(zip(("positive", "negative"), map(_written, chosen.partials), strict=True))
     kernel = Kernel(*read_loss(written), _BITS)
     guesses = Guesses(chosen)
     bench = Bench(kernel, Search(kernel, Budget(budget, limit), guesses.edges), guesses, asked, width)
     proof = _proof(bench)
     table = None if eps is None or proof.method == "none" else _psi_table(bench, proof, eps)
+    certificate = _written_out(written, proof, table)
+    try:
+        if proof.method != "none":
+            verify(certificate)
+    except CertificateError as error:  # a fault of the prover must not become a claim
+        return _written_out(written, _undecided(bench, f"the proof did not stand its own check ({error})"), None)
+    return certificate
+
+
+def _read_eps(psi: Sequence[Exact]) -> list[Fraction]:
+    if isinstance(psi, str) or not isinstance(psi, Iterable):
+        raise LossError(f"psi must be a sequence of cost regrets such as [0.01, 0.1], got {_inputs.brief(psi)}")
+    return [_inputs.exact("psi", value) for value in psi]
+
+
+def _written_out(loss: dict[str, Any], proof: Proof, table: dict[str, Any] | None) -> Certificate:
     document = {
         "schema": SCHEMA,
         "status": CLAIMS[proof.claim["kind"]][0],
@@ -108,7 +125,7 @@ def certify(
         "theorem": THEOREMS[proof.method],
         "method": proof.method,
         "claim": proof.claim,
-        "loss": written,
+        "loss": loss,
         "bits": _BITS,
         "steps": [step.to_dict() for step in proof.steps],
         "psi": table,

@@ -6,7 +6,15 @@ import json
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from uneven.calibration.certificates.document import CLAIMS, MAX_CHARACTERS, SCHEMA, THEOREMS, read_number, statement
+from uneven.calibration.certificates.document import (
+    CLAIMS,
+    MAX_CHARACTERS,
+    SCHEMA,
+    THEOREMS,
+    number,
+    read_number,
+    statement,
+)
 from uneven.calibration.certificates.kernel import Kernel
 from uneven.calibration.certificates.steps import Floor, Step, read_step
 from uneven.errors import CertificateError, UnevenError
@@ -18,6 +26,7 @@ S = TypeVar("S", bound=Step)
 _ZERO = Fraction(0)
 _FIELDS = {"schema", "status", "statement", "theorem", "method", "claim", "loss", "bits", "steps", "psi"}
 _BITS = range(64, 4097)
+_MOST_WORK = 500_000_000  # characters times bits: checking takes seconds, not hours
 
 
 def read_document(text: str) -> dict[str, Any]:
@@ -28,7 +37,9 @@ def read_document(text: str) -> dict[str, Any]:
         raise CertificateError(f"a certificate has at most {MAX_CHARACTERS} characters, this has {len(text)}")
     try:
         document = json.loads(text, object_pairs_hook=_without_repeats)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except CertificateError:
+        raise
+    except (ValueError, RecursionError) as error:  # also a whole number of thousands of digits
         raise CertificateError(f"this is not JSON: {error}") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise CertificateError(f"this is not a certificate of the schema {SCHEMA}")
@@ -42,12 +53,20 @@ def read_document(text: str) -> dict[str, Any]:
         raise CertificateError(
             f"a claim {claim['kind']!r} has status {status!r} and fields {', '.join(sorted(fields))}"
         )
-    if document["method"] not in THEOREMS or document["theorem"] != THEOREMS[document["method"]]:
+    if (
+        not isinstance(document["method"], str)
+        or document["method"] not in THEOREMS
+        or document["theorem"] != THEOREMS[document["method"]]
+    ):
         raise CertificateError("the theorem is not the one of the method")
     if document["statement"] != statement(claim):
         raise CertificateError("the statement does not say what the claim says")
     if type(document["bits"]) is not int or document["bits"] not in _BITS:
         raise CertificateError(f"bits must be a whole number from {_BITS.start} to {_BITS.stop - 1}")
+    if len(text) * document["bits"] > _MOST_WORK:
+        raise CertificateError(
+            f"at {document['bits']} bits a certificate has at most {_MOST_WORK // document['bits']} characters"
+        )
     if not isinstance(document["steps"], list):
         raise CertificateError("the steps are a list")
     return document
@@ -75,11 +94,14 @@ def _read_partial(data: Any) -> Partial:
         raise CertificateError("a weight is positive, and a scale is not 0")
     try:
         function = phi(data["function"])
+        partial = Partial(function, weight, scale)
+        canonical = to_text(function.tree)
+        to_text(partial.tree)  # refuses what has too many digits
     except UnevenError as error:
         raise CertificateError(f"a partial loss is no loss: {error}") from None
-    if to_text(function.tree) != data["function"]:
-        raise CertificateError("a function is not in its canonical form")
-    return Partial(function, weight, scale)
+    if canonical != data["function"]:
+        raise CertificateError(f"a function is not in its canonical form, which is {canonical!r}")
+    return partial
 
 
 class Steps:
@@ -108,12 +130,14 @@ class Steps:
         step = self.peek()
         self._taken += 1
         if not isinstance(step, kind):
-            raise self.fail(f"the method needs a step {kind.name!r} here")
+            given = "there is none" if step is None else f"it is {step.name!r}"
+            raise self.fail(f"the method needs a step {kind.name!r} here; {given}")
         if isinstance(step, Floor):
             expected.setdefault("start", _ZERO)
         for field, value in expected.items():
             if getattr(step, field) != value:
-                raise self.fail(f"the method needs another {field!r} in this step {kind.name!r}")
+                needed, given = _shown(value), _shown(getattr(step, field))
+                raise self.fail(f"the method needs {field} = {needed} in this step {kind.name!r}, got {given}")
         try:
             step.check(self._kernel)
         except CertificateError as error:
@@ -124,3 +148,10 @@ class Steps:
         if self._taken != len(self._data):
             self._taken += 1
             raise self.fail("the method needs no further step")
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))})"
+    text = "F(0)" if value is None else number(value) if isinstance(value, Fraction | float) else repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."

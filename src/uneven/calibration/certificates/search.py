@@ -183,7 +183,7 @@ def _middle(low: End, high: End) -> Fraction | None:
 
 
 def power_of_two(value: Fraction) -> Fraction:
-    """A power of two near a number, with its sign: a short edge for a cell."""
+    """A power of two near a number other than 0, with its sign: a short edge for a cell."""
     size = abs(value)
     power = size.numerator.bit_length() - size.denominator.bit_length()
     nearby = Fraction(2) ** power

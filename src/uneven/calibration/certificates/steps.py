@@ -256,7 +256,7 @@ _KINDS: dict[str, type[Step]] = {kind.name: kind for kind in (Sign, Floor, Point
 
 def read_step(data: Any) -> Step:
     """A step from its dictionary."""
-    if not isinstance(data, dict) or data.get("step") not in _KINDS:
+    if not isinstance(data, dict) or not isinstance(data.get("step"), str) or data["step"] not in _KINDS:
         known = ", ".join(map(repr, _KINDS))
         raise CertificateError(f"a step is an object whose 'step' is one of {known}")
     return _KINDS[data["step"]].from_dict(data)
@@ -294,8 +294,9 @@ def _require_cover(cells: Any, low: End, high: End) -> None:
     """Cells in order, each starting where the one before ends, from low to high."""
     if cells[0][0] != low or cells[-1][1] != high:
         raise CertificateError(f"its cells do not reach from {number(low)} to {number(high)}")
-    if any(not left < right for left, right in cells):
-        raise CertificateError("a cell is empty")
+    for left, right in cells:
+        if not left < right:
+            raise CertificateError(f"the cell [{number(left)}, {number(right)}] is empty")
     for (_, end), (start, _) in pairwise(cells):
         if end != start:
             raise CertificateError(f"its cells leave a gap or overlap between {number(end)} and {number(start)}")
