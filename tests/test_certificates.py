@@ -62,6 +62,15 @@ def test_the_registry_is_decided(name: str, gamma: str) -> None:
             assert high - low <= Fraction(1, 10**12)
 
 
+@pytest.mark.parametrize("name", uneven.losses.names())
+def test_small_costs(name: str) -> None:
+    """A false alarm that costs a millionth: also there everything is decided."""
+    loss = uneven.UnevenMarginLoss(name, gamma=83.9, alpha=1e-6)
+    certificate = certify(loss)
+    assert certificate.status != "undecided", certificate
+    require_agreement(loss, certificate)
+
+
 @pytest.mark.parametrize("gamma", [0.1, 2.0, 10.0])
 @pytest.mark.parametrize("name", OTHERS)
 def test_the_enclosed_alpha_is_the_one_of_multiprecision(name: str, gamma: float) -> None:

@@ -113,7 +113,7 @@ class Bench:
         near = self.guesses.minimiser(side, eta)
         top = self.point(eta, side).value
         for bits in (36, 26, 18, 12, 8):
-            slack = power_of_two(max(top, self.guesses.size) / 2**bits)
+            slack = power_of_two((top or self.guesses.size) / 2**bits)
             level = max(((top - slack) // slack) * slack, _ZERO)
             floor = self.search.floor(at(eta), side, level, near, most=150)
             if floor is not None:

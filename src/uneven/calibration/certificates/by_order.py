@@ -17,7 +17,9 @@ _FAR_APART = Fraction(1, 10**6)
 def refute_far(bench: Bench) -> Proof:
     """An alpha far from where the sides cross is refuted by one eta between the two."""
     guess, alpha = bench.guesses.crossing, bench.alpha
-    if alpha is None or guess is None or abs(alpha - guess) < _FAR_APART:
+    if alpha is None or guess is None:
+        raise NotShown
+    if abs(alpha - guess) < _FAR_APART * min(alpha, 1 - alpha, guess, 1 - guess):
         raise NotShown
     return _refuted_at(bench, alpha, simplest_between((alpha + 3 * guess) / 4, (3 * alpha + guess) / 4))
 
