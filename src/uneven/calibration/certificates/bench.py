@@ -112,9 +112,11 @@ class Bench:
         """A lower bound of the infimum over one side, as close to it as is easily proved."""
         near = self.guesses.minimiser(side, eta)
         top = self.point(eta, side).value
-        for bits in (36, 26, 18, 12, 8):
-            slack = power_of_two((top or self.guesses.size) / 2**bits)
-            level = max(((top - slack) // slack) * slack, _ZERO)
+        levels = [_ZERO]
+        if top > self.guesses.size / 2**80:  # an infimum of 0 that is a limit has nothing above 0 to prove
+            slacks = [power_of_two(top / 2**bits) for bits in (36, 26, 18, 12, 8)]
+            levels = [((top - slack) // slack) * slack for slack in slacks] + levels
+        for level in levels:
             floor = self.search.floor(at(eta), side, level, near, most=150)
             if floor is not None:
                 return floor
