@@ -13,7 +13,9 @@ import uneven
 from uneven.expression import derivative, parse, simplify, to_latex, to_text
 from uneven.losses import Phi
 from uneven.losses._facts import falsified
+from uneven.losses._phi import smooth_switches
 from uneven.ops.balls import enclose, enclose_interval, interval
+from uneven.ops.kernels import compiled
 from uneven.ops.rationals import exact_value
 
 Law = Callable[[Phi], None]
@@ -218,6 +220,26 @@ def symmetry_of_gamma(phi: Phi) -> None:
     t, eta = np.linspace(-2, 2, 9), 0.3
     one, other = uneven.UnevenMarginLoss(phi, gamma=4), uneven.UnevenMarginLoss(phi, gamma=0.25)
     assert np.allclose(other.conditional_risk(eta, 4 * t), 4 * one.conditional_risk(1 - eta, -t), rtol=1e-13)
+
+
+@law
+def kernels_agree_with_values(phi: Phi) -> None:
+    """The compiled kernel has the values, slopes and curvatures of NumPy, also in the tails, and is never NaN."""
+    kernel = compiled(phi.tree, smooth_switches(phi.tree))
+    t = np.concatenate([RANDOM.normal(scale=3, size=2000), np.linspace(-800, 800, 1601), [0.0, 1e-12, 1e100, -1e100]])
+    t = t[~np.isin(t, phi.kinks)]
+    found = (*kernel.first(t), kernel.second(t))
+    wanted = (phi(t), phi.slope(t), phi.curvature(t))
+    sizes = [np.abs(array) for array in wanted]
+    # A rounding of t alone moves a result by t times its slope; where terms cancel, by a share of what was derived.
+    with np.errstate(all="ignore"):
+        slack = (t * sizes[1], t * sizes[2] + sizes[0] / 100, t * sizes[2] + sizes[1] / 100)
+    for ours, truth, size, other in zip(found, wanted, sizes, slack, strict=True):
+        assert not np.isnan(ours).any()
+        finite = np.isfinite(size) & np.isfinite(other)
+        assert np.array_equal(ours[~np.isfinite(size)], truth[~np.isfinite(size)])
+        error = np.abs(ours[finite] - truth[finite])
+        assert np.all(error <= (4e-13 * size + 4e-14 * np.abs(other))[finite] + 1e-320)
 
 
 @law

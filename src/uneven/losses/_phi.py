@@ -161,7 +161,7 @@ class Phi:
         slope = derivative(self.tree)
         result = evaluated(slope if order == 1 else derivative(slope), t)
         if order == 1:
-            for point, value in _smooth_switches(self.tree):
+            for point, value in smooth_switches(self.tree):
                 result[t == point] = value
         return result
 
@@ -181,7 +181,7 @@ def evaluated(tree: Node, t: np.ndarray, limits: Callable[[], tuple[float, float
 
 
 @lru_cache(maxsize=1024)
-def _smooth_switches(tree: Node) -> tuple[tuple[float, float], ...]:
+def smooth_switches(tree: Node) -> tuple[tuple[float, float], ...]:
     """Switch points that are no kinks, with the slope there.
 
     relu and abs have slope 0 where they turn, each on its own; a sum of them may be smooth and its slope

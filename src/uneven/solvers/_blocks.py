@@ -1,0 +1,307 @@
+"""Compiled passes over the rows of a matrix: scores, losses and gradient of one block while it is in the cache.
+
+Every function here works on the rows lo to hi, holds no lock and shares nothing, so that threads can run one each.
+``phi`` is a pair of addresses of kernels (:mod:`uneven.ops.kernels`), of the negative and the positive class;
+``y`` holds the class as 0 or 1, ``weights`` and ``scales`` are pairs by class: an example pays
+weights[y] * s * phi[y](scales[y] * score). An empty ``s`` means 1 for all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "cache": True,
+    "error_model": "numpy",
+    # Sums may be taken in any order; NaN and infinity keep their meaning.
+    "fastmath": {"contract", "reassoc", "nsz"},
+}
+#: Bytes of a block of rows: it is read twice, the second time from the cache.
+_BLOCK_BYTES = 1 << 17
+_MOST_ROWS = 1024
+
+
+def _caller(pointers: int) -> Any:
+    """A compiled call of the C function at an address, with a length and some pointers given as integers."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word, pointer = ir.IntType(64), ir.DoubleType().as_pointer()
+        function = ir.FunctionType(ir.VoidType(), [word, *[pointer] * pointers])
+        target = builder.inttoptr(arguments[0], function.as_pointer())
+        builder.call(target, [arguments[1], *(builder.inttoptr(value, pointer) for value in arguments[2:])])
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * (2 + pointers)), code
+
+
+@intrinsic
+def _call(typing_context: Any, address: Any, n: Any, t: Any, value: Any, slope: Any) -> Any:
+    return _caller(3)
+
+
+@intrinsic
+def _call_second(typing_context: Any, address: Any, n: Any, t: Any, curvature: Any) -> Any:
+    return _caller(2)
+
+
+@njit(**_OPTIONS)
+def _factor(y: Any, s: Any, weights: Any, i: int) -> float:
+    """What the loss of row i is multiplied by."""
+    a = weights[y[i]]
+    return a * s[i] if s.size else a
+
+
+@njit(**_OPTIONS)
+def losses(phi: Any, y: Any, s: Any, weights: Any, scales: Any, lo: int, n: int, work: Any) -> float:
+    """Sum of the losses of n rows from lo on with scores work[0]; their slopes in the score replace the scores."""
+    for i in range(n):
+        work[0, i] *= scales[y[lo + i]]
+    _call(phi[1], n, work[0].ctypes.data, work[1].ctypes.data, work[2].ctypes.data)
+    if phi[0] != phi[1]:
+        _call(phi[0], n, work[0].ctypes.data, work[3].ctypes.data, work[4].ctypes.data)
+        for i in range(n):
+            if y[lo + i] == 0:
+                work[1, i] = work[3, i]
+                work[2, i] = work[4, i]
+    total = 0.0
+    for i in range(n):
+        a = _factor(y, s, weights, lo + i)
+        # An example of weight 0 pays nothing, also where its loss overflows.
+        total += a * work[1, i] if a > 0 else 0.0
+        work[0, i] = a * scales[y[lo + i]] * work[2, i] if a > 0 else 0.0
+    return total
+
+
+@njit(**_OPTIONS)
+def rows_per_block(width: int, item: int) -> int:
+    return max(16, min(_MOST_ROWS, _BLOCK_BYTES // (item * max(width, 1)) // 4 * 4))
+
+
+@njit(**_OPTIONS)
+def _scores_rows(X: Any, w: Any, b: float, lo: int, n: int, out: Any) -> None:
+    d = X.shape[1]
+    full = n // 4 * 4
+    for i in range(0, full, 4):
+        r0, r1, r2, r3 = X[lo + i], X[lo + i + 1], X[lo + i + 2], X[lo + i + 3]
+        t0 = t1 = t2 = t3 = 0.0
+        for j in range(d):
+            wj = w[j]
+            t0 += wj * r0[j]
+            t1 += wj * r1[j]
+            t2 += wj * r2[j]
+            t3 += wj * r3[j]
+        out[i], out[i + 1], out[i + 2], out[i + 3] = t0 + b, t1 + b, t2 + b, t3 + b
+    for i in range(full, n):
+        row = X[lo + i]
+        t = 0.0
+        for j in range(d):
+            t += w[j] * row[j]
+        out[i] = t + b
+
+
+@njit(**_OPTIONS)
+def _add_rows(X: Any, r: Any, lo: int, n: int, g: Any) -> None:
+    d = X.shape[1]
+    full = n // 4 * 4
+    for i in range(0, full, 4):
+        r0, r1, r2, r3 = X[lo + i], X[lo + i + 1], X[lo + i + 2], X[lo + i + 3]
+        a0, a1, a2, a3 = r[i], r[i + 1], r[i + 2], r[i + 3]
+        if a0 == 0.0 and a1 == 0.0 and a2 == 0.0 and a3 == 0.0:
+            continue  # rows beyond the margin are not even read
+        for j in range(d):
+            g[j] += (a0 * r0[j] + a1 * r1[j]) + (a2 * r2[j] + a3 * r3[j])
+    for i in range(full, n):
+        row = X[lo + i]
+        a = r[i]
+        for j in range(d):
+            g[j] += a * row[j]
+
+
+@njit(**_OPTIONS)
+def _scores_columns(Xt: Any, w: Any, b: float, lo: int, n: int, out: Any) -> None:
+    for i in range(n):
+        out[i] = b
+    d = Xt.shape[0]
+    full = d // 4 * 4
+    for j in range(0, full, 4):
+        c0, c1, c2, c3 = Xt[j, lo:], Xt[j + 1, lo:], Xt[j + 2, lo:], Xt[j + 3, lo:]
+        w0, w1, w2, w3 = w[j], w[j + 1], w[j + 2], w[j + 3]
+        for i in range(n):
+            out[i] += (w0 * c0[i] + w1 * c1[i]) + (w2 * c2[i] + w3 * c3[i])
+    for j in range(full, d):
+        column = Xt[j, lo:]
+        wj = w[j]
+        for i in range(n):
+            out[i] += wj * column[i]
+
+
+@njit(**_OPTIONS)
+def _add_columns(Xt: Any, r: Any, lo: int, n: int, g: Any) -> None:
+    for j in range(Xt.shape[0]):
+        column = Xt[j, lo:]
+        total = 0.0
+        for i in range(n):
+            total += r[i] * column[i]
+        g[j] += total
+
+
+@njit(**_OPTIONS)
+def _scores_sparse(data: Any, indices: Any, indptr: Any, w: Any, b: float, lo: int, n: int, out: Any) -> None:
+    for i in range(n):
+        t = b
+        # Unsigned: Numba would otherwise test every index for wrapping around.
+        for k in range(np.uint64(indptr[lo + i]), np.uint64(indptr[lo + i + 1])):
+            t += data[k] * w[np.uint64(indices[k])]
+        out[i] = t
+
+
+@njit(**_OPTIONS)
+def _add_sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, n: int, g: Any) -> None:
+    for i in range(n):
+        a = r[i]
+        if a != 0.0:
+            for k in range(np.uint64(indptr[lo + i]), np.uint64(indptr[lo + i + 1])):
+                g[np.uint64(indices[k])] += a * data[k]
+
+
+@njit(**_OPTIONS)
+def scores_rows(X: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
+    _scores_rows(X, w, b, lo, hi - lo, out[lo:])
+
+
+@njit(**_OPTIONS)
+def scores_columns(Xt: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
+    size = 4 * rows_per_block(Xt.shape[0], Xt.itemsize)
+    for start in range(lo, hi, size):
+        _scores_columns(Xt, w, b, start, min(size, hi - start), out[start:])
+
+
+@njit(**_OPTIONS)
+def scores_sparse(data: Any, indices: Any, indptr: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
+    _scores_sparse(data, indices, indptr, w, b, lo, hi - lo, out[lo:])
+
+
+@njit(**_OPTIONS)
+def squared_sparse(data: Any, indices: Any, indptr: Any, r: Any, out: Any) -> Any:
+    """The squares of a CSR matrix, transposed, times a vector."""
+    for i in range(r.size):
+        a = r[i]
+        if a != 0.0:
+            for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+                out[np.uint64(indices[k])] += a * data[k] * data[k]
+    return out
+
+
+@njit(**_OPTIONS)
+def pass_rows(
+    X: Any, phi: Any, y: Any, s: Any, weights: Any, scales: Any, w: Any, b: float, lo: int, hi: int, g: Any
+) -> float:
+    """Losses of the rows of a C-ordered matrix; their gradient is added to g, whose last entry is the intercept's."""
+    size = rows_per_block(X.shape[1], X.itemsize)
+    work = np.empty((5, size))
+    total = 0.0
+    for start in range(lo, hi, size):
+        n = min(size, hi - start)
+        _scores_rows(X, w, b, start, n, work[0])
+        total += losses(phi, y, s, weights, scales, start, n, work)
+        _add_rows(X, work[0], start, n, g)
+        g[-1] += work[0, :n].sum()
+    return total
+
+
+@njit(**_OPTIONS)
+def pass_columns(
+    Xt: Any, phi: Any, y: Any, s: Any, weights: Any, scales: Any, w: Any, b: float, lo: int, hi: int, g: Any
+) -> float:
+    """The same for the transpose of an F-ordered matrix; blocks are longer, to read long stretches of columns."""
+    size = 4 * rows_per_block(Xt.shape[0], Xt.itemsize)
+    work = np.empty((5, size))
+    total = 0.0
+    for start in range(lo, hi, size):
+        n = min(size, hi - start)
+        _scores_columns(Xt, w, b, start, n, work[0])
+        total += losses(phi, y, s, weights, scales, start, n, work)
+        _add_columns(Xt, work[0], start, n, g)
+        g[-1] += work[0, :n].sum()
+    return total
+
+
+@njit(**_OPTIONS)
+def pass_sparse(
+    data: Any,
+    indices: Any,
+    indptr: Any,
+    phi: Any,
+    y: Any,
+    s: Any,
+    weights: Any,
+    scales: Any,
+    w: Any,
+    b: float,
+    lo: int,
+    hi: int,
+    g: Any,
+) -> float:
+    """The same for the rows of a CSR matrix."""
+    work = np.empty((5, _MOST_ROWS))
+    total = 0.0
+    for start in range(lo, hi, _MOST_ROWS):
+        n = min(_MOST_ROWS, hi - start)
+        _scores_sparse(data, indices, indptr, w, b, start, n, work[0])
+        total += losses(phi, y, s, weights, scales, start, n, work)
+        _add_sparse(data, indices, indptr, work[0], start, n, g)
+        g[-1] += work[0, :n].sum()
+    return total
+
+
+@njit(**_OPTIONS)
+def bent_rows(X: Any, bend: Any, v: Any, c: float, lo: int, hi: int, g: Any) -> None:
+    """Add (X 1)' diag(bend) (X 1) (v c) of the rows lo to hi of a C-ordered matrix to g."""
+    size = rows_per_block(X.shape[1], X.itemsize)
+    work = np.empty(size)
+    for start in range(lo, hi, size):
+        n = min(size, hi - start)
+        _scores_rows(X, v, c, start, n, work)
+        for i in range(n):
+            work[i] *= bend[start + i]
+        _add_rows(X, work, start, n, g)
+        g[-1] += work[:n].sum()
+
+
+@njit(**_OPTIONS)
+def bent_columns(Xt: Any, bend: Any, v: Any, c: float, lo: int, hi: int, g: Any) -> None:
+    """The same for the transpose of an F-ordered matrix."""
+    size = 4 * rows_per_block(Xt.shape[0], Xt.itemsize)
+    work = np.empty(size)
+    for start in range(lo, hi, size):
+        n = min(size, hi - start)
+        _scores_columns(Xt, v, c, start, n, work)
+        for i in range(n):
+            work[i] *= bend[start + i]
+        _add_columns(Xt, work, start, n, g)
+        g[-1] += work[:n].sum()
+
+
+@njit(**_OPTIONS)
+def bent_sparse(data: Any, indices: Any, indptr: Any, bend: Any, v: Any, c: float, lo: int, hi: int, g: Any) -> None:
+    """The same for a CSR matrix; rows without a bend are not read."""
+    total = 0.0
+    for i in range(lo, hi):
+        h = bend[i]
+        if h == 0.0:
+            continue
+        first, last = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
+        t = c
+        for k in range(first, last):
+            t += data[k] * v[np.uint64(indices[k])]
+        t *= h
+        total += t
+        for k in range(first, last):
+            g[np.uint64(indices[k])] += t * data[k]
+    g[-1] += total

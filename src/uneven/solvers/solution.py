@@ -1,0 +1,48 @@
+"""What every solver returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+#: Called once per iteration with a line that says how far the solver is.
+Progress = Callable[[str], None]
+
+
+def silent(line: str) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A minimiser and the evidence for it.
+
+    Attributes
+    ----------
+    theta : ndarray
+        Coefficients, then the intercept.
+    value : float
+        The objective there.
+    converged : bool
+        Whether the stopping rule holds.
+    status : str
+        A sentence.
+    iterations : int
+    suboptimality : float
+        How far the value is above the optimum at most: a proved gap, or an estimate (``status`` says which).
+    duality_gap : float or None
+        Value minus a proved lower bound of the optimum, where there is one.
+    stats : dict
+        Passes over X and the like.
+    """
+
+    theta: np.ndarray
+    value: float
+    converged: bool
+    status: str
+    iterations: int
+    suboptimality: float
+    duality_gap: float | None = None
+    stats: dict[str, float] = field(default_factory=dict)
