@@ -34,15 +34,17 @@ def read_document(text: str) -> dict[str, Any]:
     if not isinstance(text, str):
         raise CertificateError(f"a certificate or its JSON text is needed, got a {type(text).__name__}")
     if len(text) > MAX_CHARACTERS:
-        raise CertificateError(f"a certificate has at most {MAX_CHARACTERS} characters, this has {len(text)}")
+        raise CertificateError(
+            f"a certificate has at most {MAX_CHARACTERS} characters, this has {len(text)}", unreadable=True
+        )
     try:
         document = json.loads(text, object_pairs_hook=_without_repeats)
     except CertificateError:
         raise
     except (ValueError, RecursionError) as error:  # also a whole number of thousands of digits
-        raise CertificateError(f"this is not JSON: {error}") from None
+        raise CertificateError(f"this is not JSON: {error}", unreadable=True) from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise CertificateError(f"this is not a certificate of the schema {SCHEMA}")
+        raise CertificateError(f"this is not a certificate of the schema {SCHEMA}", unreadable=True)
     if set(document) != _FIELDS:
         raise CertificateError(f"a certificate has the fields {', '.join(sorted(_FIELDS))} and no others")
     claim = document["claim"]
