@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from terminal import in_terminal
 
 import uneven
 from uneven.cli.main import main
@@ -157,24 +157,6 @@ def test_in_a_terminal(colour: bool) -> None:
     assert "hinge" in shown
     if not colour:
         assert "\x1b[3" not in shown
-
-
-def in_terminal(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
-    """Exit code and everything shown in a pseudo-terminal."""
-    main_end, other_end = pty.openpty()
-    process = subprocess.Popen(command, stdout=other_end, stderr=other_end, env=environment)
-    os.close(other_end)
-    shown = b""
-    while True:
-        try:
-            part = os.read(main_end, 4096)
-        except OSError:
-            break
-        if not part:
-            break
-        shown += part
-    os.close(main_end)
-    return process.wait(), shown.decode()
 
 
 def test_a_bar_moves_in_a_terminal(tmp_path: Path) -> None:

@@ -12,7 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from sklearn.datasets import load_breast_cancer
+from terminal import in_terminal
+
+from uneven.cli.main import main
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "docs" / "command.md"]
@@ -58,3 +62,20 @@ def test_the_page(page: Path, folder: Path) -> None:
         if shown.strip() and shown.strip() != "...":
             flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
             assert checker.check_output(shown, done.stdout, flags), (command, done.stdout)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_page_in_a_terminal(page: Path, folder: Path) -> None:
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
+    for command, _ in sessions(page):
+        status, shown = in_terminal([sys.executable, "-m", "uneven", *shlex.split(command)[1:]], environment, folder)
+        assert status == 0, (command, shown)
+        assert "Traceback" not in shown
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_page_in_process(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    for command, _ in sessions(page):
+        result = CliRunner().invoke(main, shlex.split(command)[1:])
+        assert result.exit_code == 0, (command, result.output)
