@@ -24,6 +24,9 @@ docs: $(VENV)/.package
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/imports.py
 	$(BIN)/python benchmarks/calibration.py
+	$(BIN)/python benchmarks/certificates.py
+	$(BIN)/python benchmarks/svm.py
+	$(BIN)/python benchmarks/tuning.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
@@ -34,7 +37,7 @@ $(VENV)/.python:
 	touch $@
 
 $(VENV)/.package: $(VENV)/.python pyproject.toml constraints.txt
-	$(PIP) --editable .
+	$(PIP) --editable ".[plot]"
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.package

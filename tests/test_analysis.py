@@ -205,7 +205,7 @@ def test_explicit_psi(name: str, alpha: str, gamma: object) -> None:
         beyond = s0 * b + (top - s0 * b) * (eps - b) / max(end - b, 1e-300)
         expected = np.where(eps <= b, s0 * eps, beyond)
     else:
-        K, kappa = al * (1 - al) * (1 + g), (1 - al) - g * al  # noqa: N806 - the symbols of the formula
+        K, kappa = al * (1 - al) * (1 + g), (1 - al) - g * al
         k = abs(kappa)
         if (al - 0.5) * (al - 1 / (1 + g)) >= 0:
             expected = eps**2 / (K + k * eps)

@@ -27,3 +27,17 @@ def test_consistency(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert other.bound[-1] > other.cost[-1]
     module["draw"]([calibrated, other], str(tmp_path / "consistency.png"))
     assert (tmp_path / "consistency.png").stat().st_size > 5000
+
+
+def test_gamma_path(tmp_path: Path) -> None:
+    """A margin that favours the negatives, where a missed positive costs twenty times as much, does not pay."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    module = runpy.run_path(str(EXAMPLES / "gamma_path.py"))
+    found = module["searches"](repeats=1)
+    for search in found.values():
+        path = search.gamma_path_
+        assert path.mean_cost[0] > 1.3 * path.mean_cost.min()
+    module["draw"](found, str(tmp_path / "path.png"))
+    assert (tmp_path / "path.png").stat().st_size > 5000

@@ -44,6 +44,7 @@ def test_every_door(throw_away: str) -> None:
     assert uneven.calibrated_loss(phi, alpha=0.2, gamma=5).inverse_link(0.0) == pytest.approx(0.2)
     assert uneven.analyze(uneven.calibrated_loss(phi, alpha=0.2, gamma=5)).verdict.status == "calibrated"
     assert uneven.analyze(uneven.calibrated_loss(phi, alpha=0.2)).regret_bound(1e-3) > 0
+    assert uneven.verify(uneven.certify(phi, psi=["0.1"]))
     assert uneven.implied_alpha(phi).exact == Fraction(1, 2)
     table = CliRunner().invoke(main, ["losses"])
     assert table.exit_code == 0

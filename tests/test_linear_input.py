@@ -57,7 +57,7 @@ def spoiled(value: float) -> np.ndarray:
         ({"max_iter": 0}, {}, "max_iter must be a positive integer, got 0"),
         ({"max_iter": 1.5}, {}, "max_iter must be a positive integer, got 1.5"),
         ({"penalty": "l1"}, {}, "penalty must be 'l2' or None, got 'l1'"),
-        ({"solver": "saga"}, {}, "solver must be one of auto, lbfgs, newton, lagrangian, got 'saga'"),
+        ({"solver": "saga"}, {}, "solver must be one of auto, lbfgs, newton, lagrangian, dual, got 'saga'"),
         ({"loss": "hinge", "solver": "newton"}, {}, "solver='newton' does not fit this loss, which has a kink"),
         ({"loss": "sigmoid", "solver": "newton"}, {}, "solver='newton' does not fit this loss, which is not convex"),
         ({"loss": "perceptron"}, {}, "calibrated for no alpha: .*kink at t = 0"),

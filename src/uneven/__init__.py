@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from uneven import calibration as calibration
+    from uneven import figures as figures
     from uneven import losses as losses
     from uneven import metrics as metrics
     from uneven.calibration import analyze as analyze
     from uneven.calibration import calibrated_loss as calibrated_loss
+    from uneven.calibration import certify as certify
     from uneven.calibration import implied_alpha as implied_alpha
+    from uneven.calibration import verify as verify
     from uneven.costs import Cost as Cost
+    from uneven.learners import UnevenClassifierCV as UnevenClassifierCV
     from uneven.learners import UnevenLinearClassifier as UnevenLinearClassifier
+    from uneven.learners import UnevenPerceptron as UnevenPerceptron
+    from uneven.learners import UnevenSVC as UnevenSVC
     from uneven.losses import Loss as Loss
     from uneven.losses import UnevenMarginLoss as UnevenMarginLoss
     from uneven.losses import cost_loss as cost_loss
@@ -27,15 +33,20 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "Cost": "uneven.costs",
     "Loss": "uneven.losses",
+    "UnevenClassifierCV": "uneven.learners",
     "UnevenLinearClassifier": "uneven.learners",
     "UnevenMarginLoss": "uneven.losses",
+    "UnevenPerceptron": "uneven.learners",
+    "UnevenSVC": "uneven.learners",
     "analyze": "uneven.calibration",
     "calibrated_loss": "uneven.calibration",
+    "certify": "uneven.calibration",
     "cost_loss": "uneven.losses",
     "implied_alpha": "uneven.calibration",
     "phi": "uneven.losses",
+    "verify": "uneven.calibration",
 }
-_MODULES = ("calibration", "losses", "metrics")
+_MODULES = ("calibration", "figures", "losses", "metrics")
 
 __all__ = [*sorted(_HOME), *_MODULES]  # noqa: PLE0604 - the names of _HOME and _MODULES are strings
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CostError", "ExpressionError", "LossError", "UnevenError"]
+__all__ = ["CertificateError", "CostError", "ExpressionError", "LossError", "MissingExtraError", "UnevenError"]
 
 
 class UnevenError(ValueError):
@@ -39,3 +39,40 @@ class LossError(UnevenError):
 
 class CostError(UnevenError):
     """Costs, labels or weights do not describe a classification problem with two kinds of mistake."""
+
+
+class CertificateError(UnevenError):
+    """A certificate is not readable, or one of its steps does not hold.
+
+    Attributes
+    ----------
+    step : int or None
+        The first step that fails, counted from 1.
+    unreadable : bool
+        Whether the text is no certificate at all, so that there is nothing to check.
+    """
+
+    def __init__(self, message: str, step: int | None = None, *, unreadable: bool = False) -> None:
+        super().__init__(message)
+        self.step = step
+        self.unreadable = unreadable
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild_certificate_error, (self.args[0], self.step, self.unreadable))
+
+
+def _rebuild_certificate_error(message: str, step: int | None, unreadable: bool) -> CertificateError:
+    return CertificateError(message, step, unreadable=unreadable)
+
+
+class MissingExtraError(UnevenError, ImportError):
+    """A feature needs a package of an extra that is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} need the extra {extra!r}, which is not installed; pip install 'uneven[{extra}]' adds it"
+        )
+        self.feature, self.extra = feature, extra
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (MissingExtraError, (self.feature, self.extra))

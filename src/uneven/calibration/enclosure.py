@@ -16,8 +16,9 @@ from functools import cached_property
 from itertools import pairwise
 
 from uneven._hull import lower_hull
-from uneven.calibration.infimum import RigorousRisk, above, below
+from uneven.calibration.infimum import RigorousRisk
 from uneven.losses import Loss
+from uneven.ops.balls import above, below
 
 Vertex = tuple[Fraction, Fraction]
 _CONVEX_NODES, _OTHER_NODES = 64, 16
@@ -92,7 +93,7 @@ class PsiEnclosure:
     @cached_property
     def _lower(self) -> list[Vertex]:
         vertices = [vertex for side, nodes in self._nodes.items() for vertex in self._cells(side, nodes)]
-        return _hull([(Fraction(0), Fraction(0)), *vertices])
+        return hull([(Fraction(0), Fraction(0)), *vertices])
 
     def _cells(self, side: int, nodes: list[_Node]) -> list[Vertex]:
         found = []
@@ -100,7 +101,7 @@ class PsiEnclosure:
             lines = [(Fraction(0), Fraction(0))]  # H >= 0
             for p, n in (left.majorant, right.majorant):
                 lines.append((left.wrong_lower - _risk(left, p, n), right.wrong_lower - _risk(right, p, n)))
-            found += _largest(left.eps, right.eps, lines)
+            found += vertices_of_largest(left.eps, right.eps, lines)
         return found
 
     @cached_property
@@ -110,11 +111,11 @@ class PsiEnclosure:
             for node in nodes:
                 if node.eps > 0:
                     values[node.eps] = min(values.get(node.eps, node.gap_upper), node.gap_upper)
-        return _hull(list(values.items()))
+        return hull(list(values.items()))
 
     def bounds(self, eps: Fraction) -> tuple[Fraction, Fraction]:
         """Rationals below and above psi(eps)."""
-        lower, upper = _at(self._lower, eps), _at(self._upper, eps)
+        lower, upper = on_hull(self._lower, eps), on_hull(self._upper, eps)
         return min(lower, upper), upper
 
     def inverse_of_lower(self, r: Fraction) -> Fraction:
@@ -132,7 +133,7 @@ def _risk(node: _Node, p: Fraction, n: Fraction) -> Fraction:
     return node.eta * p + (1 - node.eta) * n
 
 
-def _largest(x0: Fraction, x1: Fraction, lines: list[tuple[Fraction, Fraction]]) -> list[Vertex]:
+def vertices_of_largest(x0: Fraction, x1: Fraction, lines: list[tuple[Fraction, Fraction]]) -> list[Vertex]:
     """Vertices of the maximum of affine functions given by their values at x0 and x1."""
     places = {Fraction(0), Fraction(1)}
     for i, (u0, u1) in enumerate(lines):
@@ -145,14 +146,16 @@ def _largest(x0: Fraction, x1: Fraction, lines: list[tuple[Fraction, Fraction]])
     return [(x0 + s * (x1 - x0), max(u0 + s * (u1 - u0) for u0, u1 in lines)) for s in sorted(places)]
 
 
-def _hull(vertices: list[Vertex]) -> list[Vertex]:
+def hull(vertices: list[Vertex]) -> list[Vertex]:
+    """Vertices of the lower convex hull, in order."""
     ordered = sorted(vertices)
     kept = lower_hull([x for x, _ in ordered], [y for _, y in ordered])
     return [ordered[k] for k in kept]
 
 
-def _at(vertices: list[Vertex], x: Fraction) -> Fraction:
-    k = bisect_right(vertices, (x, Fraction(10**9)))
+def on_hull(vertices: list[Vertex], x: Fraction) -> Fraction:
+    """The piecewise linear function through vertices, at x; beyond the last, its value."""
+    k = bisect_right(vertices, x, key=lambda vertex: vertex[0])
     if k >= len(vertices):
         return vertices[-1][1]
     (x0, y0), (x1, y1) = vertices[k - 1], vertices[k]

@@ -16,12 +16,11 @@ from uneven.calibration.sides import SideSolver
 from uneven.expression import Node, derivative
 from uneven.expression.curvature import is_convex
 from uneven.losses import Loss, Phi
-from uneven.ops.balls import BALLS, Interval, Undefined, enclose_interval, interval, precision
+from uneven.ops.balls import Interval, Undefined, above, below, combination, enclose_interval, interval, precision
 from uneven.ops.continuity import is_continuous
 
 _BITS = 96
 _LARGE = arb(2) ** 4000
-_REASONABLE = 6000  # bits of exponent
 
 
 @dataclass(frozen=True)
@@ -115,6 +114,10 @@ class RigorousRisk:
         found = self.solver.minimum(side, eta, complement).at
         return [Fraction(float(t)) if abs(t) < abs(self._far[side]) else self._far[side] for t in found]
 
+    def far(self, side: int) -> Fraction:
+        """The distance at which a minimiser counts as infinitely far."""
+        return abs(self._far[side])
+
     @cached_property
     def _far(self) -> dict[int, Fraction]:
         """On either side a point far out where neither partial loss is astronomically large."""
@@ -199,27 +202,4 @@ def _halves(low: Fraction | None, high: Fraction | None) -> list[tuple[Fraction 
 
 
 def _mixed(a: Fraction, b: Fraction, first: Interval, second: Interval) -> Interval:
-    """a * first + b * second, rounded outwards; a zero weight drops its term."""
-    with precision(_BITS):
-        terms = [BALLS.multiply(BALLS.number(weight), term) for weight, term in ((a, first), (b, second)) if weight > 0]
-        return terms[0] if len(terms) == 1 else BALLS.add(*terms)
-
-
-def below(point: arb) -> Fraction:
-    """A rational at or below an Arb number; :class:`Undefined` if there is none of reasonable size."""
-    return -above(point, -1)
-
-
-def above(point: arb, sign: int = 1) -> Fraction:
-    """A rational at or above sign times an Arb number; :class:`Undefined` if there is none of reasonable size."""
-    if not point.is_finite():
-        raise Undefined("unbounded")
-    mantissa, exponent = map(int, point.man_exp())
-    mantissa *= sign
-    if abs(exponent) <= _REASONABLE or mantissa == 0:
-        return Fraction(mantissa * 2**exponent) if exponent >= 0 else Fraction(mantissa, 2**-exponent)
-    if exponent < 0:
-        return Fraction(1, 2**_REASONABLE) if mantissa > 0 else Fraction(0)
-    if mantissa > 0:
-        raise Undefined("astronomically large")
-    return Fraction(-(2**_REASONABLE))
+    return combination((a, b), (first, second), bits=_BITS)

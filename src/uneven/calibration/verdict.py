@@ -8,12 +8,12 @@ from fractions import Fraction
 from functools import lru_cache
 
 from uneven.calibration.crossing import crossing
-from uneven.calibration.infimum import RigorousRisk, above, below, has_convex_partials
+from uneven.calibration.infimum import RigorousRisk, has_convex_partials
 from uneven.expression import Node, parse, simplify
 from uneven.expression.monotone import FALLING, RISING, direction
 from uneven.losses import Loss, Phi, UnevenMarginLoss
 from uneven.losses._partial import Partial
-from uneven.ops.balls import Interval, Undefined, enclose_interval, interval
+from uneven.ops.balls import Interval, Undefined, above, below, enclose_interval, interval
 from uneven.ops.pieces import Undecidable, slope_beside
 from uneven.ops.rationals import exact_value
 
@@ -93,9 +93,9 @@ def only_alpha(loss: Loss) -> Only:
     if has_convex_partials(loss):
         return _convex(loss)
     if isinstance(loss, UnevenMarginLoss):
-        declared = _declared(loss)
-        if declared is not None:
-            return declared
+        known = declared(loss)
+        if known is not None:
+            return known
     return _searched(loss)
 
 
@@ -206,17 +206,17 @@ def _balance(loss: UnevenMarginLoss) -> Fraction:
     return second / (first + second)
 
 
-def _declared(loss: UnevenMarginLoss) -> Only | None:
+def declared(loss: UnevenMarginLoss) -> Only | None:
     """The family's own alpha(gamma), reweighted: odds(alpha) = odds of the balance times odds(alpha_phi)."""
-    declared = loss.phi.family.own_alpha
-    if declared is None:
+    own = loss.phi.family.own_alpha
+    if own is None:
         return None
-    odds = declared.odds(loss.exact_gamma, loss.phi.exact_parameters)
+    odds = own.odds(loss.exact_gamma, loss.phi.exact_parameters)
     if odds is None or isinstance(odds, float):
         return None
     balance = _balance(loss)
     total = balance / (1 - balance) * odds
-    return Only(_point(total / (1 + total)), True, f"{declared.source} (Lemma M)")
+    return Only(_point(total / (1 + total)), True, f"{own.source} (Lemma M)")
 
 
 def _searched(loss: Loss) -> Only:
@@ -308,9 +308,9 @@ def decide(loss: Loss, alpha: Fraction) -> Verdict:
         return Verdict(
             UNDECIDED,
             f"{only.reason}, which lies within {float(high - low):.2g} of the alpha asked for, but may not be it "
-            "(regret_bound allows for that); only a certificate, a proof by ball arithmetic, could say more",
+            "(regret_bound allows for that); uneven.certify says how much that can cost",
         )
-    return Verdict(UNDECIDED, f"{only.reason}; a certificate, a proof by ball arithmetic, may decide")
+    return Verdict(UNDECIDED, f"{only.reason}; uneven.certify may decide")
 
 
 def _hint(distance: Fraction) -> str:

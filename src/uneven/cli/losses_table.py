@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from uneven import _inputs
 from uneven.calibration.own_alpha import own_alpha
+from uneven.cli._output import console
 from uneven.errors import LossError
 from uneven.losses import Phi, names, phi
 
@@ -28,9 +27,7 @@ def print_losses(gammas: tuple[str, ...]) -> None:
         function = phi(name)
         ratios = [implied_ratio(function, gamma) for gamma in exact]
         table.add_row(name, function.text, "yes" if function.convex else "no", *ratios)
-    # Through a pipe there is no width to keep to: a row stays on its line.
-    console = Console() if sys.stdout.isatty() else Console(width=200)
-    console.print(table)
+    console().print(table)
 
 
 def implied_ratio(function: Phi, gamma: Fraction) -> str:

@@ -28,6 +28,7 @@ _ONE = arb(1)
 _HUGE = arb(2) ** 120
 _PRECISIONS = (64, 128, 256, 1024, 4096)
 _BEYOND_DOUBLES = arb(2) ** 1024
+_REASONABLE = 6000  # bits of the exponent of a bound kept as a rational
 
 
 class Undefined(ArithmeticError):
@@ -371,3 +372,34 @@ _FUNCTIONS: dict[str, Callable[..., Interval]] = {
 }
 
 BALLS = _Balls()
+
+
+def combination(weights: tuple[Fraction, ...], terms: tuple[Interval, ...], *, bits: int) -> Interval:
+    """The sum of weight * term, rounded outwards; a zero weight drops its term."""
+    with precision(bits):
+        kept = [BALLS.multiply(_exact(w), term) for w, term in zip(weights, terms, strict=True) if w != 0]
+        total = kept[0]
+        for term in kept[1:]:
+            total = BALLS.add(total, term)
+        return total
+
+
+def below(point: arb) -> Fraction:
+    """A rational at or below an Arb number; :class:`Undefined` if there is none of reasonable size."""
+    return -above(point, -1)
+
+
+def above(point: arb, sign: int = 1) -> Fraction:
+    """A rational at or above sign times an Arb number; :class:`Undefined` if there is none of reasonable size."""
+    if not point.is_finite():
+        raise Undefined("unbounded")
+    mantissa, exponent = map(int, point.man_exp())
+    mantissa *= sign
+    size = exponent + abs(mantissa).bit_length()  # the number is smaller than 2**size
+    if abs(size) <= _REASONABLE or mantissa == 0:
+        return Fraction(mantissa * 2**exponent) if exponent >= 0 else Fraction(mantissa, 2**-exponent)
+    if size < 0:
+        return Fraction(1, 2**_REASONABLE) if mantissa > 0 else Fraction(0)
+    if mantissa > 0:
+        raise Undefined("astronomically large")
+    return Fraction(-(2**_REASONABLE))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from uneven.expression import Node, affine
-from uneven.expression.algebra import subtract
-from uneven.expression.tree import Call, Where
+from uneven.expression.algebra import is_positive, subtract
+from uneven.expression.tree import Call, Number, Pow, Where
 from uneven.ops.rationals import exact_value
 
 
@@ -22,6 +22,8 @@ def is_continuous(tree: Node) -> bool:
         match node:
             case Call("step", _):
                 return False
+            case Pow(base, exponent) if not (isinstance(exponent, Number) or is_positive(base)):
+                return False  # 0**0 is 1, beside it are other values
             case Where(_, left, right, yes, no):
                 line = affine(subtract(left, right))
                 if line is None or line[0] == 0:

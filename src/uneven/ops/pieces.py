@@ -12,11 +12,12 @@ from flint import arb
 from uneven._inputs import to_float
 from uneven.errors import ExpressionError
 from uneven.expression import Node, derivative, simplify
-from uneven.expression.algebra import add, holds, is_positive, neg, subtract
+from uneven.expression.algebra import add, affine, holds, is_positive, neg, subtract
 from uneven.expression.tree import ONE, ZERO, Call, Inv, Mul, Neg, Number, Pow, Where, transform
 from uneven.ops.balls import Undefined, enclose_interval, interval, precision
 from uneven.ops.points import BITS, is_sharp, value_at
-from uneven.ops.zeros import Zero, location, rational_value, zeros
+from uneven.ops.rationals import exact_value
+from uneven.ops.zeros import Zero, location, zeros
 
 MAX_SWITCH_POINTS = 200
 _ORDER = 16  # derivatives looked at to find the sign of a function beside one of its zeros
@@ -103,7 +104,10 @@ def _sign_by_derivatives(tree: Node, point: Fraction, side: int) -> int:
 
 
 def _sign_at(tree: Node, point: Fraction) -> int:
-    value = rational_value(tree, point)
+    try:
+        value = exact_value(tree, point)  # substituting would fold 0 * (1/0) to 0
+    except ExpressionError:  # more digits than are kept
+        value = None
     if value is not None:
         return (value > 0) - (value < 0)
     for bits in (64, 256, 1024):
@@ -143,6 +147,47 @@ def beside(tree: Node, point: Fraction, side: int) -> Node:
                 return left if (sign(subtract(left, right)) >= 0) == (name == "max") else right
             case Where(op, left, right, yes, no):
                 return yes if holds(op, Fraction(sign(subtract(left, right))), Fraction(0)) else no
+        return node
+
+    return simplify(transform(tree, resolved))
+
+
+@lru_cache(maxsize=16384)
+def inside(tree: Node, low: Fraction | float, high: Fraction | float) -> Node:
+    """The formula that holds strictly inside an interval, its affine switches resolved where they do not turn there.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from uneven.expression import parse, to_text
+    >>> from uneven.ops.pieces import inside
+    >>> to_text(inside(parse("relu(1 - t) + step(t)"), Fraction(0), Fraction(1)))
+    '2 - t'
+    """
+
+    def sign(switch: Node) -> int | None:
+        line = affine(switch)
+        if line is None:
+            return None
+        k, c = line
+        # At infinity only the sign of the slope speaks; as a float it could be 0 or infinite itself.
+        ends = [k * t + c if isinstance(t, Fraction) else (c if k == 0 else t if k > 0 else -t) for t in (low, high)]
+        if min(ends) >= 0 and max(ends) > 0:
+            return 1
+        return -1 if max(ends) <= 0 and min(ends) < 0 else None
+
+    def resolved(node: Node) -> Node:
+        match node:
+            case Call("relu", (u,)) if (s := sign(u)) is not None:
+                return u if s > 0 else ZERO
+            case Call("step", (u,)) if (s := sign(u)) is not None:
+                return ONE if s > 0 else ZERO
+            case Call("abs", (u,)) if (s := sign(u)) is not None:
+                return u if s > 0 else neg(u)
+            case Call("max" | "min" as name, (left, right)) if (s := sign(subtract(left, right))) is not None:
+                return left if (s > 0) == (name == "max") else right
+            case Where(op, left, right, yes, no) if (s := sign(subtract(left, right))) is not None:
+                return yes if holds(op, Fraction(s), Fraction(0)) else no
         return node
 
     return simplify(transform(tree, resolved))
@@ -228,6 +273,7 @@ __all__ = [
     "Undecidable",
     "beside",
     "clustered",
+    "inside",
     "kinks",
     "pole_arguments",
     "sign_beside",

@@ -1,0 +1,94 @@
+"""How a loss and its costs are named on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from uneven.losses import Loss
+
+Command = Callable[..., Any]
+
+_OPTIONS = (
+    click.argument("loss", required=False),
+    click.option("--gamma", metavar="G", help="Margin asymmetry of the negative class, such as 2 or 1/3."),
+    click.option("--beta", metavar="B", help="Factor of the negative class; by default exactly 1/gamma."),
+    click.option("--positive", metavar="EXPR", help="Instead of LOSS: what a positive example pays, in t."),
+    click.option("--negative", metavar="EXPR", help="Instead of LOSS: what a negative example pays, in t."),
+    click.option("--alpha", metavar="A", help="Cost parameter: a false positive costs alpha, a miss 1 - alpha."),
+    click.option("--fp-cost", metavar="X", help="Cost of a false positive (with --fn-cost, instead of --alpha)."),
+    click.option("--fn-cost", metavar="Y", help="Cost of a false negative."),
+    click.option("--weighted", is_flag=True, help="Weight the loss by the costs first: (1 - alpha) L1, alpha L-1."),
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A loss and the alpha asked for, if any."""
+
+    loss: Loss
+    alpha: Fraction | None
+
+
+def loss_options(command: Command) -> Command:
+    """LOSS and the options that describe it."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_request(
+    loss: str | None,
+    gamma: str | None,
+    beta: str | None,
+    positive: str | None,
+    negative: str | None,
+    alpha: str | None,
+    fp_cost: str | None,
+    fn_cost: str | None,
+    weighted: bool,
+) -> Request:
+    """What the options say, or an error that says which do not go together."""
+    from uneven.errors import UnevenError
+    from uneven.losses import Loss, UnevenMarginLoss
+
+    target = _read_alpha(alpha, fp_cost, fn_cost)
+    if (positive is None) != (negative is None):
+        raise UnevenError("--positive and --negative belong together: give both, or a LOSS")
+    if (loss is None) == (positive is None):
+        raise UnevenError("give a LOSS (a registered name or an expression in t), or --positive and --negative")
+    chosen: Loss
+    if loss is not None:
+        chosen = UnevenMarginLoss(loss, gamma="1" if gamma is None else gamma, beta=beta)
+    elif gamma is not None or beta is not None:
+        raise UnevenError("--gamma and --beta belong to a LOSS, not to --positive and --negative")
+    else:
+        assert positive is not None
+        assert negative is not None
+        chosen = Loss(positive, negative)
+    if weighted:
+        if target is None:
+            raise UnevenError("--weighted needs costs: give --alpha, or --fp-cost and --fn-cost")
+        chosen = chosen.weighted(target)
+    return Request(chosen, target)
+
+
+def _read_alpha(alpha: str | None, fp_cost: str | None, fn_cost: str | None) -> Fraction | None:
+    from uneven import _inputs
+    from uneven.errors import UnevenError
+
+    if alpha is not None and (fp_cost is not None or fn_cost is not None):
+        raise UnevenError("give --alpha, or --fp-cost and --fn-cost, not both")
+    if (fp_cost is None) != (fn_cost is None):
+        raise UnevenError("--fp-cost and --fn-cost belong together")
+    if alpha is not None:
+        return _inputs.between_0_and_1("alpha", alpha)
+    if fp_cost is not None and fn_cost is not None:
+        first, second = _inputs.positive("--fp-cost", fp_cost), _inputs.positive("--fn-cost", fn_cost)
+        return first / (first + second)
+    return None

@@ -1,0 +1,43 @@
+"""Where a command writes: a console that knows pipes and NO_COLOR, and files written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Colours on a terminal unless NO_COLOR is set; through a pipe plain text whose lines are never wrapped."""
+    from rich.console import Console as NewConsole
+
+    stream = sys.stderr if stderr else sys.stdout
+    if stream.isatty():
+        return NewConsole(file=stream, highlight=False)
+    return NewConsole(file=stream, highlight=False, width=200, soft_wrap=True)
+
+
+def write_whole(path: str | Path, data: str | bytes) -> None:
+    """Write a file that is complete or not there: first beside it, then moved into place."""
+    target = Path(path)
+    raw = data.encode() if isinstance(data, str) else data
+    handle, partial = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(raw)
+        Path(partial).chmod(0o666 & ~_umask())
+        Path(partial).replace(target)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current

@@ -1,0 +1,60 @@
+"""Splits in which both classes can be learnt, or one sentence that says why there are none."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold, check_cv
+
+from uneven._inputs import brief
+from uneven.errors import CostError
+
+#: Folds unless something else is asked for.
+_FOLDS = 5
+
+Split = tuple[np.ndarray, np.ndarray]
+
+
+def splits(cv: Any, X: Any, labels: np.ndarray, classes: np.ndarray, groups: Any) -> list[Split]:
+    """Pairs of train and test rows.
+
+    A number of folds larger than the rarer class is reduced to its size, with a warning; any other cv is used as it
+    is, and refused if a training part lacks a class.
+    """
+    counts = [int((labels == label).sum()) for label in classes]
+    rare, names = int(np.argmin(counts)), classes.tolist()
+    if cv is None or (isinstance(cv, numbers.Integral) and not isinstance(cv, bool)):
+        wanted = _FOLDS if cv is None else int(cv)
+        if wanted < 2:
+            raise CostError(f"cv must be at least 2 folds, a splitter or a list of splits, got {brief(cv)}")
+        if counts[rare] < 2:
+            raise CostError(
+                f"cross-validation needs at least 2 examples of each class, got {counts[rare]} of class "
+                f"{names[rare]!r}; set margin_gamma by hand or get more examples"
+            )
+        if counts[rare] < wanted:
+            warnings.warn(
+                f"only {counts[rare]} examples of class {names[rare]!r} for {wanted} folds: using "
+                f"{counts[rare]} stratified folds instead",
+                UserWarning,
+                stacklevel=4,
+            )
+            wanted = counts[rare]
+        cv = StratifiedKFold(wanted)
+    try:
+        found = list(check_cv(cv, labels, classifier=True).split(X, labels, groups))
+    except ValueError as error:
+        raise CostError(f"cv={brief(cv)} cannot split these {labels.size} rows: {error}") from None
+    for number, (train, _) in enumerate(found, 1):
+        for label in names:
+            if not (labels[train] == label).any():
+                raise CostError(
+                    f"split {number} of {len(found)} has no example of class {label!r} to learn from; "
+                    "StratifiedKFold, or fewer folds, would work"
+                )
+    if not found:
+        raise CostError(f"cv must yield at least one split, got none from {brief(cv)}")
+    return found

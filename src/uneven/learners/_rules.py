@@ -1,0 +1,123 @@
+"""How to choose a candidate from its costs in cross-validation: the argmin overfits where folds are few and small.
+
+Each rule takes a :class:`Table` and returns the index of a candidate. Ties go to the gamma nearest 1, then to the
+smaller C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+#: How many of the best gammas the rule "averaged" averages.
+_FEW = 3
+
+
+@dataclass(frozen=True)
+class Table:
+    """Costs of candidates in splits, with what distinguishes them.
+
+    Attributes
+    ----------
+    costs : ndarray of shape (n_candidates, n_splits)
+    gammas : ndarray of shape (n_candidates,)
+    Cs : ndarray of shape (n_candidates,)
+    paths : ndarray of int, shape (n_candidates,)
+        Candidates of one path differ in gamma only.
+    """
+
+    costs: np.ndarray
+    gammas: np.ndarray
+    Cs: np.ndarray
+    paths: np.ndarray
+
+    @property
+    def mean(self) -> np.ndarray:
+        return np.asarray(self.costs.mean(axis=1))
+
+    @property
+    def standard_error(self) -> np.ndarray:
+        return standard_error(self.costs)
+
+    @property
+    def distance(self) -> np.ndarray:
+        """From gamma = 1."""
+        return np.abs(np.log(self.gammas))
+
+    def least(self, values: np.ndarray, among: np.ndarray | None = None) -> int:
+        """Candidate of the least value; of equal ones (to rounding) the gamma nearest 1, then the smaller C."""
+        chosen = np.arange(values.size) if among is None else np.flatnonzero(among)
+        least = values[chosen].min()
+        tied = chosen[values[chosen] <= least + 1e-12 * max(1.0, abs(least))]
+        order = np.lexsort((self.Cs[tied], self.distance[tied].round(9)))
+        return int(tied[order[0]])
+
+    def nearest(self, path: int, log_gamma: float) -> int:
+        """Candidate of a path whose gamma is nearest to a wish."""
+        far = np.abs(np.log(self.gammas) - log_gamma)
+        return self.least(np.where(self.paths == path, far, np.inf))
+
+
+def standard_error(costs: np.ndarray) -> np.ndarray:
+    """Of the mean over splits, from their scatter; 0 for a single split."""
+    splits = costs.shape[1]
+    if splits < 2:
+        return np.zeros(costs.shape[0])
+    return np.asarray(costs.std(axis=1, ddof=1) / np.sqrt(splits))
+
+
+def best(table: Table) -> int:
+    """The least mean cost."""
+    return table.least(table.mean)
+
+
+def one_standard_error(table: Table) -> int:
+    """Of all within one standard error of the least mean cost, the gamma nearest 1 (then the least cost)."""
+    at = best(table)
+    near = table.mean <= table.mean[at] + table.standard_error[at]
+    nearest = table.distance[near].min()
+    return table.least(table.mean, near & (table.distance <= nearest + 1e-9))
+
+
+def smoothed(table: Table) -> int:
+    """The least mean cost after each path is averaged with its neighbours, with weights 1, 2, 1."""
+    values = table.mean.copy()
+    for path in np.unique(table.paths):
+        at = np.flatnonzero(table.paths == path)
+        at = at[np.argsort(table.gammas[at])]
+        padded = np.pad(table.mean[at], 1, mode="edge")
+        values[at] = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
+    return table.least(values)
+
+
+def shrunk(table: Table) -> int:
+    """The least mean cost, its log gamma shrunk towards 0 by how uncertain its gain over gamma nearest 1 is.
+
+    With gain d and its standard error e over the splits (paired), the factor is max(0, 1 - (e/d)^2).
+    """
+    at = best(table)
+    path = int(table.paths[at])
+    centre = table.nearest(path, 0.0)
+    gains = table.costs[centre] - table.costs[at]
+    gain, error = float(gains.mean()), float(standard_error(gains[None, :])[0])
+    factor = max(0.0, 1 - (error / gain) ** 2) if gain > 0 else 0.0
+    return table.nearest(path, factor * float(np.log(table.gammas[at])))
+
+
+def averaged(table: Table) -> int:
+    """The geometric mean of the best few gammas of the best candidate's path."""
+    path = int(table.paths[best(table)])
+    inside = np.flatnonzero(table.paths == path)
+    few = inside[np.lexsort((table.distance[inside], table.mean[inside]))[:_FEW]]
+    return table.nearest(path, float(np.log(table.gammas[few]).mean()))
+
+
+RULES: dict[str, Callable[[Table], int]] = {
+    "best": best,
+    "one_standard_error": one_standard_error,
+    "smoothed": smoothed,
+    "shrunk": shrunk,
+    "averaged": averaged,
+}

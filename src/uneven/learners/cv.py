@@ -1,0 +1,335 @@
+"""Surrogate tuning: the margin asymmetry, C and the loss by cross-validated expected cost."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.metrics import check_scoring
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from uneven._inputs import Exact, brief
+from uneven.errors import LossError
+from uneven.learners._base import read_cost
+from uneven.learners._cv_input import read_cs, read_data, read_estimator, read_gammas, read_losses, read_parts
+from uneven.learners._folds import Split, splits
+from uneven.learners._gamma_path import GammaPath
+from uneven.learners._progress import Bar, progress
+from uneven.learners._results import cv_results
+from uneven.learners._rules import RULES, Table, standard_error
+from uneven.learners._search import Column, Task, candidates, run_split
+from uneven.solvers.path import Follower
+
+
+def _delegates(name: str) -> Any:
+    def check(search: UnevenClassifierCV) -> bool:
+        if hasattr(search, "best_estimator_"):
+            getattr(search.best_estimator_, name)  # its own AttributeError says why
+        else:
+            getattr(read_estimator(search)[0], name)
+        return True
+
+    return check
+
+
+class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Tunes the margin asymmetry (and C, and the loss) of a learner for your costs.
+
+    The criterion is cross-validated expected cost at your costs. Every candidate is calibrated for them: the choice
+    never changes which class is the cheaper one at a given probability, only how the learner gets there.
+
+    What can be known is not computed: all gammas of a hinge (:class:`UnevenSVC`, or ``loss="hinge"``) at one
+    effective C are one fit and a moving threshold; other linear learners are warm-started along gamma;
+    preprocessing (the first steps of a Pipeline) is fitted once per split; so is the kernel matrix where it fits
+    into ``cache_size``.
+
+    Parameters
+    ----------
+    estimator : {"linear", "svc"}, learner, or Pipeline that ends in one
+        Anything with the parameters ``margin_gamma``, ``fp_cost`` and ``fn_cost``.
+    loss : loss, optional
+        Of the learner; by default its own.
+    fp_cost, fn_cost : positive number, optional
+        What a false positive and a false negative cost; by default those of the estimator.
+    margin_gammas : "auto" or array-like of positive numbers
+        The grid. "auto": eleven values around 1, as far as the class ratio and the costs reach (4 to 64);
+        ``margin_gammas_`` says which.
+    Cs : array-like of positive numbers, optional
+        By default the learner's own C. For a hinge these are effective: the candidate has
+        C (1 + 1/margin_gamma)/2, which leaves the balance of data and penalty the same for every gamma.
+    losses : list of losses, optional
+        Tried one after the other.
+    cv : int, splitter, iterable of splits, or None
+        None: 5 stratified folds. A number of folds beyond the size of the rarer class is reduced, with a warning.
+    scoring : None, str or callable
+        None: minus the expected cost. Otherwise a scikit-learn scorer; sample weights are then not used in scoring.
+    rule : {"best", "one_standard_error", "smoothed", "shrunk", "averaged"}
+        How to choose; all but the first guard against the noise of few folds. "one_standard_error": of all within one
+        standard error of the best, the gamma nearest 1. "smoothed": the best after averaging neighbours on the path.
+        "shrunk": the best, moved towards 1 by how uncertain its gain is. "averaged": the mean of the three best.
+    n_jobs : int or None
+        Splits at a time.
+    refit : bool
+        Fit the chosen candidate on all rows; without, there is no ``predict``.
+    verbose : bool, int or None
+        Progress on stderr; None: on a terminal, once the work is long.
+    pos_label : label, optional
+        The positive class; by default that of the estimator.
+
+    Attributes
+    ----------
+    cv_results_ : dict of arrays
+        As in scikit-learn's GridSearchCV; ``pandas.DataFrame(search.cv_results_)`` reads well.
+    best_params_, best_index_, best_score_, best_estimator_
+        As there. Under a rule other than "best", ``best_score_`` is the score of the chosen candidate.
+    margin_gammas_ : ndarray
+        The grid.
+    gamma_path_ : GammaPath
+        Mean and standard error of the cost per gamma at the chosen C and loss.
+    n_splits_ : int
+    refit_time_ : float
+    classes_ : ndarray of shape (2,)
+    n_features_in_ : int
+
+    Notes
+    -----
+    Ctrl-C ends the search with a KeyboardInterrupt; ``cv_results_`` then holds what was finished (NaN elsewhere),
+    and a line on stderr says so.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_breast_cancer(return_X_y=True)                    # 0 is malignant: the class to find
+    >>> model = make_pipeline(StandardScaler(), uneven.UnevenSVC(pos_label=0))
+    >>> search = uneven.UnevenClassifierCV(model, fp_cost=1, fn_cost=30, Cs=[0.5, 2], margin_gammas=[0.5, 1, 2])
+    >>> search.fit(X, y).best_params_                                 # C is (1 + 1/gamma)/2 times one of Cs
+    {'unevensvc__margin_gamma': 2.0, 'unevensvc__C': 0.375}
+    >>> search.gamma_path_.mean_cost.round(2)
+    array([0.47, 0.25, 0.23])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = "linear",
+        *,
+        loss: Any = None,
+        fp_cost: Exact | None = None,
+        fn_cost: Exact | None = None,
+        margin_gammas: Any = "auto",
+        Cs: Any = None,
+        losses: Any = None,
+        cv: Any = None,
+        scoring: Any = None,
+        rule: str = "best",
+        n_jobs: int | None = None,
+        refit: bool = True,
+        verbose: bool | int | None = None,
+        pos_label: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.loss = loss
+        self.fp_cost = fp_cost
+        self.fn_cost = fn_cost
+        self.margin_gammas = margin_gammas
+        self.Cs = Cs
+        self.losses = losses
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.refit = refit
+        self.verbose = verbose
+        self.pos_label = pos_label
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        inner = get_tags(read_estimator(self)[0])
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> UnevenClassifierCV:
+        """Cross-validate the grid, choose, and fit the choice on all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the examples, in fitting and in the expected cost.
+        groups : array-like of shape (n_samples,), optional
+            For splitters that need groups.
+
+        Returns
+        -------
+        UnevenClassifierCV
+        """
+        if self.rule not in RULES:
+            raise LossError(f"rule must be one of {', '.join(RULES)}, got {brief(self.rule)}")
+        whole, steps, learner, prefix = read_parts(self)
+        read = read_data(X, y, sample_weight, steps, learner)
+        X, y = indexable(X, y)
+        classes, positive = read.classes, read.positive
+        labels = classes[read.index if positive == 1 else 1 - read.index]
+        weight = read.weight if read.weight.size else None
+        learner.set_params(pos_label=classes.tolist()[positive])
+        whole.set_params(**{f"{prefix}pos_label": learner.pos_label})
+        cost = read_cost(learner.fp_cost, learner.fn_cost)
+        self.margin_gammas_ = read_gammas(self, cost, read)
+        task = Task(
+            learner=learner,
+            steps=steps,
+            candidates=candidates(learner, read_losses(self, learner), read_cs(self, learner), self.margin_gammas_),
+            cost=cost,
+            pos_label=learner.pos_label,
+            scorer=None if self.scoring is None else check_scoring(learner, scoring=self.scoring),
+        )
+        parts = splits(self.cv, X, labels, classes, groups)
+        self.n_splits_ = len(parts)
+        columns = [Column.empty(len(task.candidates)) for _ in parts]
+        try:
+            self._run(task, X, labels, weight, parts, columns)
+        except KeyboardInterrupt:
+            self._keep(task, columns, prefix)
+            finished = sum(not np.isnan(column.scores).any() for column in columns)
+            progress(True, type(self).__name__)(
+                f"interrupted: {finished} of {len(parts)} splits are finished; cv_results_ holds what there is, "
+                "nothing was refitted"
+            )
+            raise
+        self._keep(task, columns, prefix)
+        self.classes_ = classes
+        if self.refit:
+            started = time.perf_counter()
+            self.best_estimator_ = clone(whole).set_params(**self.best_params_)
+            self.best_estimator_.fit(X, y, **({} if weight is None else {f"{prefix}sample_weight": weight}))
+            self.refit_time_ = time.perf_counter() - started
+            if hasattr(self.best_estimator_, "n_features_in_"):
+                self.n_features_in_ = self.best_estimator_.n_features_in_
+            if hasattr(self.best_estimator_, "feature_names_in_"):
+                self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        return self
+
+    # -- searching --------------------------------------------------------------------------------------------------
+
+    def _run(self, task: Task, X: Any, y: np.ndarray, weight: Any, parts: list[Split], columns: list[Column]) -> None:
+        """Fill the columns, split by split."""
+        verbose = self.verbose
+        tell = progress(verbose, type(self).__name__)
+        tell(f"{len(task.candidates)} candidates, margin_gammas {', '.join(f'{g:g}' for g in self.margin_gammas_)}")
+        bar = Bar(verbose, type(self).__name__, len(parts), "splits")
+        if self.n_jobs in (None, 1):
+            followers: dict[int, Follower] = {}
+            for (train, test), column in zip(parts, columns, strict=True):
+                run_split(task, X, y, weight, train, test, column, followers)
+                bar.advance()
+            return
+        from joblib import Parallel, delayed
+
+        work = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(run_split)(task, X, y, weight, train, test) for train, test in parts
+        )
+        for number, column in enumerate(work):
+            columns[number] = column
+            bar.advance()
+
+    def _keep(self, task: Task, columns: list[Column], prefix: str) -> None:
+        """Results of all splits, finished or not, and the choice among candidates that have the finished ones."""
+        params = [{f"{prefix}{name}": value for name, value in c.params.items()} for c in task.candidates]
+        if len({repr(c.loss) for c in task.candidates}) == 1:
+            params = [{name: v for name, v in p.items() if name != f"{prefix}loss"} for p in params]
+        self.cv_results_ = cv_results(params, columns)
+        costs = -np.stack([column.scores for column in columns], axis=1)
+        complete = ~np.isnan(costs).any(axis=0)
+        if not complete.any():
+            return
+        table = Table(
+            costs=costs[:, complete],
+            gammas=np.array([float(c.margin_gamma) for c in task.candidates]),
+            Cs=np.array([np.nan if c.C is None else float(c.C) for c in task.candidates]),
+            paths=np.array([c.path for c in task.candidates]),
+        )
+        self.best_index_ = RULES[self.rule](table)
+        self.best_params_ = params[self.best_index_]
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        path = np.flatnonzero(table.paths == table.paths[self.best_index_])
+        self.gamma_path_ = GammaPath(
+            margin_gamma=table.gammas[path],
+            mean_cost=table.mean[path],
+            standard_error=standard_error(table.costs[path]),
+            chosen=float(table.gammas[self.best_index_]),
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the gamma path: cost and its standard error against gamma; needs the extra ``plot``.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        check_is_fitted(self, "gamma_path_")
+        return self.gamma_path_.plot(ax)
+
+    # -- predicting -------------------------------------------------------------------------------------------------
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self, "classes_")
+        if not hasattr(self, "best_estimator_"):
+            raise LossError(
+                "refit=False leaves nothing to predict with; refit=True, or a fit of best_params_, would work"
+            )
+        return self.best_estimator_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class that is cheaper.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return np.asarray(self._fitted().predict(X))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Calibrated scores; threshold 0 is already right for the costs.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positive for ``classes_[1]``.
+        """
+        return np.asarray(self._fitted().decision_function(X))
+
+    @available_if(_delegates("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, where the chosen loss identifies them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+        """
+        return np.asarray(self._fitted().predict_proba(X))

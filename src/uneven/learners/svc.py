@@ -1,0 +1,379 @@
+"""A kernel support vector machine with an uneven hinge, calibrated for the user's costs."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from uneven import _inputs
+from uneven._inputs import Exact, brief
+from uneven.errors import CostError, LossError
+from uneven.learners._base import Problem, UnevenClassifier
+from uneven.learners._progress import progress
+from uneven.solvers.gram import KERNELS, Gram, Kernel, gram
+from uneven.solvers.smo import Dual, KernelSolution, feasible, finished, solve
+
+SOLVERS = ("smo", "libsvm")
+#: Sums of products of coefficients stay finite below it.
+_MOST = 1e150
+
+
+class UnevenSVC(UnevenClassifier):
+    r"""A kernel SVM that is right for your costs: scikit-learn's SVC with the uneven hinge loss.
+
+    With the score :math:`f_i = w^\top \Phi(x_i) + b` of the positive class and the margin asymmetry :math:`\gamma`
+    (``margin_gamma``) it minimises
+
+    .. math:: \tfrac12 \|w\|^2 + C \sum_i s_i \left[ c_{FN} 1\{y_i = +\} (1 - f_i)_+
+              + \tfrac{c_{FP}}{\gamma} 1\{y_i = -\} (1 + \gamma f_i)_+ \right].
+
+    Positives want a margin of 1, negatives one of :math:`1/\gamma`; for every :math:`\gamma` the loss is calibrated
+    for the costs, and the sign of ``decision_function`` is the cheaper class. The intercept is not penalised, so
+    with :math:`a = (1 + 1/\gamma)/2` the solution is :math:`f = a h + (1 - 1/\gamma)/2`, where h is the ordinary
+    cost-weighted SVM with C/a: for the hinge, :math:`\gamma` at one effective C/a moves the threshold of one fit.
+
+    Parameters
+    ----------
+    fp_cost, fn_cost : positive number
+        What a false positive and a false negative cost.
+    margin_gamma : positive number
+        Margin asymmetry; free to tune, the costs stay right.
+    C : positive number
+        Weight of the data against the penalty.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable
+        A callable takes two matrices and returns the matrix of all pairs. "precomputed" takes that matrix as X.
+    degree : int
+        Of "poly".
+    gamma : {"scale", "auto"} or positive number
+        Width of "rbf", "poly" and "sigmoid": 1/(n_features * X.var()), 1/n_features, or the number. Sample weights
+        count in the variance as repetitions would.
+    coef0 : number
+        Offset in "poly" and "sigmoid".
+    solver : {"smo", "libsvm"}
+        Ours, or scikit-learn's SVC through the identity above, which cannot be warm-started.
+    tol : positive number
+        Largest violation of optimality, in units of half the distance of the two margins, as in SVC.
+    cache_size : positive number
+        Megabytes for rows of the kernel matrix. Where the whole matrix does not fit, rows are kept in float32.
+    max_iter : int
+        Most steps of the solver; -1 for no limit.
+    warm_start : bool
+        Start from the coefficients of the last fit, if that had the same rows and labels.
+    pos_label : label, optional
+        The positive class; needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or everything is symmetric.
+    random_state : int, RandomState or None
+        Not used: the solver draws no random numbers. It is here because SVC has it.
+    verbose : bool or int
+        Progress on stderr.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,)
+        Rows of the support vectors.
+    support_vectors_ : ndarray or CSR matrix
+        Empty for a precomputed kernel.
+    n_support_ : ndarray of shape (2,)
+        In the order of ``classes_``.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support vectors in the uneven f; positive ones speak for ``classes_[1]``.
+    intercept_ : ndarray of shape (1,)
+    coef_ : ndarray of shape (1, n_features)
+        With the linear kernel.
+    classes_ : ndarray of shape (2,)
+        Sorted labels.
+    objective_ : float
+        What was minimised, at the solution.
+    duality_gap_ : float
+        Objective minus the dual objective, a lower bound of the optimum (for a positive semidefinite kernel).
+    n_iter_ : int
+        Steps of the solver.
+    fit_status_ : int
+        0 if tol was reached, 1 if not.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+    loss_ : Loss
+        The calibrated loss.
+    analysis_ : Analysis
+        What it guarantees: verdict, regret bounds.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)                    # 0 is malignant: the class to find
+    >>> clf = uneven.UnevenSVC(fp_cost=1, fn_cost=20, margin_gamma=2, pos_label=0).fit(scale(X), y)
+    >>> clf.analysis_.verdict.status
+    'calibrated'
+    >>> int(((clf.predict(scale(X)) == 1) & (y == 0)).sum())          # malignant ones missed
+    0
+    >>> bool(0 <= clf.duality_gap_ < 1e-3 * clf.objective_)
+    True
+    """
+
+    loss = "hinge"
+
+    def __init__(
+        self,
+        *,
+        fp_cost: Exact = 1.0,
+        fn_cost: Exact = 1.0,
+        margin_gamma: Exact = 1.0,
+        C: float = 1.0,
+        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        solver: str = "smo",
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        max_iter: int = -1,
+        warm_start: bool = False,
+        pos_label: Any = None,
+        random_state: Any = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.fp_cost = fp_cost
+        self.fn_cost = fn_cost
+        self.margin_gamma = margin_gamma
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.solver = solver
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.pos_label = pos_label
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> UnevenSVC:
+        """Fit to examples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            For a precomputed kernel the kernel matrix, of shape (n_samples, n_samples).
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Nonnegative weights; also a cost for each example.
+
+        Returns
+        -------
+        UnevenSVC
+        """
+        self._read_parameters()
+        self._make_loss()
+        before = self._warm if self.warm_start and hasattr(self, "_warm") else None
+        problem = self._read(X, y, sample_weight)
+        kernel = self._read_kernel(problem)
+        return self._fit(problem, kernel, gram(kernel, problem.X), before)
+
+    def _fit(
+        self, problem: Problem, kernel: Kernel, K: Gram, before: tuple[np.ndarray, np.ndarray] | None
+    ) -> UnevenSVC:
+        """Fit with what has been read; others share the matrix K between fits."""
+        dual = self._dual(problem, K)
+        if self.solver == "libsvm":
+            solution = self._through_libsvm(problem, dual)
+        else:
+            start = None
+            if before is not None and before[0].shape == dual.signs.shape and (before[0] * dual.signs >= 0).all():
+                start = feasible(*before, dual)
+            solution = solve(
+                dual,
+                tol=float(self.tol) * affine(self.margin_gamma)[0],
+                max_iter=int(self.max_iter),
+                cache_size=float(self.cache_size),
+                start=start,
+                progress=progress(self.verbose, type(self).__name__),
+            )
+        self._keep(solution, problem, kernel)
+        if self.warm_start:
+            self._warm = (solution.b, dual.upper)
+        if not solution.converged:
+            warnings.warn(
+                f"{type(self).__name__} did not reach tol={self.tol:g} in {solution.iterations} steps (a pair still "
+                f"violates optimality by {solution.violation:.2g}); raise max_iter or tol, or standardise the "
+                "columns of X",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+
+    def _read_parameters(self) -> None:
+        """Check the parameters that only this learner has."""
+        for name in ("C", "tol", "cache_size"):
+            _inputs.positive(name, getattr(self, name))
+        if not isinstance(self.max_iter, numbers.Integral) or isinstance(self.max_iter, bool) or self.max_iter < -1:
+            raise LossError(f"max_iter must be -1 (no limit) or an integer of at least 0, got {brief(self.max_iter)}")
+        if self.solver not in SOLVERS:
+            raise LossError(f"solver must be one of {', '.join(SOLVERS)}, got {brief(self.solver)}")
+        if not callable(self.kernel) and self.kernel not in (*KERNELS, "precomputed"):
+            raise LossError(
+                f"kernel must be one of {', '.join(KERNELS)}, precomputed, or a function of two matrices, got "
+                f"{brief(self.kernel)}"
+            )
+        if not isinstance(self.degree, numbers.Integral) or isinstance(self.degree, bool) or self.degree < 0:
+            raise LossError(f"degree must be an integer of at least 0, got {brief(self.degree)}")
+        _inputs.exact("coef0", self.coef0)
+        if self.gamma not in ("scale", "auto"):
+            if isinstance(self.gamma, str):
+                raise LossError(f"gamma must be 'scale', 'auto' or a positive number, got {brief(self.gamma)}")
+            _inputs.positive("gamma", self.gamma)
+
+    def _read_kernel(self, problem: Problem) -> Kernel:
+        """The kernel with its numbers; a width from the data becomes one here."""
+        X = problem.X
+        if callable(self.kernel) or self.kernel == "precomputed":
+            if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+                raise CostError(
+                    f"Precomputed matrix must be a square matrix: fit takes the kernel of all pairs of training rows, "
+                    f"got shape {X.shape}"
+                )
+            return Kernel(self.kernel)
+        width = 1.0
+        if self.gamma == "scale":
+            spread = _variance(X, problem.sample_weight)
+            width = 1 / (X.shape[1] * spread) if spread > 0 else 1.0
+        elif self.gamma == "auto":
+            width = 1 / X.shape[1]
+        else:
+            width = float(_inputs.exact("gamma", self.gamma))
+        return Kernel(self.kernel, width=width, offset=float(self.coef0), degree=float(self.degree))
+
+    def _read_features(self, X: Any, *, reset: bool) -> Any:
+        X = super()._read_features(X, reset=reset)
+        if self.kernel == "precomputed" and not isinstance(X, np.ndarray):
+            raise CostError("a precomputed kernel must be a dense matrix, got a sparse one; X.toarray() would work")
+        if isinstance(X, np.ndarray):
+            return np.ascontiguousarray(X, dtype=np.float64)
+        return X.astype(np.float64, copy=False)
+
+    def _dual(self, problem: Problem, K: Gram) -> Dual:
+        """The uneven dual: margins 1 and -1/gamma, upper bounds C times weight times cost."""
+        signs = np.where(problem.y == 1, 1.0, -1.0)
+        inverse = _inputs.to_float(1 / _inputs.positive("margin_gamma", self.margin_gamma))
+        factor = _inputs.positive("C", self.C)
+        costs = _inputs.positive("fp_cost", self.fp_cost), _inputs.positive("fn_cost", self.fn_cost)
+        upper = np.array([_inputs.to_float(factor * cost) for cost in costs])[problem.y]
+        if problem.sample_weight.size:
+            upper = upper * problem.sample_weight
+        if not upper.max() < _MOST / upper.size or not np.isfinite(inverse):
+            raise LossError(
+                f"C times the costs and weights must be finite in double precision, got C={brief(self.C)}, "
+                f"fp_cost={brief(self.fp_cost)}, fn_cost={brief(self.fn_cost)}, "
+                f"margin_gamma={brief(self.margin_gamma)}"
+            )
+        return Dual(K, np.where(problem.y == 1, 1.0, -inverse), signs, upper)
+
+    # -- solving and keeping ----------------------------------------------------------------------------------------
+
+    def _through_libsvm(self, problem: Problem, dual: Dual) -> KernelSolution:
+        """The ordinary weighted SVM with C/a by LIBSVM, brought into the uneven coordinates."""
+        from sklearn.svm import SVC
+
+        scale, _ = affine(self.margin_gamma)
+        # LIBSVM renumbers the rows it drops for having no weight.
+        rows = np.flatnonzero(dual.upper)
+        if rows.size < dual.upper.size:
+            X = problem.X[np.ix_(rows, rows)] if self.kernel == "precomputed" else problem.X[rows]
+        else:
+            X = problem.X
+        kernel = self._read_kernel(problem)
+        peer = SVC(
+            C=1.0,
+            kernel=self.kernel,
+            degree=int(self.degree),
+            gamma=kernel.width,
+            coef0=float(self.coef0),
+            tol=float(self.tol),
+            cache_size=float(self.cache_size),
+            max_iter=int(self.max_iter),
+            random_state=self.random_state,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # said once, by fit
+            peer.fit(X, problem.y[rows], sample_weight=dual.upper[rows] / scale)
+        b = np.zeros(dual.signs.size)
+        b[rows[peer.support_]] = (
+            scale
+            * np.asarray(peer.dual_coef_.toarray() if hasattr(peer.dual_coef_, "toarray") else peer.dual_coef_).ravel()
+        )
+        # Scaling back may leave a coefficient a rounding beyond its bound.
+        b = np.clip(b, dual.low, dual.high)
+        b[np.abs(b) > dual.upper * (1 - 1e-12)] = (dual.signs * dual.upper)[np.abs(b) > dual.upper * (1 - 1e-12)]
+        gradient = dual.margins - dual.gram.times(b)
+        steps = int(np.max(peer.n_iter_))
+        return finished(dual, b, gradient, converged=peer.fit_status_ == 0, iterations=steps)
+
+    def _keep(self, solution: KernelSolution, problem: Problem, kernel: Kernel) -> None:
+        sign = 1.0 if self._positive == 1 else -1.0
+        self.support_ = np.flatnonzero(solution.b).astype(np.int32)
+        self.dual_coef_ = sign * solution.b[self.support_].reshape(1, -1)
+        self.intercept_ = np.array([sign * solution.intercept])
+        if kernel.name == "precomputed":
+            self.support_vectors_: Any = np.empty((0, 0))
+        else:
+            self.support_vectors_ = problem.X[self.support_]
+        above = int((solution.b > 0).sum())
+        counts = [self.support_.size - above, above]
+        self.n_support_ = np.array(counts if self._positive == 1 else counts[::-1], dtype=np.int32)
+        self.shape_fit_ = problem.X.shape
+        self.objective_ = solution.value
+        self.duality_gap_ = solution.duality_gap
+        self.n_iter_ = solution.iterations
+        self.fit_status_ = 0 if solution.converged else 1
+        self._kernel = kernel
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features, with the linear kernel."""
+        if self.kernel != "linear":
+            raise AttributeError("coef_ exists with kernel='linear' only; other kernels have support_ and dual_coef_")
+        return np.asarray(self.dual_coef_ @ self.support_vectors_)
+
+    def _score(self, X: Any) -> np.ndarray:
+        sign = 1.0 if self._positive == 1 else -1.0
+        coefficients = self.dual_coef_[0]
+        if self._kernel.name == "precomputed":
+            values = X[:, self.support_] @ coefficients
+        else:
+            values = self._kernel.values(X, self.support_vectors_, coefficients)
+        return sign * (values + self.intercept_[0])
+
+
+def affine(margin_gamma: Exact) -> tuple[float, float]:
+    """a and c of the identity f = a h + c between the uneven and the ordinary SVM."""
+    inverse = 1 / _inputs.positive("margin_gamma", margin_gamma)
+    return _inputs.to_float((1 + inverse) / 2), _inputs.to_float((1 - inverse) / 2)
+
+
+def _variance(X: Any, weight: np.ndarray) -> float:
+    """Of all numbers of X, where a row counts as often as its weight says."""
+    if isinstance(X, np.ndarray) and not weight.size:
+        return float(X.var())
+    share = weight / weight.sum() if weight.size else np.full(X.shape[0], 1 / X.shape[0])
+    if isinstance(X, np.ndarray):
+        mean = float(share @ X.mean(axis=1))
+        return float(share @ np.square(X - mean).mean(axis=1))
+    mean = float(share @ np.asarray(X.mean(axis=1)).ravel())
+    return float(share @ np.asarray(X.multiply(X).mean(axis=1)).ravel()) - mean**2

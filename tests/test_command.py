@@ -1,0 +1,178 @@
+"""The command: what it prints, its exit codes, its files; in process, through a pipe and in a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from terminal import in_terminal
+
+import uneven
+from uneven.cli.main import main
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+def test_check() -> None:
+    result = run("check", "logistic", "--gamma", "2", "--fp-cost", "1", "--fn-cost", "11", "--weighted")
+    assert result.exit_code == 0
+    assert "CALIBRATED: phi is convex" in result.output
+    assert "This loss treats a false negative as 11 times a false positive." in result.output
+    assert "surrogate regret" in result.output
+    data = json.loads(run("check", "hinge", "--alpha", "0.1", "--json").output)
+    assert data["verdict"]["status"] == "not calibrated"
+    assert data["implied"]["exact"] == "1/2"
+    pair = run("check", "--positive", "10*softplus(-t)", "--negative", "softplus(t)")
+    assert "alpha = 0.0909091" in pair.output
+    assert "Verdict   CALIBRATED" in pair.output
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_check_draws(tmp_path: Path, kind: str) -> None:
+    file = tmp_path / f"psi.{kind}"
+    assert run("check", "hinge", "--plot", str(file)).exit_code == 0
+    assert file.stat().st_size > 2000
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_implied_cost() -> None:
+    result = run("implied-cost", "hinge", "--gamma", "2", "--beta", "3")
+    assert result.output.splitlines()[0] == "This loss treats a false positive as 6 times a false negative."
+    assert json.loads(run("implied-cost", "perceptron", "--json").output)["alpha"] is None
+
+
+def test_certify_and_verify(tmp_path: Path) -> None:
+    file = tmp_path / "sigmoid.json"
+    made = run("certify", "sigmoid", "--gamma", "3", "--psi", "0.1", "-o", str(file))
+    assert (made.exit_code, made.output[:7]) == (0, "proved:")
+    assert uneven.verify(file.read_text())
+    good = run("verify", str(file))
+    assert (good.exit_code, good.output[:6]) == (0, "valid:")
+    file.write_text(file.read_text().replace('"scale": "-3"', '"scale": "-4"'))
+    bad = run("verify", str(file))
+    assert bad.exit_code == 1
+    assert "step" in bad.stderr
+    file.write_text("nothing")
+    assert run("verify", str(file)).exit_code == 2
+    file.write_bytes(b"\xff\xfe")
+    assert run("verify", str(file)).exit_code == 2
+    assert run("verify", str(tmp_path / "absent")).exit_code == 2
+    undecided = run("certify", "sigmoid", "--gamma", "2", "--budget", "2", "-o", str(tmp_path / "u.json"))
+    assert undecided.exit_code == 1
+    assert run("verify", str(tmp_path / "u.json")).exit_code == 1
+
+
+def test_figures(tmp_path: Path) -> None:
+    result = run("figures", "hinge", "--out", str(tmp_path), "--format", "svg")
+    assert result.exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["hinge.svg", "index.html"]
+    assert "drawing hinge" in result.stderr
+    assert len(run("figures", "--list").output.splitlines()) == 11
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["check"], "give a LOSS"),
+        (["check", "hinge", "--positive", "exp(t)", "--negative", "exp(-t)"], "give a LOSS"),
+        (["check", "--positive", "exp(-t)"], "--positive and --negative belong together"),
+        (
+            ["check", "--positive", "exp(-t)", "--negative", "exp(t)", "--gamma", "2"],
+            "--gamma and --beta belong to a LOSS",
+        ),
+        (["check", "hinge", "--alpha", "2"], "alpha must lie strictly between 0 and 1, got '2'"),
+        (["check", "hinge", "--alpha", "0.1", "--fp-cost", "1"], "not both"),
+        (["check", "hinge", "--fp-cost", "1"], "belong together"),
+        (["check", "hinge", "--fp-cost", "1", "--fn-cost", "-2"], "--fn-cost must be positive, got '-2'"),
+        (["check", "hinge", "--weighted"], "--weighted needs costs"),
+        (["check", "hinge", "--gamma", "x"], "gamma must be a finite number, got 'x'"),
+        (["check", "hing"], "hinge"),
+        (["check", "exp(-t"], "expected ')'"),
+        (["check", "hinge", "--plot", "x.gif"], "ends in one of png, svg, pdf"),
+        (["check", "hinge", "--plot", "/absent/x.png"], "No such file or directory"),
+        (["certify", "hinge", "-o", "/absent/x.json"], "No such file or directory"),
+        (["certify", "hinge"], "Missing option '-o'"),
+        (["figures", "nothing"], "there is no figure 'nothing'"),
+        (["figures", "--format", "gif"], "format must be one of"),
+        (["losses", "--gamma", "0"], "gamma must be positive, got '0'"),
+        (["nothing"], "No such command 'nothing'"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], sentence: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+    assert result.stdout == ""
+    assert "Traceback" not in result.output
+    assert len([line for line in result.stderr.splitlines() if line.startswith("Error:")]) == 1
+
+
+def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from uneven.cli._output import write_whole
+
+    target = tmp_path / "file"
+    target.write_text("before")
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(target, "after")
+    assert target.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+COMMAND = [sys.executable, "-m", "uneven"]
+
+
+def test_through_a_pipe() -> None:
+    done = subprocess.run([*COMMAND, "check", "sigmoid", "--gamma", "2"], capture_output=True, text=True, check=True)
+    assert "\x1b" not in done.stdout
+    assert done.stderr == ""
+    assert max(map(len, done.stdout.splitlines())) > 120  # a sentence stays on its line
+    again = subprocess.run([*COMMAND, "check", "sigmoid", "--gamma", "2"], capture_output=True, text=True, check=True)
+    assert again.stdout == done.stdout
+
+
+def test_a_reader_that_stops_early() -> None:
+    command = f"{sys.executable} -m uneven figures --list | head -1"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("partial-losses")
+    assert "Error" not in done.stderr
+
+
+@pytest.mark.parametrize("colour", [True, False])
+def test_in_a_terminal(colour: bool) -> None:
+    """A pseudo-terminal gets the same words; NO_COLOR means no control codes."""
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
+    environment.pop("NO_COLOR", None)
+    if not colour:
+        environment["NO_COLOR"] = "1"
+    status, shown = in_terminal([*COMMAND, "losses"], environment)
+    assert status == 0
+    assert "hinge" in shown
+    if not colour:
+        assert "\x1b[3" not in shown
+
+
+def test_a_bar_moves_in_a_terminal(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("x,y\n" + "".join(f"{k % 7},{'a' if k % 3 else 'b'}\n" for k in range(60)))
+    costs = ["--target", "y", "--positive", "b", "--fp-cost", "1", "--fn-cost", "2"]
+    command = [*COMMAND, "fit", str(table), *costs, "-o", str(tmp_path / "m.skops")]
+    status, shown = in_terminal(command, {**os.environ, "TERM": "xterm", "COLUMNS": "120"})
+    assert status == 0
+    assert "[........................] repeat 1 of 2, fold 1 of 5" in shown
+    assert "[############............] repeat 2 of 2, fold 1 of 5" in shown
+
+
+def test_help_is_light() -> None:
+    """--help loads neither NumPy nor the engine."""
+    code = "import sys; from click.testing import CliRunner; from uneven.cli.main import main; "
+    code += "print(CliRunner().invoke(main, ['check', '--help']).exit_code, 'numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "False"]

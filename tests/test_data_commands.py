@@ -1,0 +1,197 @@
+"""fit, predict, report and demo: from a table to decisions, with what can go wrong in between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+import uneven
+from uneven.cli._comparison import compare, constant_rules, costs_of
+from uneven.cli._models import model_bytes, read_model
+from uneven.cli.main import main
+
+FIT = ["--target", "fraud", "--positive", "yes", "--fp-cost", "1", "--fn-cost", "9"]
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("data")
+    random = np.random.default_rng(7)
+    n = 400
+    amount, hour = random.lognormal(3, 1, n), random.integers(0, 24, n).astype(float)
+    country = random.choice(["at", "br", "ch"], n)
+    score = 1.2 * (np.log(amount) - 3) + 1.5 * (country == "br") - 2.5
+    fraud = random.uniform(size=n) < 1 / (1 + np.exp(-score))
+    frame = pd.DataFrame(
+        {
+            "amount": amount,
+            "hour": np.where(random.uniform(size=n) < 0.1, np.nan, hour),
+            "country": np.where(random.uniform(size=n) < 0.05, None, country),
+            "night": hour < 6,
+            "constant": 3,
+            "id": [f"case {k}" for k in range(n)],
+            "when": pd.date_range("2026-01-01", periods=n, freq="h"),
+            "fraud": np.where(fraud, "yes", "no"),
+        }
+    )
+    frame.loc[5, "fraud"] = None
+    frame.to_csv(place / "cases.csv", index=False)
+    frame.to_parquet(place / "cases.parquet")
+    return place
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> Path:
+    path = folder / "model.skops"
+    result = run("fit", folder / "cases.parquet", *FIT, "-o", path)
+    assert result.exit_code == 0, result.output
+    for sentence in (
+        "399 rows, ",
+        "1 rows without a label were left out.",
+        "Column 'constant' is not used: it never changes.",
+        "Column 'id' is not used: its 399 different texts name rows.",
+        "Column 'when' is not used: it is a date or a duration.",
+        "missing values, filled with the median and flagged.",
+        "missing values, a category of their own.",
+        "alpha='1/10'): calibrated",
+        "threshold-moved",
+        "never positive",
+        "cheapest here",
+    ):
+        assert sentence in result.stdout
+    assert "repeat 2 of 2, fold 5 of 5" in result.stderr
+    return path
+
+
+def test_predict_and_report(folder: Path, model: Path) -> None:
+    result = run("predict", model, folder / "cases.csv", "-o", folder / "out.csv")
+    assert result.exit_code == 0
+    found = pd.read_csv(folder / "out.csv")
+    assert list(found.columns) == ["prediction", "score", "probability"]
+    assert np.array_equal(found["prediction"] == 1, found["score"] > 0)
+    assert np.array_equal(found["probability"] > 0.1, found["score"] > 0)
+    assert run("predict", model, folder / "cases.csv", "-o", folder / "out.parquet").exit_code == 0
+    assert np.allclose(pd.read_parquet(folder / "out.parquet")["score"], found["score"])
+    report = run("report", model, folder / "cases.csv")
+    assert report.exit_code == 0
+    frame = pd.read_csv(folder / "cases.csv")
+    known = frame["fraud"].notna()
+    y = (frame["fraud"] == "yes")[known].astype(int)
+    cost = uneven.metrics.expected_cost(y, found["prediction"][known], fp_cost=1, fn_cost=9)
+    assert f"{cost:.4g}" in report.stdout
+    assert "a false negative costs 9 times a false positive" in report.stdout
+
+
+@pytest.mark.parametrize("options", [["--learner", "svc"], ["--loss", "squared_hinge", "--gamma", "3"], ["--tune"]])
+def test_other_learners(folder: Path, options: list[str]) -> None:
+    path = folder / "other.skops"
+    result = run("fit", folder / "cases.csv", *FIT, *options, "--quick", "-o", path)
+    assert result.exit_code == 0, result.output
+    if options == ["--tune"]:
+        assert "Tuned: margin_gamma = " in result.stdout
+    assert run("predict", path, folder / "cases.csv", "-o", folder / "o.csv").exit_code == 0
+    assert run("report", path, folder / "cases.csv").exit_code == 0
+
+
+def changed(folder: Path, name: str, change: object) -> Path:
+    frame = pd.read_csv(folder / "cases.csv")
+    path = folder / name
+    change(frame).to_csv(path, index=False)  # type: ignore[operator]
+    return path
+
+
+def test_new_categories_and_columns_are_no_obstacle(folder: Path, model: Path) -> None:
+    def strange(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame.assign(country="zz", more=1).drop(columns="fraud")
+
+    assert run("predict", model, changed(folder, "strange.csv", strange), "-o", folder / "s.csv").exit_code == 0
+
+
+def test_bad_tables(folder: Path, model: Path) -> None:
+    def sentence(*arguments: object) -> str:
+        result = run(*arguments)
+        assert result.exit_code == 2, result.output
+        assert result.stdout == ""
+        return result.stderr
+
+    cases, out = folder / "cases.csv", folder / "never.skops"
+    lacking = changed(folder, "lacking.csv", lambda frame: frame.drop(columns=["amount", "hour"]))
+    assert "lacks 'amount', 'hour', which the model expects" in sentence("predict", model, lacking, "-o", out)
+    assert "No such file" in sentence("fit", folder / "absent.csv", *FIT, "-o", out)
+    assert "ends in one of .csv" in sentence("fit", folder / "cases.txt", *FIT, "-o", out)
+    assert "there is no column 'x'" in sentence("fit", cases, *FIT[2:], "--target", "x", "-o", out)
+    assert "no row of column 'fraud' has the positive value 'maybe'; it has 'no', 'yes'" in sentence(
+        "fit", cases, "--target", "fraud", "--positive", "maybe", *FIT[4:], "-o", out
+    ).replace("'yes', 'no'", "'no', 'yes'")
+    one = changed(folder, "one.csv", lambda frame: frame[frame["fraud"] == "yes"])
+    assert "two classes are needed" in sentence("fit", one, *FIT, "-o", out)
+    nothing = changed(folder, "nothing.csv", lambda frame: frame[["id", "constant", "fraud"]])
+    assert "no column can be used" in sentence("fit", nothing, *FIT, "-o", out)
+    (folder / "empty.csv").write_text("")
+    assert "not a readable table" in sentence("fit", folder / "empty.csv", *FIT, "-o", out)
+    (folder / "noise.parquet").write_bytes(b"noise")
+    assert "not a readable table" in sentence("fit", folder / "noise.parquet", *FIT, "-o", out)
+    assert "--fn-cost must be positive" in sentence("fit", cases, *FIT[:-1], "-1", "-o", out)
+    assert "--loss belongs to the linear learner" in sentence(
+        "fit", cases, *FIT, "--learner", "svc", "--loss", "hinge", "-o", out
+    )
+    assert "leave --gamma out" in sentence("fit", cases, *FIT, "--tune", "--gamma", "2", "-o", out)
+    assert "calibrated for no alpha" in sentence("fit", cases, *FIT, "--loss", "perceptron", "-o", out)
+    assert "ends in .csv, .parquet" in sentence("predict", model, cases, "-o", folder / "x.txt")
+    assert not out.exists()
+
+
+def test_bad_models(folder: Path, model: Path) -> None:
+    cases, bad = folder / "cases.csv", folder / "bad.skops"
+    bad.write_bytes(b"noise")
+    assert "is not a model written by `uneven fit`" in run("report", bad, cases).stderr
+    content = read_model(str(model))
+    bad.write_bytes(model_bytes({**content, "version": "9.9.9"}))
+    result = run("report", bad, cases)
+    assert result.exit_code == 2
+    assert "was made by version 9.9.9" in result.stderr
+    from skops import io
+
+    bad.write_bytes(io.dumps({"format": "uneven-model/1", "pipeline": Path}))
+    assert "is not opened" in run("report", bad, cases).stderr
+
+
+def test_costs_are_compared_on_the_same_folds() -> None:
+    from sklearn.dummy import DummyClassifier
+
+    y = np.array([0] * 30 + [1] * 10)
+    X = np.zeros((40, 1))
+    models = {
+        "always": DummyClassifier(strategy="constant", constant=1),
+        "never": DummyClassifier(strategy="most_frequent"),
+    }
+    rows = compare(models, X, y, fp_cost=1, fn_cost=9)
+    constants = {row.name: row for row in constant_rules(y, 1, 9)}
+    assert rows[0].cost == pytest.approx(constants["always positive"].cost)
+    assert rows[1].cost == pytest.approx(constants["never positive"].cost)
+    assert rows[0].low <= rows[0].cost <= rows[0].high
+    assert costs_of(y, 1 - y, 1, 9).tolist() == [1] * 30 + [9] * 10
+    with pytest.raises(uneven.errors.UnevenError, match="two examples of each class"):
+        compare(models, X, np.array([0] * 39 + [1]), fp_cost=1, fn_cost=9)
+
+
+def test_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("demo")
+    assert result.exit_code == 0, result.output
+    assert "A missed malignancy costs 20 false alarms" in result.stdout
+    assert "cheapest here" in result.stdout
+    assert "calibrated for alpha = 1/21" in result.stdout
+    text = (tmp_path / "uneven-report.html").read_text(encoding="utf-8")
+    assert text.count("data:image/png;base64,") >= 4
+    assert "http://" not in text.replace("http://www.w3.org", "")
+    assert "https://" not in text
+    assert "uneven-certificate/1" in text
