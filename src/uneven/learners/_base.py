@@ -26,6 +26,7 @@ from uneven.costs import Cost, as_cost_errors
 from uneven.errors import CostError, LossError, UnevenError
 from uneven.learners._labels import positive_class, two_classes
 from uneven.losses import Loss
+from uneven.solvers._threads import each, pieces
 
 
 @dataclass(frozen=True)
@@ -262,9 +263,13 @@ def _read_weights(sample_weight: Any, count: int) -> np.ndarray:
 def require_finite(name: str, X: Any) -> None:
     """Raise unless every number is finite: one sentence with the place of the first that is not."""
     data = X if isinstance(X, np.ndarray) else X.data
-    with np.errstate(all="ignore"):
-        if np.isfinite(data.sum()):
-            return
+
+    def total(k: int, lo: int, hi: int) -> float:
+        with np.errstate(all="ignore"):
+            return float(data[lo:hi].sum())
+
+    if np.isfinite(each(total, pieces(data.shape[0], data.size))).all():
+        return
     bad = np.argwhere(~np.isfinite(data))
     if not len(bad):  # only the sum overflowed
         return

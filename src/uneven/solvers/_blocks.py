@@ -305,3 +305,31 @@ def bent_sparse(data: Any, indices: Any, indptr: Any, bend: Any, v: Any, c: floa
         for k in range(first, last):
             g[np.uint64(indices[k])] += t * data[k]
     g[-1] += total
+
+
+@njit(**_OPTIONS)
+def add_squares(X: Any, h: Any, total: Any) -> None:
+    """Add the lower triangle of (X 1)' diag(h) (X 1) to total, four rows of positive weight at a time."""
+    d = X.shape[1]
+    four = np.zeros((4, d + 1))
+    held = 0
+    for i in range(h.size + 1):
+        if i < h.size:
+            if h[i] == 0.0:
+                continue
+            root, row, into = np.sqrt(h[i]), X[i], four[held]
+            for j in range(d):
+                into[j] = root * row[j]
+            into[d] = root
+            held += 1
+            if held < 4:
+                continue
+        else:
+            four[held:] = 0.0
+        held = 0
+        f0, f1, f2, f3 = four[0], four[1], four[2], four[3]
+        for a in range(d + 1):
+            x0, x1, x2, x3 = f0[a], f1[a], f2[a], f3[a]
+            into = total[a]
+            for b in range(a + 1):
+                into[b] += (x0 * f0[b] + x1 * f1[b]) + (x2 * f2[b] + x3 * f3[b])

@@ -21,7 +21,10 @@ _NEWTON_WORK = 5e7
 #: Share of the rows that may be copied.
 _SAMPLE_SHARE = 0.05
 _ROWS_PER_COLUMN = 40
-_LEAST_ROWS = 20_000
+_LEAST_ROWS = 40_000
+#: One in so many rows of a sample brings Newton's method near its solution.
+_FEW = 12
+_LEAST_ROWS_PER_COLUMN = 5
 
 
 def prefers_newton(objective: Objective) -> bool:
@@ -42,37 +45,49 @@ def preconditioned(
         return _wide(objective, theta, tol=tol, max_iter=max_iter, progress=progress)
     n = objective.design.n
     wanted = max(_LEAST_ROWS, _ROWS_PER_COLUMN * objective.size)
+    sampled = None
     if theta is None:
-        chosen, factor = objective.sample(int(min(wanted, max(_SAMPLE_SHARE * n, 1000))), random)
-        # The sample's own noise is about size/rows of the objective: going further would fit it.
-        sampled = newton(
-            objective.on_rows(chosen, factor),
-            np.zeros(objective.size),
-            tol=max(tol, 0.1 * objective.size / chosen.size),
-            max_iter=50,
-        )
-        theta = sampled.theta
+        sampled = objective.on_rows(*objective.sample(int(min(wanted, max(_SAMPLE_SHARE * n, 1000))), random))
+        theta = _solution_on_a_sample(sampled, tol, random)
     start = evaluated(objective.value_and_gradient, theta)
     if not start.value < objective.value_at_zero:
         start = evaluated(objective.value_and_gradient, np.zeros(objective.size))
-    chosen, factor = objective.sample(min(wanted, n), random)
+    if sampled is not None and sampled.design.n >= min(wanted, n):
+        hessian = sampled.hessian(start.theta)
+    else:
+        hessian = objective.hessian(start.theta, *objective.sample(min(wanted, n), random))
 
     def refreshed(point: Point, iteration: int) -> Metric | None:
         """Second derivatives of all rows, if those of the sample were not good enough: at the price of many passes."""
         price = 8 + objective.size // 20
         return cholesky_metric(objective.hessian(point.theta)) if iteration in (price, 3 * price) else None
 
-    metric = cholesky_metric(objective.hessian(start.theta, chosen, factor))
     return lbfgs(
         objective.value_and_gradient,
         start,
-        metric,
+        cholesky_metric(hessian),
         tol=tol,
         max_iter=max_iter,
         floor=objective.floor,
         refresh=refreshed,
         progress=progress,
     )
+
+
+def _solution_on_a_sample(sampled: Objective, tol: float, random: np.random.Generator) -> np.ndarray:
+    """Newton on a sample of rows, of which a few serve to come near.
+
+    The noise of a sample is about size/rows of the objective. A step from within it squares the error, so one that
+    starts within the noise of the few ends below that of the sample: going further would fit the sample.
+    """
+    size, count = sampled.size, sampled.design.n
+    few = max(count // _FEW, _LEAST_ROWS_PER_COLUMN * size)
+    stages = [sampled.on_rows(*sampled.sample(few, random))] if 2 * few < count else []
+    noise = min(2 * size / (few if stages else count), 0.05)
+    theta = np.zeros(size)
+    for stage in (*stages, sampled):
+        theta = newton(stage, theta, tol=max(tol, noise), max_iter=50).theta
+    return theta
 
 
 def _wide(objective: Objective, theta: np.ndarray | None, *, tol: float, max_iter: int, progress: Progress) -> Solution:
