@@ -9,21 +9,28 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from linear_data import costs
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import LinearSVC
 
-#: Fits with a setting and returns the coefficients and the intercept.
+#: Fits what was prepared, with C and a setting, and returns the coefficients and the intercept.
 Fit = Callable[[Any, np.ndarray, float, float], tuple[np.ndarray, float]]
+
+
+def _as_it_is(X: Any, y: np.ndarray) -> Any:
+    return X
 
 
 @dataclass(frozen=True)
 class Peer:
     name: str
-    fit: Fit  # of X, y, C and a setting
+    fit: Fit  # of the prepared X, y, C and a setting
     settings: tuple[float, ...]
     # It penalises the intercept like the coefficient of a column of ones, and is judged by that objective.
     penalises_intercept: bool = False
+    # Brings X into the peer's own form; not timed.
+    prepare: Callable[[Any, np.ndarray], Any] = _as_it_is
 
 
 def weights(y: np.ndarray) -> np.ndarray:
@@ -71,34 +78,42 @@ def _glum(X: Any, y: np.ndarray, C: float, tol: float) -> tuple[np.ndarray, floa
     return _read(model.fit(X, y.astype(float), sample_weight=weight))
 
 
+def with_ones(X: Any, y: np.ndarray | None = None) -> Any:
+    """X and a column of ones, whose coefficient is a penalised intercept."""
+    ones = np.ones((X.shape[0], 1))
+    return np.hstack([X, ones]) if isinstance(X, np.ndarray) else sp.hstack([X, sp.csr_matrix(ones)], format="csr")
+
+
 def _snapml(kind: str, dual: bool) -> Fit:
     def fit(X: Any, y: np.ndarray, C: float, tol: float) -> tuple[np.ndarray, float]:
         import snapml
 
-        shared = {"regularizer": 1 / C, "dual": dual, "tol": tol, "max_iter": 3000, "n_jobs": 2, "fit_intercept": True}
+        # Its primal solver fits no intercept of its own to weighted classes: there is a column of ones.
+        shared = {"regularizer": 1 / C, "tol": tol, "max_iter": 3000, "n_jobs": 2, "fit_intercept": False}
         shared["class_weight"] = "balanced"
         model = (
-            snapml.LogisticRegression(**shared)
+            snapml.LogisticRegression(dual=dual, **shared)
             if kind == "logistic"
-            else snapml.SupportVectorMachine(loss=kind, **{k: v for k, v in shared.items() if k != "dual"})
+            else snapml.SupportVectorMachine(loss=kind, **shared)
         )
         model.fit(X, y.astype(np.float64))
-        w, b = _read(model)
-        if kind == "logistic":  # the primal solver fits an intercept but does not say which
-            probability = float(model.predict_proba(X[:1])[0, 1])
-            b = float(np.log(probability / (1 - probability)) - (X[:1] @ w)[0])
-        return w, b
+        w = np.ravel(model.coef_).astype(float)
+        return w[:-1], float(w[-1])
 
     return fit
 
 
+def _liblinear_problem(X: Any, y: np.ndarray) -> Any:
+    from liblinear.liblinearutil import problem
+
+    return problem(np.where(y == 1, 1, -1), sp.csr_matrix(X), bias=1)
+
+
 def _liblinear(kind: int) -> Fit:
-    def fit(X: Any, y: np.ndarray, C: float, tol: float) -> tuple[np.ndarray, float]:
-        import scipy.sparse as sp
-        from liblinear.liblinearutil import parameter, problem, train
+    def fit(data: Any, y: np.ndarray, C: float, tol: float) -> tuple[np.ndarray, float]:
+        from liblinear.liblinearutil import parameter, train
 
         fp_cost, fn_cost = costs(y)
-        data = problem(np.where(y == 1, 1, -1), sp.csr_matrix(X), bias=1)
         model = train(data, parameter(f"-s {kind} -c {C} -e {tol} -w1 {fn_cost} -w-1 {fp_cost} -B 1 -q"))
         w, b = model.get_decfun(label_idx=0)
         sign = 1 if model.get_labels()[0] == 1 else -1
@@ -116,16 +131,16 @@ def peers(loss: str, sparse: bool) -> list[Peer]:
         found = [Peer(f"scikit-learn {solver}", _logistic(solver), tight) for solver in solvers]
         found.append(Peer("scikit-learn SGD", _sgd("log_loss"), epochs))
         found.append(Peer("glum", _glum, tight))
-        found.append(Peer("snapml", _snapml("logistic", dual=sparse), tight, penalises_intercept=True))
-        found.append(Peer("LIBLINEAR", _liblinear(0), tight, penalises_intercept=True))
+        found.append(Peer("snapml", _snapml("logistic", dual=sparse), tight, True, with_ones))
+        found.append(Peer("LIBLINEAR", _liblinear(0), tight, True, _liblinear_problem))
     elif loss == "squared_hinge":
         found = [Peer("scikit-learn LinearSVC", _linear_svc("squared_hinge", dual=False), tight, True)]
-        found.append(Peer("LIBLINEAR", _liblinear(2), tight, penalises_intercept=True))
+        found.append(Peer("LIBLINEAR", _liblinear(2), tight, True, _liblinear_problem))
     else:
         found = [Peer("scikit-learn LinearSVC", _linear_svc("hinge", dual=True), tight[:5], True)]
         found.append(Peer("scikit-learn SGD", _sgd("hinge"), epochs))
-        found.append(Peer("snapml", _snapml("hinge", dual=True), tight, penalises_intercept=True))
-        found.append(Peer("LIBLINEAR", _liblinear(3), tight[:6], penalises_intercept=True))
+        found.append(Peer("snapml", _snapml("hinge", dual=True), tight, True, with_ones))
+        found.append(Peer("LIBLINEAR", _liblinear(3), tight[:6], True, _liblinear_problem))
     needs = {"glum": "glum", "snapml": "snapml", "LIBLINEAR": "liblinear"}
     return [peer for peer in found if peer.name not in needs or find_spec(needs[peer.name])]
 

@@ -188,6 +188,16 @@ def scores_sparse(data: Any, indices: Any, indptr: Any, w: Any, b: float, lo: in
 
 
 @njit(**_OPTIONS)
+def combined_sparse(data: Any, indices: Any, indptr: Any, chosen: Any, r: Any, out: Any) -> Any:
+    """Add some rows of a CSR matrix, each times its coefficient, to out."""
+    for position in range(chosen.size):
+        i, a = chosen[position], r[position]
+        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            out[np.uint64(indices[k])] += a * data[k]
+    return out
+
+
+@njit(**_OPTIONS)
 def squared_sparse(data: Any, indices: Any, indptr: Any, r: Any, out: Any) -> Any:
     """The squares of a CSR matrix, transposed, times a vector."""
     for i in range(r.size):

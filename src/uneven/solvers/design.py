@@ -147,7 +147,9 @@ class SparseRows(Design):
         return self.X[chosen].toarray().astype(np.float64, copy=False)
 
     def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        return np.asarray(self.X[chosen].T @ coefficients)
+        return _blocks.combined_sparse(
+            self.X.data, self.X.indices, self.X.indptr, chosen, coefficients, np.zeros(self.d)
+        )
 
     def some(self, chosen: np.ndarray) -> Design:
         return Dense(self.X[chosen].toarray())

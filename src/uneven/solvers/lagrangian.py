@@ -6,9 +6,10 @@ the objective itself.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from uneven.solvers._threads import each, pieces
 from uneven.solvers.metric import cholesky_metric, conjugate_gradients
 from uneven.solvers.objective import Objective
 from uneven.solvers.squares import summed_squares
+
+T = TypeVar("T")
 
 #: Columns up to which Newton systems are factored; beyond, they are solved by conjugate gradients.
 MOST_COLUMNS = 2000
@@ -48,9 +51,9 @@ class Lagrangian:
         self.theta = theta.copy()
         pairs = [kinks_and_jumps(phi) for phi in objective.pair.phis]
         most = max(len(kinks) for kinks, _ in pairs)
-        self.kinks, self.jumps = (
-            np.array([list(pair[which]) + [0.0] * (most - len(pair[which])) for pair in pairs]) for which in (0, 1)
-        )
+        # Where one class has fewer kinks than the other, its last one is repeated, without a jump.
+        self.kinks = np.array([kinks + (kinks[-1:] or [0.0]) * (most - len(kinks)) for kinks, _ in pairs])
+        self.jumps = np.array([jumps + [0.0] * (most - len(jumps)) for _, jumps in pairs])
         self.t = objective.design.scores(self.theta)
         # In the middle of what the slopes can be, parabolas lie on both sides of their kinks.
         self.u = np.empty((most, objective.design.n), dtype=objective.design.X.dtype)
@@ -65,6 +68,10 @@ class Lagrangian:
     @cached_property
     def _pieces(self) -> list[tuple[int, int]]:
         return pieces(self.objective.design.n, self.objective.design.numbers)
+
+    def over_rows(self, function: Callable[[int, int, int], T]) -> list[T]:
+        """function(k, lo, hi) for every piece of the rows, in threads."""
+        return each(function, self._pieces)
 
     @property
     def common(self) -> tuple[Any, ...]:
@@ -92,9 +99,7 @@ class Lagrangian:
 
     def _gradient_of_losses(self) -> np.ndarray:
         parts = np.zeros((len(self._pieces), self.theta.size))
-        each(
-            lambda k, lo, hi: self.objective.design.kinked(self.common, self.t, self.u, lo, hi, parts[k]), self._pieces
-        )
+        self.over_rows(lambda k, lo, hi: self.objective.design.kinked(self.common, self.t, self.u, lo, hi, parts[k]))
         return parts.sum(axis=0)
 
     def direction(self, gradient: np.ndarray, accuracy: float = 1e-3) -> np.ndarray:
@@ -102,7 +107,7 @@ class Lagrangian:
         if self.theta.size <= MOST_COLUMNS:
             return -cholesky_metric(self._hessian())(gradient)
         bend = np.empty(self.t.size)
-        each(lambda k, lo, hi: self._bends(lo, hi, bend[lo:hi]), self._pieces)
+        self.over_rows(lambda k, lo, hi: self._bends(lo, hi, bend[lo:hi]))
         return self._inexact(gradient, bend, accuracy)
 
     def _bends(self, lo: int, hi: int, out: np.ndarray) -> None:
@@ -128,7 +133,7 @@ class Lagrangian:
                 bends.append(work[bent])
             return np.concatenate(rows), np.concatenate(bends)
 
-        rows, bends = (np.concatenate(parts) for parts in zip(*each(found, self._pieces), strict=True))
+        rows, bends = (np.concatenate(parts) for parts in zip(*self.over_rows(found), strict=True))
         total = summed_squares(
             lambda lo, hi: (design.rows(rows[lo:hi]), bends[lo:hi]), rows.size, self.theta.size, design.rows_per_block
         )
@@ -143,7 +148,7 @@ class Lagrangian:
         def product(v: np.ndarray) -> np.ndarray:
             parts = np.zeros((len(self._pieces), v.size))
             w, c = np.ascontiguousarray(v[:-1]), float(v[-1])
-            each(lambda k, lo, hi: design.bent(bend, w, c, lo, hi, parts[k]), self._pieces)
+            self.over_rows(lambda k, lo, hi: design.bent(bend, w, c, lo, hi, parts[k]))
             total = parts.sum(axis=0)
             total[:-1] += self.penalty * w
             total[-1] = total[-1] + ridge * c if with_intercept else c
@@ -154,9 +159,7 @@ class Lagrangian:
 
     def _along(self, q: np.ndarray, at: float) -> tuple[float, float]:
         """Slope and curvature of the losses at the scores t + at * q."""
-        parts = each(
-            lambda k, lo, hi: _kinked.along(self.common, self.second, self.t, q, at, self.u, lo, hi), self._pieces
-        )
+        parts = self.over_rows(lambda k, lo, hi: _kinked.along(self.common, self.second, self.t, q, at, self.u, lo, hi))
         return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
 
     def step(self, gradient: np.ndarray, direction: np.ndarray) -> bool:
@@ -205,11 +208,11 @@ class Lagrangian:
 
     def update(self) -> None:
         """Slopes become multipliers; at the scores of the update they have the gradient they had before."""
-        each(lambda k, lo, hi: _kinked.update(self.common, self.t, self.u, lo, hi), self._pieces)
+        self.over_rows(lambda k, lo, hi: _kinked.update(self.common, self.t, self.u, lo, hi))
 
     def _sums(self) -> tuple[float, float]:
         """The objective here, and the sum of the constants of the supporting lines."""
-        parts = each(lambda k, lo, hi: _kinked.bounds(self.common, self.t, self.u, lo, hi), self._pieces)
+        parts = self.over_rows(lambda k, lo, hi: _kinked.bounds(self.common, self.t, self.u, lo, hi))
         loss, constant = (float(sum(values)) for values in zip(*parts, strict=True))
         return loss + 0.5 * self.penalty * float(self.theta[:-1] @ self.theta[:-1]), constant
 
@@ -241,7 +244,8 @@ class Lagrangian:
         objective = self.objective
         moves = []
         for j, slopes in enumerate(self.u):
-            inside = np.flatnonzero((slopes > 0) & (slopes < self.jumps[objective.y, j].astype(slopes.dtype)))
+            jumps = self.jumps[:, j].astype(slopes.dtype)
+            inside = np.flatnonzero((slopes > 0) & (slopes < jumps[objective.y]))
             y = objective.y[inside]
             weight = objective.factors(inside) * objective.pair.scales[y]  # of a slope in the sum
             u = slopes[inside].astype(np.float64)

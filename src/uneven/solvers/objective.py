@@ -172,7 +172,12 @@ class Objective:
 
     def diagonal(self, theta: np.ndarray) -> np.ndarray:
         """Diagonal of the matrix of second derivatives: one more pass."""
-        curvature = self.curvatures(self.design.scores(theta))
+        curvature = self.design.scores(theta)
+
+        def replace_scores(k: int, lo: int, hi: int) -> None:
+            curvature[lo:hi] = self.curvatures(curvature[lo:hi], slice(lo, hi))
+
+        each(replace_scores, self._pieces)
         diagonal = np.append(self.design.squared_transposed_product(curvature), curvature.sum())
         diagonal[:-1] += self.penalty
         return diagonal

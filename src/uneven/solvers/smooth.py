@@ -10,7 +10,6 @@ from uneven.solvers.lagrangian import Lagrangian
 from uneven.solvers.lbfgs import lbfgs
 from uneven.solvers.line_search import Point, evaluated
 from uneven.solvers.metric import Metric, cholesky_metric, diagonal_metric
-from uneven.solvers.newton import newton
 from uneven.solvers.objective import Objective
 from uneven.solvers.solution import Progress, Solution, silent
 
@@ -21,10 +20,8 @@ _NEWTON_WORK = 5e7
 #: Share of the rows that may be copied.
 _SAMPLE_SHARE = 0.05
 _ROWS_PER_COLUMN = 40
-_LEAST_ROWS = 40_000
-#: One in so many rows of a sample brings Newton's method near its solution.
-_FEW = 12
-_LEAST_ROWS_PER_COLUMN = 5
+#: More rows than that are in a sample where their second derivatives cost less than a pass.
+_MORE_ROWS, _SAMPLE_WORK = 40_000, 1e8
 
 
 def prefers_newton(objective: Objective) -> bool:
@@ -44,11 +41,11 @@ def preconditioned(
     if objective.size > MOST_COLUMNS:
         return _wide(objective, theta, tol=tol, max_iter=max_iter, progress=progress)
     n = objective.design.n
-    wanted = max(_LEAST_ROWS, _ROWS_PER_COLUMN * objective.size)
+    wanted = int(max(_ROWS_PER_COLUMN * objective.size, min(_MORE_ROWS, _SAMPLE_WORK / objective.size**2)))
     sampled = None
     if theta is None:
         sampled = objective.on_rows(*objective.sample(int(min(wanted, max(_SAMPLE_SHARE * n, 1000))), random))
-        theta = _solution_on_a_sample(sampled, tol, random)
+        theta = _solution_on_a_sample(sampled, tol)
     start = evaluated(objective.value_and_gradient, theta)
     if not start.value < objective.value_at_zero:
         start = evaluated(objective.value_and_gradient, np.zeros(objective.size))
@@ -74,20 +71,25 @@ def preconditioned(
     )
 
 
-def _solution_on_a_sample(sampled: Objective, tol: float, random: np.random.Generator) -> np.ndarray:
-    """Newton on a sample of rows, of which a few serve to come near.
+def _solution_on_a_sample(sampled: Objective, tol: float) -> np.ndarray:
+    """The minimum on a sample of the rows, about as well as it is known.
 
-    The noise of a sample is about size/rows of the objective. A step from within it squares the error, so one that
-    starts within the noise of the few ends below that of the sample: going further would fit the sample.
+    The noise of a sample is about size/rows of the objective: going further would fit the sample.
     """
-    size, count = sampled.size, sampled.design.n
-    few = max(count // _FEW, _LEAST_ROWS_PER_COLUMN * size)
-    stages = [sampled.on_rows(*sampled.sample(few, random))] if 2 * few < count else []
-    noise = min(2 * size / (few if stages else count), 0.05)
-    theta = np.zeros(size)
-    for stage in (*stages, sampled):
-        theta = newton(stage, theta, tol=max(tol, noise), max_iter=50).theta
-    return theta
+    zero = evaluated(sampled.value_and_gradient, np.zeros(sampled.size))
+
+    def refreshed(point: Point, iteration: int) -> Metric | None:
+        return cholesky_metric(sampled.hessian(point.theta)) if iteration in (12, 30) else None
+
+    return lbfgs(
+        sampled.value_and_gradient,
+        zero,
+        cholesky_metric(sampled.hessian(zero.theta)),
+        tol=max(tol, sampled.size / sampled.design.n),
+        max_iter=60,
+        floor=sampled.floor,
+        refresh=refreshed,
+    ).theta
 
 
 def _wide(objective: Objective, theta: np.ndarray | None, *, tol: float, max_iter: int, progress: Progress) -> Solution:
