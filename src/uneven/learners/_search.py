@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from uneven.learners._hinge_path import is_one_fit, moved, own_c, svc_fits
 from uneven.learners._linear_path import linear_fits
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.svc import UnevenSVC, affine
+from uneven.solvers.gram import Room
 from uneven.solvers.path import Follower
 
 
@@ -86,6 +87,14 @@ class Column:
         return cls(*(np.full(count, np.nan) for _ in range(3)))
 
 
+@dataclass(frozen=True)
+class Memory:
+    """What is left for the next split in this process: linear paths that were followed, and room for a kernel."""
+
+    followers: dict[int, Follower] = field(default_factory=dict)
+    room: Room = field(default_factory=Room)
+
+
 def run_split(
     task: Task,
     X: Any,
@@ -94,13 +103,10 @@ def run_split(
     train: np.ndarray,
     test: np.ndarray,
     column: Column | None = None,
-    followers: dict[int, Follower] | None = None,
+    memory: Memory | None = None,
 ) -> Column:
-    """Fit and score every candidate in one split; results appear in ``column`` one by one.
-
-    ``followers`` remember the linear paths of the split before, if there was one in this process.
-    """
-    followers = {} if followers is None else followers
+    """Fit and score every candidate in one split; results appear in ``column`` one by one."""
+    memory = memory or Memory()
     column = Column.empty(len(task.candidates)) if column is None else column
     known, y_known = _safe_split(task.learner, X, y, train)
     new, y_new = _safe_split(task.learner, X, y, test, train)
@@ -113,7 +119,7 @@ def run_split(
     truth = np.asarray(y_new) == task.pos_label
     test_weight = np.ones(truth.size) if sample_weight is None else np.asarray(_safe_indexing(sample_weight, test))
     test_weight = test_weight / test_weight.sum()
-    for index, model, shares, seconds in _fits(task, known, y_known, weight, followers):
+    for index, model, shares, seconds in _fits(task, known, y_known, weight, memory):
         candidate = task.candidates[index]
         started = time.perf_counter()
         if task.scorer is None:
@@ -154,24 +160,22 @@ class _Decisions:
         return np.asarray(model.predict(self.X) == self.pos_label)
 
 
-def _fits(
-    task: Task, X: Any, y: Any, sample_weight: Any, followers: dict[int, Follower]
-) -> Iterator[tuple[int, Any, bool, float]]:
+def _fits(task: Task, X: Any, y: Any, sample_weight: Any, memory: Memory) -> Iterator[tuple[int, Any, bool, float]]:
     """Every candidate: its fit, or the one at gamma = 1 it shares with its path; which; and its part of the seconds."""
     by_path: dict[int, list[int]] = {}
     for index, candidate in enumerate(task.candidates):
         by_path.setdefault(candidate.path, []).append(index)
     one_fit = [path for path in by_path.values() if is_one_fit(task.learner, task.candidates[path[0]].loss)]
-    for path, model, seconds in _one_fit_paths(task, one_fit, X, y, sample_weight):
+    for path, model, seconds in _one_fit_paths(task, one_fit, X, y, sample_weight, memory.room):
         for index in path:
             yield index, model, True, seconds / len(path)
     for number, path in by_path.items():
         if path in one_fit:
             continue
-        followers[number] = Follower(followers.get(number))
+        follower = memory.followers[number] = Follower(memory.followers.get(number))
         rising = sorted(path, key=lambda index: float(task.candidates[index].margin_gamma))
         started = time.perf_counter()
-        for index, model in zip(rising, _plain_fits(task, rising, X, y, sample_weight, followers[number]), strict=True):
+        for index, model in zip(rising, _plain_fits(task, rising, X, y, sample_weight, follower), strict=True):
             yield index, model, False, time.perf_counter() - started
             started = time.perf_counter()
 
@@ -187,7 +191,7 @@ def _plain_fits(task: Task, path: list[int], X: Any, y: Any, sample_weight: Any,
 
 
 def _one_fit_paths(
-    task: Task, paths: list[list[int]], X: Any, y: Any, sample_weight: Any
+    task: Task, paths: list[list[int]], X: Any, y: Any, sample_weight: Any, room: Room
 ) -> Iterator[tuple[list[int], Any, float]]:
     """The fit at gamma = 1 behind each path of a hinge, in rising order of C."""
     if not paths:
@@ -195,9 +199,8 @@ def _one_fit_paths(
     paths = sorted(paths, key=lambda path: float(task.candidates[path[0]].C))
     started = time.perf_counter()
     if isinstance(task.learner, UnevenSVC):
-        models: Iterator[Any] = svc_fits(
-            clone(task.learner), X, y, sample_weight, [task.candidates[path[0]].C for path in paths]
-        )
+        Cs = [task.candidates[path[0]].C for path in paths]
+        models: Iterator[Any] = svc_fits(clone(task.learner), X, y, sample_weight, Cs, room)
     else:
         models = _linear_fits(task, paths, X, y, sample_weight)
     for path, model in zip(paths, models, strict=True):

@@ -21,8 +21,7 @@ from uneven.learners._gamma_path import GammaPath
 from uneven.learners._progress import Bar, progress
 from uneven.learners._results import cv_results
 from uneven.learners._rules import RULES, Table, standard_error
-from uneven.learners._search import Column, Task, candidates, run_split
-from uneven.solvers.path import Follower
+from uneven.learners._search import Column, Memory, Task, candidates, run_split
 
 
 def _delegates(name: str) -> Any:
@@ -228,9 +227,9 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         tell(f"{len(task.candidates)} candidates, margin_gammas {', '.join(f'{g:g}' for g in self.margin_gammas_)}")
         bar = Bar(verbose, type(self).__name__, len(parts), "splits")
         if self.n_jobs in (None, 1):
-            followers: dict[int, Follower] = {}
+            memory = Memory()
             for (train, test), column in zip(parts, columns, strict=True):
-                run_split(task, X, y, weight, train, test, column, followers)
+                run_split(task, X, y, weight, train, test, column, memory)
                 bar.advance()
             return
         from joblib import Parallel, delayed

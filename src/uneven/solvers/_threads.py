@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 #: Less work than this (numbers of X in a piece) is not worth a thread.
-_LEAST_WORK = 100_000
+_LEAST_WORK = 400_000
 _MOST_PIECES = 8
 
 

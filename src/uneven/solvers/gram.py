@@ -19,6 +19,19 @@ _BLOCK = 1 << 20
 KERNELS = ("linear", "poly", "rbf", "sigmoid")
 
 
+class Room:
+    """Memory for one matrix after the other: new memory can take longer than its numbers."""
+
+    def __init__(self) -> None:
+        self._numbers = np.empty(0)
+
+    def matrix(self, n: int) -> np.ndarray:
+        """An n by n matrix, until the next call."""
+        if self._numbers.size < n * n:
+            self._numbers = np.empty(n * n)
+        return self._numbers[: n * n].reshape(n, n)
+
+
 class Gram(ABC):
     """The matrix K of a training set."""
 
@@ -48,9 +61,9 @@ class Gram(ABC):
                 total += b[part] @ block
         return total
 
-    def whole(self) -> np.ndarray:
-        """K, in float64."""
-        out = np.empty((self.n, self.n))
+    def whole(self, room: Room | None = None) -> np.ndarray:
+        """K, in float64; in memory that is used again if room is given."""
+        out = (room or Room()).matrix(self.n)
         size = self.rows_per_block()
         with single_threaded_blas():
             for lo in range(0, self.n, size):
@@ -74,7 +87,7 @@ class Stored(Gram):
     def times(self, b: np.ndarray) -> np.ndarray:
         return np.asarray(self.K @ b)
 
-    def whole(self) -> np.ndarray:
+    def whole(self, room: Room | None = None) -> np.ndarray:
         return np.ascontiguousarray(self.K, dtype=np.float64)
 
 
