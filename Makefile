@@ -25,6 +25,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/imports.py
 	$(BIN)/python benchmarks/calibration.py
 	$(BIN)/python benchmarks/certificates.py
+	$(BIN)/python benchmarks/linear.py
 	$(BIN)/python benchmarks/svm.py
 	$(BIN)/python benchmarks/tuning.py
 

@@ -50,8 +50,9 @@ class UnevenLinearClassifier(UnevenClassifier):
         Weight of the data against the penalty.
     penalty : {"l2", None}
     fit_intercept : bool
-    solver : {"auto", "lbfgs", "newton", "lagrangian"}
-        "auto" chooses by the loss and the shape of X; the others are for smooth, smooth and kinked convex losses.
+    solver : {"auto", "lbfgs", "newton", "lagrangian", "dual"}
+        "auto" chooses by the loss and the shape of X. "lbfgs" and "newton" are for smooth losses, "lagrangian" for
+        convex ones with kinks, "dual" for those of straight pieces on CSR matrices.
     tol : positive number
         The objective is within this fraction of its optimum.
     max_iter : int

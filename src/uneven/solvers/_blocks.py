@@ -107,18 +107,23 @@ def _scores_rows(X: Any, w: Any, b: float, lo: int, n: int, out: Any) -> None:
 
 @njit(**_OPTIONS)
 def _add_rows(X: Any, r: Any, lo: int, n: int, g: Any) -> None:
+    """Add X' r of n rows from lo on to g; rows without a slope (beyond the margin) are not even read."""
     d = X.shape[1]
-    full = n // 4 * 4
-    for i in range(0, full, 4):
-        r0, r1, r2, r3 = X[lo + i], X[lo + i + 1], X[lo + i + 2], X[lo + i + 3]
-        a0, a1, a2, a3 = r[i], r[i + 1], r[i + 2], r[i + 3]
-        if a0 == 0.0 and a1 == 0.0 and a2 == 0.0 and a3 == 0.0:
-            continue  # rows beyond the margin are not even read
+    used = np.empty(n + 1, np.int64)
+    count = 0
+    for i in range(n):
+        used[count] = i
+        count += r[i] != 0.0
+    full = count // 4 * 4
+    for k in range(0, full, 4):
+        i0, i1, i2, i3 = used[k], used[k + 1], used[k + 2], used[k + 3]
+        r0, r1, r2, r3 = X[lo + i0], X[lo + i1], X[lo + i2], X[lo + i3]
+        a0, a1, a2, a3 = r[i0], r[i1], r[i2], r[i3]
         for j in range(d):
             g[j] += (a0 * r0[j] + a1 * r1[j]) + (a2 * r2[j] + a3 * r3[j])
-    for i in range(full, n):
-        row = X[lo + i]
-        a = r[i]
+    for k in range(full, count):
+        row = X[lo + used[k]]
+        a = r[used[k]]
         for j in range(d):
             g[j] += a * row[j]
 

@@ -34,7 +34,7 @@ def fits(objective: Objective) -> bool:
         isinstance(objective.design, SparseRows)
         and objective.penalty > 0
         and all(phi.kinks for phi in objective.pair.phis)
-        and not any(np.any(kernel.second(np.linspace(-50, 50, 2001))) for kernel in objective.pair.kernels)
+        and objective.pair.polygons
     )
 
 
@@ -79,8 +79,7 @@ def coordinate_descent(
 ) -> Solution:
     """Minimise until the proved gap is below tol times the value; ``max_iter`` counts visits of all rows."""
     state = Lagrangian(objective, np.zeros(objective.size), 1.0)
-    far = 2 * float(np.abs(state.kinks).max()) + 1
-    lowest = np.array([kernel.first(np.array([-far]))[1][0] for kernel in objective.pair.kernels])
+    lowest = np.ascontiguousarray(state.lines[:, 1])
     rows = everything = _Rows.all(objective)
     width = _WIDTH * float(rows.norms.mean()) if objective.fit_intercept else 0.0
     w = np.zeros(objective.design.d)

@@ -61,9 +61,14 @@ class Lagrangian:
             np.take(0.5 * jumps.astype(self.u.dtype), objective.y, out=row)
         used = self.jumps > 0
         self.sigma = width * float(np.min(np.abs(self.kinks[used]) / self.jumps[used], initial=1.0))
-        flat = all(not np.any(kernel.second(np.linspace(-50, 50, 2001))) for kernel in objective.pair.kernels)
-        addresses = [0 if flat else kernel.second_address for kernel in objective.pair.kernels]
-        self.second = np.array(addresses, dtype=np.int64)
+        kernels = objective.pair.kernels
+        none = objective.pair.polygons  # then no address is called
+        self.first = np.zeros(2, dtype=np.int64) if none else objective.pair.addresses
+        self.second = np.array([0 if none else kernel.second_address for kernel in kernels], dtype=np.int64)
+        # Left of all kinks a polygon is a line: its value and slope at 0.
+        left = -2 * float(np.abs(self.kinks).max(initial=0.0)) - 1
+        at_left = [kernel.first(np.array([left])) for kernel in kernels]
+        self.lines = np.array([[value[0] - slope[0] * left, slope[0]] for value, slope in at_left])
 
     @cached_property
     def _pieces(self) -> list[tuple[int, int]]:
@@ -75,7 +80,7 @@ class Lagrangian:
 
     @property
     def common(self) -> tuple[Any, ...]:
-        return (*self.objective._common, self.kinks, self.jumps, self.sigma)
+        return (self.first, *self.objective._common[1:], self.kinks, self.jumps, self.sigma, self.lines)
 
     @property
     def penalty(self) -> float:

@@ -16,6 +16,8 @@ import numpy as np
 
 from uneven._inputs import to_float
 from uneven.errors import LossError
+from uneven.expression import derivative
+from uneven.expression.tree import ZERO
 from uneven.losses import Loss, Phi
 from uneven.losses._phi import smooth_switches
 from uneven.ops.kernels import Kernel, compiled
@@ -54,6 +56,11 @@ class PairOfLosses:
             weights=np.array([to_float(partial.weight * factor) for partial in (negative, positive)]),
             scales=np.array([to_float(partial.inner) for partial in (negative, positive)]),
         )
+
+    @cached_property
+    def polygons(self) -> bool:
+        """Whether both phis are made of straight pieces."""
+        return all(derivative(derivative(phi.tree)) == ZERO for phi in self.phis)
 
     @cached_property
     def addresses(self) -> np.ndarray:
