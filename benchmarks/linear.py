@@ -1,8 +1,8 @@
 """Time to a relative suboptimality of the same objective: UnevenLinearClassifier against what one would use instead.
 
 ``make bench`` runs a small version. The full one: ``pip install -r benchmarks/peers.txt`` and
-``python benchmarks/linear.py --full`` (about an hour; ``--case tall`` for one shape). Peers are run with ever tighter
-settings until they reach each target; the time of the fastest run that does counts, without that of bringing X into
+``python benchmarks/linear.py --full`` (about half an hour; ``--case tall`` for one shape). Peers are run with ever
+tighter settings until they reach each target or a run takes more than half a minute; the time of the fastest run that does counts, without that of bringing X into
 the peer's own form. A peer that penalises the intercept solves another problem, and is judged by that problem's own
 optimum. skglm is not here: its logistic and hinge losses take no weights.
 """
@@ -154,7 +154,7 @@ def main() -> None:
     parser.add_argument("--case", choices=("tall", "standardised", "square", "sparse", "kernel"), help="only this one")
     options = parser.parse_args()
     small = 1 if options.full else 20
-    limit, runs = (60.0, 3) if options.full else (4.0, 2)
+    limit, runs = (30.0, 3) if options.full else (4.0, 2)
     print(f"{datetime.date.today()}: {versions()}")
 
     def wanted(name: str) -> bool:

@@ -42,7 +42,8 @@ def augmented_lagrangian(
         wanted = max(_SAMPLE_ROWS, 40 * objective.size)
         chosen, factor = objective.sample(int(min(wanted, _SAMPLE_SHARE * objective.design.n)), random)
         sampled = objective.on_rows(chosen, factor)
-        theta = augmented_lagrangian(sampled, None, tol=1e-3, max_iter=max_iter, random=random).theta
+        noise = objective.size / chosen.size  # of the sample; going further would fit it
+        theta = augmented_lagrangian(sampled, None, tol=max(1e-3, 0.2 * noise), max_iter=max_iter, random=random).theta
         start = _FROM_NEAR
     state = Lagrangian(objective, np.zeros(objective.size) if theta is None else theta, start)
     best_value, best_theta, lower = state.value(), state.theta, -np.inf
