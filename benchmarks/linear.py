@@ -2,9 +2,10 @@
 
 ``make bench`` runs a small version. The full one: ``pip install -r benchmarks/peers.txt`` and
 ``python benchmarks/linear.py --full`` (about half an hour; ``--case tall`` for one shape). Peers are run with ever
-tighter settings until they reach each target or a run takes more than half a minute; the time of the fastest run that does counts, without that of bringing X into
-the peer's own form. A peer that penalises the intercept solves another problem, and is judged by that problem's own
-optimum. skglm is not here: its logistic and hinge losses take no weights.
+tighter settings until they reach each target or a run takes more than half a minute; the time of the fastest run that
+reaches it counts, without that of bringing X into the peer's own form. A peer that penalises the intercept solves
+another problem, and is judged by that problem's own optimum. skglm is not here: its logistic and hinge losses take no
+weights.
 """
 
 from __future__ import annotations
