@@ -103,9 +103,18 @@ class Lagrangian:
             self.sigma = sigma
 
     def _gradient_of_losses(self) -> np.ndarray:
-        parts = np.zeros((len(self._pieces), self.theta.size))
+        parts = self._cleared_parts()
         self.over_rows(lambda k, lo, hi: self.objective.design.kinked(self.common, self.t, self.u, lo, hi, parts[k]))
         return parts.sum(axis=0)
+
+    def _cleared_parts(self) -> np.ndarray:
+        """Zeros for a gradient of each piece, until the next call."""
+        self._parts.fill(0.0)
+        return self._parts
+
+    @cached_property
+    def _parts(self) -> np.ndarray:
+        return np.empty((len(self._pieces), self.theta.size))
 
     def direction(self, gradient: np.ndarray, accuracy: float = 1e-3) -> np.ndarray:
         """A semismooth Newton step."""
@@ -151,7 +160,7 @@ class Lagrangian:
         ridge = 0.0 if bend.any() else self._ridge
 
         def product(v: np.ndarray) -> np.ndarray:
-            parts = np.zeros((len(self._pieces), v.size))
+            parts = self._cleared_parts()
             w, c = np.ascontiguousarray(v[:-1]), float(v[-1])
             self.over_rows(lambda k, lo, hi: design.bent(bend, w, c, lo, hi, parts[k]))
             total = parts.sum(axis=0)

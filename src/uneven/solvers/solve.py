@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 
 from uneven.errors import LossError
+from uneven.solvers._threads import single_threaded_blas
 from uneven.solvers.dual import coordinate_descent, fits
 from uneven.solvers.kinked import augmented_lagrangian
 from uneven.solvers.lagrangian import MOST_COLUMNS
@@ -33,6 +36,21 @@ def minimise(
 
     An objective that is not convex is minimised from the minimum of ``convex``.
     """
+    # Of very long vectors BLAS would do even a product in threads, which then wait, and take the place of ours.
+    with single_threaded_blas() if objective.size > MOST_COLUMNS else nullcontext():
+        return _minimise(objective, theta, convex, solver, tol, max_iter, random, progress)
+
+
+def _minimise(
+    objective: Objective,
+    theta: np.ndarray | None,
+    convex: Objective | None,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    random: np.random.Generator,
+    progress: Progress,
+) -> Solution:
     kinked = any(phi.kinks for phi in objective.pair.phis)
     if not all(phi.convex for phi in objective.pair.phis):
         _require(solver, ("auto", "lbfgs"), "is not convex")
