@@ -6,6 +6,7 @@ A learner subclasses :class:`UnevenClassifier`, has the parameters ``loss``, ``f
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -94,7 +95,7 @@ def _has_probabilities(learner: UnevenClassifier) -> bool:
     return True
 
 
-class UnevenClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the learners. Internal scores are those of the positive class; ``classes_`` is sorted.
 
     ``decision_function`` and ``coef_`` follow scikit-learn: positive means ``classes_[1]``. If the positive class
@@ -186,9 +187,9 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- predicting -------------------------------------------------------------------------------------------------
 
+    @abstractmethod
     def _score(self, X: Any) -> np.ndarray:
         """Decision values of the positive class."""
-        raise NotImplementedError
 
     def _checked_score(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "classes_")

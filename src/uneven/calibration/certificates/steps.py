@@ -6,6 +6,7 @@ F stands for a L1 + b L-1, with the weights (a, b) of the step.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -21,20 +22,23 @@ _AT_ZERO = "at 0"
 _T = TypeVar("_T")
 
 
-class Step:
+class Step(ABC):
     """One step; ``check`` raises :class:`CertificateError` if it does not hold."""
 
     name: ClassVar[str]
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        raise NotImplementedError
+        """As in the JSON of a certificate."""
 
     @classmethod
+    @abstractmethod
     def from_dict(cls, data: dict[str, Any]) -> Step:
-        raise NotImplementedError
+        """Read what ``to_dict`` wrote."""
 
+    @abstractmethod
     def check(self, kernel: Kernel) -> None:
-        raise NotImplementedError
+        """Raise unless the step holds."""
 
 
 @dataclass(frozen=True)
