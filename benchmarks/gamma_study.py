@@ -35,7 +35,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 import uneven
-from uneven.learners._rules import RULES, Table
+from uneven.learners.tuning.rules import RULES, Table
 from uneven.metrics import expected_cost, make_cost_scorer
 
 #: Data set -> its parent: slices of one parent are averaged before anything is tested.

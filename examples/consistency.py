@@ -16,7 +16,7 @@ import numpy as np
 
 import uneven
 from uneven.calibration import FiniteDistribution
-from uneven.calibration.sides import SideSolver
+from uneven.calibration.risk.half_lines import HalfLineSolver
 
 ALPHA = 0.2
 ETAS = (np.arange(20_000) + 0.5) / 20_000  # every degree of doubt, so that some points stay hard for long
@@ -34,7 +34,7 @@ class Path:
 
 def minimisers(loss: uneven.Loss) -> np.ndarray:
     """A minimiser of the conditional risk at each eta (a limit: far out)."""
-    solver = SideSolver(loss)
+    solver = HalfLineSolver(loss)
     sides = [solver.minimum(side, ETAS, 1 - ETAS) for side in (1, -1)]
     at = np.where(sides[0].value < sides[1].value, sides[0].at, sides[1].at)
     return np.clip(at, -30, 30)

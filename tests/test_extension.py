@@ -83,8 +83,8 @@ def test_a_registered_phi_survives_in_another_process(throw_away: str) -> None:
     import pickle
 
     data = pickle.dumps(uneven.UnevenMarginLoss(throw_away, gamma=3))
-    declared = uneven.losses._registry._added.pop(throw_away)
+    declared = uneven.losses.registry._added.pop(throw_away)
     try:
         assert pickle.loads(data).negative(1.0) > 0
     finally:
-        uneven.losses._registry._added[throw_away] = declared
+        uneven.losses.registry._added[throw_away] = declared

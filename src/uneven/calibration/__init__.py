@@ -1,10 +1,10 @@
 """What is true of a loss: which costs it is calibrated for, and what a small training loss guarantees."""
 
 from uneven.calibration.analysis import Analysis, TightDistribution, analyze
-from uneven.calibration.certificates import Certificate, certify, verify
-from uneven.calibration.discrete import FiniteDistribution
-from uneven.calibration.implied import ImpliedAlpha, implied_alpha
-from uneven.calibration.own_alpha import calibrated_loss
+from uneven.calibration.calibrated_losses import calibrated_loss
+from uneven.calibration.certificate import Certificate, certify, verify
+from uneven.calibration.finite_distribution import FiniteDistribution
+from uneven.calibration.implied_costs import ImpliedAlpha, implied_alpha
 from uneven.calibration.verdict import Verdict
 
 __all__ = [

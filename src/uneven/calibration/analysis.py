@@ -13,13 +13,13 @@ import numpy as np
 
 from uneven import _inputs
 from uneven._inputs import Exact
-from uneven.calibration.discrete import FiniteDistribution
+from uneven.calibration.curves.regret import RegretCurves
 from uneven.calibration.enclosure import PsiEnclosure
-from uneven.calibration.implied import ImpliedAlpha, _down, _up, as_loss, costs_in_words, implied_alpha
+from uneven.calibration.finite_distribution import FiniteDistribution
+from uneven.calibration.implied_costs import ImpliedAlpha, _down, _up, as_loss, costs_in_words, implied_alpha
 from uneven.calibration.infimum import has_convex_partials
-from uneven.calibration.points import Points
-from uneven.calibration.regret import RegretCurves
-from uneven.calibration.risk import ConditionalRisk
+from uneven.calibration.risk.conditional import ConditionalRisk
+from uneven.calibration.risk.probabilities import Probabilities
 from uneven.calibration.verdict import CALIBRATED, Verdict, decide, is_monotone
 from uneven.errors import LossError
 from uneven.losses import Loss, Phi
@@ -75,9 +75,9 @@ class Analysis:
         """The alpha that the loss is calibrated for."""
         return implied_alpha(self.loss)
 
-    def _over_eta(self, function: Callable[[Points], np.ndarray], eta: Any) -> Any:
+    def _over_eta(self, function: Callable[[Probabilities], np.ndarray], eta: Any) -> Any:
         probability, scalar = _inputs.probabilities("eta", eta)
-        flat = function(Points(Fraction(0), probability.astype(float).ravel()))
+        flat = function(Probabilities(Fraction(0), probability.astype(float).ravel()))
         return _inputs.unwrapped(flat.reshape(probability.shape), scalar)
 
     def _over_eps(self, function: Callable[[np.ndarray], np.ndarray], eps: Any) -> Any:
@@ -96,7 +96,7 @@ class Analysis:
     def optimal_risk(self, eta: Any) -> Any:
         """C*(eta), the infimum of the conditional risk over all t."""
 
-        def value(points: Points) -> np.ndarray:
+        def value(points: Probabilities) -> np.ndarray:
             sides = self._curves.risk.sides(points)
             return np.minimum(sides.positive, sides.negative)
 
@@ -105,7 +105,7 @@ class Analysis:
     def wrong_side_risk(self, eta: Any) -> Any:
         """C^-(eta), the infimum over t with t (eta - alpha) <= 0."""
 
-        def value(points: Points) -> np.ndarray:
+        def value(points: Probabilities) -> np.ndarray:
             sides = self._curves.risk.sides(points)
             distance = points.minus(self.exact_alpha)
             best = np.minimum(sides.positive, sides.negative)
@@ -193,7 +193,7 @@ class Analysis:
         if (wanted < 0).any():
             raise LossError(f"eps must be at least 0, got {float(wanted.min())!r}")
         wanted, probability = np.broadcast_arrays(wanted.astype(float), probability.astype(float))
-        points = Points(Fraction(0), probability.ravel())
+        points = Probabilities(Fraction(0), probability.ravel())
         distance = np.abs(points.minus(self.exact_alpha)).reshape(probability.shape)
         value = self._curves.H(points).reshape(probability.shape)
         return _inputs.unwrapped(np.where(wanted <= distance, value, np.inf), scalar_eps and scalar_eta)
@@ -241,7 +241,7 @@ class Analysis:
         """eta at the distance with the smaller H, and a decision on its wrong side that attains it."""
         up, down = (branch[0] for branch in self._curves.branches(np.array([distance])))
         sign = 1 if up <= down else -1
-        points = Points(self.exact_alpha, np.array([sign * distance]))
+        points = Probabilities(self.exact_alpha, np.array([sign * distance]))
         eta, complement = points.eta, points.complement
         at = float(self._curves.risk.solver.minimum(-sign, eta, complement).at[0])
         widest = max(1 / abs(float(partial.inner)) for partial in self.loss.partials)

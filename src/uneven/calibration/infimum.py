@@ -12,12 +12,12 @@ from itertools import pairwise
 import numpy as np
 from flint import arb
 
-from uneven.calibration.sides import SideSolver
+from uneven.calibration.risk.half_lines import HalfLineSolver
 from uneven.expression import Node, derivative
-from uneven.expression.curvature import is_convex
 from uneven.losses import Loss, Phi
 from uneven.ops.balls import Interval, Undefined, above, below, combination, enclose_interval, interval, precision
-from uneven.ops.continuity import is_continuous
+from uneven.shape.continuity import is_continuous
+from uneven.shape.curvature import is_convex
 
 _BITS = 96
 _LARGE = arb(2) ** 4000
@@ -50,8 +50,8 @@ class RigorousRisk:
         self.slopes = lru_cache(maxsize=65536)(self._slopes)
 
     @cached_property
-    def solver(self) -> SideSolver:
-        return SideSolver(self.loss)
+    def solver(self) -> HalfLineSolver:
+        return HalfLineSolver(self.loss)
 
     @cached_property
     def convex(self) -> bool:

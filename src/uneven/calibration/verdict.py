@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from uneven.calibration.crossing import crossing
 from uneven.calibration.infimum import RigorousRisk, has_convex_partials
+from uneven.calibration.risk.crossing import crossing
 from uneven.expression import Node, parse, simplify
-from uneven.expression.monotone import FALLING, RISING, direction
 from uneven.losses import Loss, Phi, UnevenMarginLoss
-from uneven.losses._partial import Partial
+from uneven.losses.partial import Partial
 from uneven.ops.balls import Interval, Undefined, above, below, enclose_interval, interval
-from uneven.ops.pieces import Undecidable, slope_beside
 from uneven.ops.rationals import exact_value
+from uneven.shape.monotone import FALLING, RISING, direction
+from uneven.shape.pieces import Undecidable, slope_beside
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 CALIBRATED, NOT_CALIBRATED, UNDECIDED = "calibrated", "not calibrated", "undecided"
@@ -71,7 +71,7 @@ def _falls_to_its_minimum(partial: Partial, sign: int) -> bool:
     """L(1, t) falls up to a minimiser at t > 0 (and L(-1, t) rises from one at t < 0); the rest is dominated."""
     if not isinstance(partial.function, Phi):
         return False
-    declared = partial.function.family.minimiser if partial.function.built_in else None
+    declared = partial.function.declaration.minimiser if partial.function.built_in else None
     if declared is not None and declared > 0:
         return partial.inner * sign > 0
     return direction(partial.tree) == (FALLING if sign > 0 else RISING)
@@ -208,7 +208,7 @@ def _balance(loss: UnevenMarginLoss) -> Fraction:
 
 def declared(loss: UnevenMarginLoss) -> Only | None:
     """The family's own alpha(gamma), reweighted: odds(alpha) = odds of the balance times odds(alpha_phi)."""
-    own = loss.phi.family.own_alpha
+    own = loss.phi.declaration.own_odds
     if own is None:
         return None
     odds = own.odds(loss.exact_gamma, loss.phi.exact_parameters)

@@ -190,7 +190,7 @@ def predict(model: str, data: str, output: str) -> None:
 def report(model: str, data: str) -> None:
     """What a model costs on a table with labels, with a confidence interval, next to saying the same of everyone."""
     from uneven import _inputs
-    from uneven.calibration.implied import costs_in_words
+    from uneven.calibration.implied_costs import costs_in_words
     from uneven.cli import _tables
     from uneven.cli._comparison import constant_rules, costs_of, measured
     from uneven.cli._models import read_model

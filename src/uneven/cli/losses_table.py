@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 
 from uneven import _inputs
-from uneven.calibration.own_alpha import own_alpha
+from uneven.calibration.calibrated_losses import own_alpha
 from uneven.cli._output import console
 from uneven.errors import LossError
 from uneven.losses import Phi, names, phi

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import isqrt
 
 from uneven.errors import ExpressionError
-from uneven.expression import shapes
+from uneven.expression import stable_forms
 from uneven.expression.text import to_text
 from uneven.expression.tree import (
     MAX_BITS,
@@ -125,7 +125,7 @@ def add(*parts: Node) -> Node:
         for rest, coefficient in terms_of(part).items():
             terms[rest] = terms.get(rest, Fraction(0)) + coefficient
     terms = {rest: coefficient for rest, coefficient in terms.items() if coefficient}
-    return from_terms(shapes.rewrite_sum(terms))
+    return from_terms(stable_forms.rewrite_sum(terms))
 
 
 def neg(node: Node) -> Node:
@@ -157,7 +157,7 @@ def mul(*parts: Node) -> Node:
                 factors.append(part)
     if coefficient == 0:
         return ZERO
-    factors = shapes.rewrite_product(collected(factors))
+    factors = stable_forms.rewrite_product(collected(factors))
     if len(factors) == 1 and isinstance(factors[0], Add | Neg | Number | Mul):
         # A sum takes the coefficient inside; the rest were produced by a rewrite and may carry one.
         terms = terms_of(factors[0])
@@ -237,7 +237,7 @@ def power(base: Node, exponent: Node) -> Node:
         case Call("sqrt", (inner,)) if whole and k % 2 == 0 and is_positive(inner):
             return power(inner, number(k / 2))
     if k < 0:
-        rewritten = shapes.rewrite_inverse(base)
+        rewritten = stable_forms.rewrite_inverse(base)
         if rewritten is not None:
             return power(rewritten, number(-k))
         upright = power(base, number(-k))
@@ -299,7 +299,7 @@ def call(name: str, *arguments: Node) -> Node:
         if coefficient > 0 and isinstance(rest, Pow) and rest.exponent in (Number(2), Number(4)):
             half = rest.exponent.value / 2  # type: ignore[attr-defined]
             return mul(call("sqrt", number(coefficient)), power(call("abs", rest.base), number(half)))
-    return shapes.rewrite_call(name, arguments) or Call(name, *arguments)
+    return stable_forms.rewrite_call(name, arguments) or Call(name, *arguments)
 
 
 def _folded(name: str, values: list[Fraction]) -> Fraction | None:

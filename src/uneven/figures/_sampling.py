@@ -1,4 +1,4 @@
-"""Points at which to draw a curve: more where it bends, and two at a jump."""
+"""Probabilities at which to draw a curve: more where it bends, and two at a jump."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from uneven._inputs import Exact
 from uneven.calibration import analyze, implied_alpha
-from uneven.calibration.implied import as_loss
-from uneven.calibration.own_alpha import calibrated_loss
+from uneven.calibration.calibrated_losses import calibrated_loss
+from uneven.calibration.implied_costs import as_loss
 from uneven.errors import LossError
 from uneven.figures._sampling import sampled
 from uneven.figures._style import COLOURS, GREY, captioned, curve_style, panels, styled

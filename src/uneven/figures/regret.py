@@ -8,7 +8,7 @@ import numpy as np
 
 from uneven._inputs import Exact
 from uneven.calibration import Analysis, analyze
-from uneven.calibration.own_alpha import calibrated_loss
+from uneven.calibration.calibrated_losses import calibrated_loss
 from uneven.figures._sampling import sampled
 from uneven.figures._style import captioned, curve_style, jump, panels, styled
 from uneven.losses import Phi, phi

@@ -10,8 +10,8 @@ import numpy as np
 
 from uneven._inputs import Exact
 from uneven.calibration import analyze, implied_alpha
-from uneven.calibration.own_alpha import own_alpha
-from uneven.calibration.sides import SideSolver
+from uneven.calibration.calibrated_losses import own_alpha
+from uneven.calibration.risk.half_lines import HalfLineSolver
 from uneven.errors import LossError
 from uneven.figures._sampling import sampled
 from uneven.figures._style import GREY, captioned, curve_style, panels, styled
@@ -38,7 +38,7 @@ def conditional_risk(
     """
     loss = UnevenMarginLoss(function, gamma=gamma)
     name = loss.phi.name or loss.phi.text
-    solver = SideSolver(loss)
+    solver = HalfLineSolver(loss)
     with styled():
         figure, ((axes,),) = panels(1, 1, width=6.0, height=4.2)
         for k, eta in enumerate(etas):

@@ -14,14 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact, brief
 from uneven.errors import LossError
-from uneven.learners._base import read_cost
-from uneven.learners._cv_input import read_cs, read_data, read_estimator, read_gammas, read_losses, read_parts
-from uneven.learners._folds import Split, splits
-from uneven.learners._gamma_path import GammaPath
-from uneven.learners._progress import Bar, progress
-from uneven.learners._results import cv_results
-from uneven.learners._rules import RULES, Table, standard_error
-from uneven.learners._search import Column, Memory, Task, candidates, run_split
+from uneven.learners.base import read_cost
+from uneven.learners.progress import Bar, progress
+from uneven.learners.tuning.folds import Split, splits
+from uneven.learners.tuning.gamma_path import GammaPath
+from uneven.learners.tuning.inputs import read_cs, read_data, read_estimator, read_gammas, read_losses, read_parts
+from uneven.learners.tuning.results import cv_results
+from uneven.learners.tuning.rules import RULES, Table, standard_error
+from uneven.learners.tuning.search import Column, Memory, Task, candidates, run_split
 
 
 def _delegates(name: str) -> Any:

@@ -17,13 +17,13 @@ from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.calibration import calibrated_loss
 from uneven.errors import LossError
-from uneven.learners._base import Problem, UnevenClassifier
-from uneven.learners._progress import progress
+from uneven.learners.base import Problem, UnevenClassifier
+from uneven.learners.progress import progress
 from uneven.losses import Loss, Phi
-from uneven.solvers.design import design
-from uneven.solvers.objective import Objective, PairOfLosses
-from uneven.solvers.solution import Solution
-from uneven.solvers.solve import SOLVERS, minimise
+from uneven.solvers.linear.design import design
+from uneven.solvers.linear.objective import Objective, PairOfLosses
+from uneven.solvers.linear.solution import Solution
+from uneven.solvers.linear.solve import SOLVERS, minimise
 
 
 class UnevenLinearClassifier(UnevenClassifier):

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_consistent_length
 from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.errors import CostError, LossError
-from uneven.learners._base import Problem, UnevenClassifier, _read_weights
-from uneven.learners._labels import positive_class, two_classes
-from uneven.learners._progress import progress
-from uneven.solvers.gram import squared_norms
+from uneven.learners.base import Problem, UnevenClassifier, _read_weights
+from uneven.learners.labels import positive_class, two_classes
+from uneven.learners.progress import progress
+from uneven.solvers.kernel.gram import squared_norms
 
 
 class UnevenPerceptron(UnevenClassifier):
@@ -240,7 +240,7 @@ class UnevenPerceptron(UnevenClassifier):
         self.n_iter_ = self.n_updates_ = self.t_ = 0
 
     def _pass(self, problem: Problem, order: np.ndarray) -> tuple[int, float]:
-        from uneven.solvers import _perceptron
+        from uneven.solvers.compiled import perceptron_passes
 
         costs = np.array([float(_inputs.exact("", cost)) for cost in (self.fp_cost, self.fn_cost)])
         rates = float(self.eta0) * (costs / costs.max())[problem.y]
@@ -252,9 +252,9 @@ class UnevenPerceptron(UnevenClassifier):
         state = (self._weights, self._moments, float(self.t_))
         X = problem.X
         if isinstance(X, np.ndarray):
-            updates, loss = _perceptron.pass_dense(np.ascontiguousarray(X), *common, *state)
+            updates, loss = perceptron_passes.pass_dense(np.ascontiguousarray(X), *common, *state)
         else:
-            updates, loss = _perceptron.pass_sparse(X.data, X.indices, X.indptr, *common, *state)
+            updates, loss = perceptron_passes.pass_sparse(X.data, X.indices, X.indptr, *common, *state)
         self.n_iter_ += 1
         self.n_updates_ += updates
         self.t_ += order.size

@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.errors import CostError, LossError
-from uneven.learners._base import Problem, UnevenClassifier
-from uneven.learners._progress import progress
-from uneven.solvers.gram import KERNELS, Gram, Kernel, gram
-from uneven.solvers.smo import Dual, KernelSolution, feasible, finished, solve
+from uneven.learners.base import Problem, UnevenClassifier
+from uneven.learners.progress import progress
+from uneven.solvers.kernel.gram import KERNELS, Gram, Kernel, gram
+from uneven.solvers.kernel.smo import Dual, KernelSolution, feasible, finished, solve
 
 SOLVERS = ("smo", "libsvm")
 #: Sums of products of coefficients stay finite below it.

@@ -1,19 +1,19 @@
 """What a loss is: registered phis (one file each), uneven margin losses, any two partial losses."""
 
-from uneven.losses._family import Family, Parameter
-from uneven.losses._loss import Loss, cost_loss
-from uneven.losses._phi import Phi, phi
-from uneven.losses._registry import family, names, register, unregister
-from uneven.losses._uneven_margin import UnevenMarginLoss
+from uneven.losses.declaration import Declaration, Parameter
+from uneven.losses.loss import Loss, cost_loss
+from uneven.losses.margin_function import Phi, phi
+from uneven.losses.registry import declared, names, register, unregister
+from uneven.losses.uneven_margin import UnevenMarginLoss
 
 __all__ = [
-    "Family",
+    "Declaration",
     "Loss",
     "Parameter",
     "Phi",
     "UnevenMarginLoss",
     "cost_loss",
-    "family",
+    "declared",
     "names",
     "phi",
     "register",

@@ -206,7 +206,7 @@ def _bound(tree: Node) -> float:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class CompiledPhi:
     """A compiled phi: addresses of C functions, and the same as functions of arrays."""
 
     first_address: int
@@ -239,7 +239,7 @@ def _pointer(array: np.ndarray) -> Any:
 
 
 @lru_cache(maxsize=256)
-def compiled(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> Kernel:
+def compiled(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> CompiledPhi:
     """The kernel of a tree in normal form; from the disk cache if any process on this machine made it before.
 
     Parameters
@@ -259,7 +259,7 @@ def compiled(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> Kernel:
     (array([4., 0.]), array([-4., -0.]))
     """
     module = _imported(source(tree, switches))
-    return Kernel(module.first.address, module.second.address, module)
+    return CompiledPhi(module.first.address, module.second.address, module)
 
 
 def _imported(text: str) -> ModuleType:

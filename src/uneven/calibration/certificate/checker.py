@@ -1,0 +1,303 @@
+"""Re-check a certificate from its JSON alone. Nothing here searches, and nothing of the prover is used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from uneven.calibration.certificate.document import UNDECIDED, Certificate, Claim, read_number
+from uneven.calibration.certificate.reader import Steps, read_document, read_loss
+from uneven.calibration.proof.psi import check_psi
+from uneven.calibration.proof.rules import DIFFERENCE, NEGATIVE, POSITIVE, Rules, at
+from uneven.calibration.proof.steps import WHOLE_LINE, Descent, Floor, Kink, Mirror, Point, Sign, Slope
+from uneven.errors import CertificateError, ExpressionError
+
+_ONE, _ZERO = Fraction(1), Fraction(0)
+
+
+def verify(certificate: Certificate | str) -> bool:
+    """Check a certificate again, from its JSON text alone.
+
+    Parameters
+    ----------
+    certificate : Certificate or str
+        A certificate, or its JSON text.
+
+    Returns
+    -------
+    bool
+        True. Anything else is an error.
+
+    Raises
+    ------
+    CertificateError
+        If the text is not a certificate, proves nothing (``undecided``), or has a step that does not hold; the
+        message names the first such step.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> certificate = uneven.certify(uneven.UnevenMarginLoss("hinge", gamma=2, alpha="1/4"))
+    >>> uneven.verify(certificate)
+    True
+    >>> uneven.verify(certificate.to_json().replace("0.25", "0.3"))
+    Traceback (most recent call last):
+    uneven.errors.CertificateError: ...
+    """
+    document = read_document(certificate.text if isinstance(certificate, Certificate) else certificate)
+    if document["status"] == UNDECIDED:
+        raise CertificateError("an undecided certificate proves nothing")
+    rules = Rules(*read_loss(document["loss"]), document["bits"])
+    claim = document["claim"]
+    steps = Steps(document["steps"], rules)
+    if document["method"] not in _METHODS:
+        raise CertificateError(f"the method {document['method']!r} proves nothing")
+    try:
+        _METHODS[document["method"]](steps, claim)
+        steps.require_end()
+        if document["psi"] is not None:
+            check_psi(rules, document["psi"], claim, document["method"])
+    except ExpressionError as error:
+        raise CertificateError(f"a formula or number of the proof is too large: {error}") from None
+    return True
+
+
+def _probability(claim: Claim, name: str) -> Fraction:
+    value = read_number(claim[name])
+    if not 0 < value < 1:
+        raise CertificateError(f"{name} must lie strictly between 0 and 1")
+    return value
+
+
+def _read_interval(claim: Claim) -> tuple[Fraction, Fraction]:
+    """The proved interval of a claim, and that what else it says follows from it."""
+    kind = claim["kind"]
+    if kind == "calibrated":
+        alpha = _probability(claim, "alpha")
+        return alpha, alpha
+    if kind not in ("calibrated within", "calibrated elsewhere"):
+        raise CertificateError(f"this method cannot prove a claim {kind!r}")
+    low, high = _probability(claim, "low"), _probability(claim, "high")
+    if low > high or (low == high and kind == "calibrated within"):
+        raise CertificateError("low must be below high")
+    if kind == "calibrated elsewhere":
+        alpha, witness = _probability(claim, "alpha"), read_number(claim["witness"])
+        if low <= alpha <= high:
+            raise CertificateError("the alpha asked for must lie outside the proved interval")
+        if not (alpha < witness <= low or high <= witness < alpha):
+            raise CertificateError("the witness must lie between the alpha asked for and the proved interval")
+    elif claim["alpha"] is None:
+        if claim["extra_regret"] is not None:
+            raise CertificateError("an extra regret belongs to an alpha")
+    else:
+        alpha = _probability(claim, "alpha")
+        if not low <= alpha <= high or read_number(claim["extra_regret"]) != max(alpha - low, high - alpha):
+            raise CertificateError("the extra regret is the largest distance of alpha to the proved interval's ends")
+    return low, high
+
+
+def _nonnegative(steps: Steps) -> None:
+    for weights in (POSITIVE, NEGATIVE):
+        steps.take(Sign, weights=weights, order=0, sign=1, low=-math.inf, high=math.inf)
+
+
+def _convexity(steps: Steps) -> None:
+    for weights in (POSITIVE, NEGATIVE):
+        steps.take(Sign, weights=weights, order=2, sign=1, low=-math.inf, high=math.inf)
+
+
+def _convex(steps: Steps, claim: Claim) -> None:
+    low, high = _read_interval(claim)
+    _nonnegative(steps)
+    _convexity(steps)
+    steps.take(Descent)
+    if low == high:
+        steps.take(Slope, weights=at(low), side=1, sign=0)
+    else:
+        steps.take(Slope, weights=at(low), side=1, sign=1)
+        steps.take(Slope, weights=at(high), side=1, sign=-1)
+
+
+def _halves(steps: Steps) -> None:
+    """L1(t) >= L1(0) for t <= 0 and L-1(t) >= L-1(0) for t >= 0."""
+    steps.take(Floor, weights=POSITIVE, side=-1, level=None)
+    steps.take(Floor, weights=NEGATIVE, side=1, level=None)
+
+
+def _tangential(steps: Steps, claim: Claim) -> None:
+    low, high = _read_interval(claim)
+    _nonnegative(steps)
+    steps.take(Descent)
+    if low == high:
+        steps.take(Slope, weights=at(low), side=1, sign=0)
+        _halves(steps)
+        for side in (1, -1):
+            steps.take(Floor, weights=at(low), side=side, level=None)
+        return
+    # Let a = A - C(., 0) and b = B - C(., 0), concave in eta and at most 0. At low the slope of the risk at 0 is
+    # positive and the bowl and floor on the right show a = 0 there, so a does not rise to the right of low; likewise
+    # b = 0 at high, so b does not fall to the left of high. So D does not rise on [low, high], and D = 0 on an
+    # interval would need slope 0 at 0 for two etas. Below low, C(eta, .) on t >= 0 is a mixture of C(low, .) and L-1,
+    # both smallest at 0, so A = C(eta, 0) > B; above high likewise.
+    steps.take(Slope, weights=at(low), side=1, sign=1)
+    steps.take(Slope, weights=at(high), side=1, sign=-1)
+    _halves(steps)
+    for eta in (low, high):
+        bowl = steps.take(Sign, weights=at(eta), order=2, sign=1)
+        if not bowl.low < 0 < bowl.high:
+            raise steps.fail("t = 0 must lie inside its range")
+        for side, end in ((1, bowl.high), (-1, bowl.low)):
+            steps.take(Floor, weights=at(eta), side=side, level=None, start=abs(end))
+
+
+def _transversal(steps: Steps, claim: Claim) -> None:
+    low, high = _read_interval(claim)
+    _nonnegative(steps)
+    ordered = isinstance(steps.peek(), Sign)
+    if ordered:
+        _order_of_sides(steps)
+    left, right = _ordered_at(steps, 1, strict=True), _ordered_at(steps, -1, strict=True)
+    if low < high:
+        if (left, right) != (low, high):
+            raise steps.fail("the signs are not those at the ends of the claimed interval")
+    elif not left < low < right:
+        raise steps.fail("the alpha claimed does not lie between the two signs")
+    if ordered and isinstance(steps.peek(), Descent):
+        steps.take(Descent)
+        _halves(steps)
+    else:
+        wide = (left, right) if ordered else (_swept(steps, 1, left), _swept(steps, -1, right))
+        _strict_decrease(steps, *wide)
+    if low == high:
+        _tie(steps, low)
+
+
+def _order_of_sides(steps: Steps) -> None:
+    """Lemma M: L1 - L-1 falls from left to right, and t beyond is dominated for every eta."""
+    step = steps.take(Sign, weights=DIFFERENCE, order=1, sign=-1)
+    if step.cells is None and (step.low, step.high) != WHOLE_LINE:
+        raise steps.fail("what is read off the formulas holds on the whole line")
+    if not step.low <= 0 <= step.high:
+        raise steps.fail("t = 0 must lie in its range")
+    for end, sign, ends in ((step.high, 1, (step.high, math.inf)), (step.low, -1, (-math.inf, step.low))):
+        if isinstance(end, Fraction):
+            for weights in (POSITIVE, NEGATIVE):
+                steps.take(Sign, weights=weights, order=1, sign=sign, low=ends[0], high=ends[1])
+
+
+def _ordered_at(steps: Steps, side: int, *, strict: bool) -> Fraction:
+    """An eta at which the infimum over this side exceeds the other one (or is at least as large)."""
+    floor = steps.take(Floor, side=side)
+    eta = _eta_of(steps, floor)
+    point = steps.take(Point, weights=at(eta))
+    if point.t * side > 0:
+        raise steps.fail("the point must lie on the other side")
+    if floor.level is None:  # both sides have t = 0
+        below = point.t == 0 and not strict
+    else:
+        below = point.value < floor.level or (point.value == floor.level and not strict)
+    if not below:
+        raise steps.fail("the value at the point must lie below the level of the step before")
+    return eta
+
+
+def _eta_of(steps: Steps, step: Floor | Point) -> Fraction:
+    if not 0 <= step.eta <= 1 or step.weights != at(step.eta):
+        raise steps.fail("the weights must be eta and 1 - eta")
+    return step.eta
+
+
+def _swept(steps: Steps, side: int, limit: Fraction) -> Fraction:
+    """From eta = 0 upwards (side 1: A > B there) or from 1 downwards (side -1), cell by cell; where it ends.
+
+    The side is concave in eta and lies above the chord of its floors; the other lies below the affine risk of
+    one t. So an order at both ends of a cell holds in between.
+    """
+    end = _ZERO if side > 0 else _ONE
+    before = steps.take(Floor, side=side, weights=at(end))
+    while True:
+        points = [steps.take(Point, weights=at(end))]
+        points.append(steps.take(Point, t=points[0].t))
+        after = steps.take(Floor, side=side)
+        eta = _eta_of(steps, after)
+        if points[1].weights != at(eta) or not (eta - end) * side > 0 or (limit - eta) * side < 0:
+            raise steps.fail("the cells of eta must follow each other")
+        for point, floor in zip(points, (before, after), strict=True):
+            if floor.level is None or point.t * side > 0 or not point.value < floor.level:
+                raise steps.fail("the value at the point must lie below the level, on the other side")
+        before, end = after, eta
+        if not isinstance(steps.peek(), Point):
+            return end
+
+
+def _strict_decrease(steps: Steps, low: Fraction, high: Fraction) -> None:
+    """On [low, high] every slope of A is below every slope of B: chords of concave functions."""
+    before = steps.take(Floor, side=1)
+    at_low = steps.take(Point, weights=at(low))
+    after = steps.take(Floor, side=-1)
+    at_high = steps.take(Point, weights=at(high))
+    x, y = _eta_of(steps, before), _eta_of(steps, after)
+    if before.level is None or after.level is None or at_low.t < 0 or at_high.t > 0 or not (x < low <= high < y):
+        raise steps.fail("the chords must lie outside the interval")
+    if not (at_low.value - before.level) * (y - high) < (after.level - at_high.value) * (low - x):
+        raise steps.fail("the slopes of the two sides are not in order")
+
+
+def _tie(steps: Steps, eta: Fraction) -> None:
+    """Both sides have the same infimum at eta, exactly."""
+    if isinstance(steps.peek(), Mirror):
+        steps.take(Mirror, eta=eta)
+        return
+    right, left = steps.take(Point, weights=at(eta)), steps.take(Point, weights=at(eta))
+    if right.t < 0 or left.t > 0 or right.value != left.value:
+        raise steps.fail("the two points must have one value, one on each side")
+    for side in (1, -1):
+        steps.take(Floor, weights=at(eta), side=side, level=right.value)
+
+
+def _convex_tie(steps: Steps, claim: Claim) -> None:
+    if claim["kind"] != "calibrated for no alpha":
+        raise CertificateError(f"this method cannot prove a claim {claim['kind']!r}")
+    _nonnegative(steps)
+    _convexity(steps)
+    if isinstance(steps.peek(), Kink):
+        steps.take(Kink)
+        return
+    step = steps.take(Slope)
+    rises = step.weights == POSITIVE and step.side > 0 and step.sign >= 0
+    falls = step.weights == NEGATIVE and step.side < 0 and step.sign <= 0
+    if not (rises or falls):
+        raise steps.fail("L1 must not fall to the right of 0, or L-1 not fall to its left")
+
+
+def _order(steps: Steps, claim: Claim) -> None:
+    _nonnegative(steps)
+    found: list[tuple[Fraction, int]] = []
+    for _ in range(2 if claim["kind"] == "calibrated for no alpha" else 1):
+        step = steps.peek()
+        if found and step is None:
+            break
+        side = step.side if isinstance(step, Floor) else 1
+        found.append((_ordered_at(steps, side, strict=False), side))
+    if claim["kind"] == "calibrated for no alpha":
+        # B >= A (side -1) at eta rules out every alpha above it, A >= B every alpha below it.
+        none_above = min([eta for eta, side in found if side < 0], default=_ONE)
+        none_below = max([eta for eta, side in found if side > 0], default=_ZERO)
+        if not (none_above == 0 or none_below == 1 or none_above < none_below):
+            raise steps.fail("some alpha is left")
+        return
+    if claim["kind"] != "not calibrated":
+        raise CertificateError(f"this method cannot prove a claim {claim['kind']!r}")
+    alpha, ((eta, side),) = _probability(claim, "alpha"), found
+    if read_number(claim["witness"]) != eta or not (eta - alpha) * side > 0:
+        raise steps.fail("the witness must be the eta of the proof, on the side of alpha where its order is wrong")
+
+
+_METHODS: dict[str, Callable[[Steps, Claim], None]] = {
+    "convex": _convex,
+    "tangential": _tangential,
+    "transversal": _transversal,
+    "convex tie": _convex_tie,
+    "order": _order,
+}

@@ -1,0 +1,159 @@
+"""Reading a certificate: its outer form, its loss, its steps in order. No claim is checked here."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from uneven.calibration.certificate.document import (
+    CLAIMS,
+    MAX_CHARACTERS,
+    SCHEMA,
+    THEOREMS,
+    number,
+    read_number,
+    statement,
+)
+from uneven.calibration.proof.rules import Rules
+from uneven.calibration.proof.steps import Floor, Step, read_step
+from uneven.errors import CertificateError, UnevenError
+from uneven.expression import to_text
+from uneven.losses import phi
+from uneven.losses.partial import Partial
+
+S = TypeVar("S", bound=Step)
+_ZERO = Fraction(0)
+_FIELDS = {"schema", "status", "statement", "theorem", "method", "claim", "loss", "bits", "steps", "psi"}
+_BITS = range(64, 4097)
+_MOST_WORK = 500_000_000  # characters times bits: checking takes seconds, not hours
+
+
+def read_document(text: str) -> dict[str, Any]:
+    """The document, its outer form checked and every sentence in it compared to what it must be."""
+    if not isinstance(text, str):
+        raise CertificateError(f"a certificate or its JSON text is needed, got a {type(text).__name__}")
+    if len(text) > MAX_CHARACTERS:
+        raise CertificateError(
+            f"a certificate has at most {MAX_CHARACTERS} characters, this has {len(text)}", unreadable=True
+        )
+    try:
+        document = json.loads(text, object_pairs_hook=_without_repeats)
+    except CertificateError:
+        raise
+    except (ValueError, RecursionError) as error:  # also a whole number of thousands of digits
+        raise CertificateError(f"this is not JSON: {error}", unreadable=True) from None
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise CertificateError(f"this is not a certificate of the schema {SCHEMA}", unreadable=True)
+    if set(document) != _FIELDS:
+        raise CertificateError(f"a certificate has the fields {', '.join(sorted(_FIELDS))} and no others")
+    claim = document["claim"]
+    if not isinstance(claim, dict) or not isinstance(claim.get("kind"), str) or claim["kind"] not in CLAIMS:
+        raise CertificateError(f"the claim is of no known kind ({', '.join(CLAIMS)})")
+    status, fields = CLAIMS[claim["kind"]]
+    if set(claim) != fields or document["status"] != status:
+        raise CertificateError(
+            f"a claim {claim['kind']!r} has status {status!r} and fields {', '.join(sorted(fields))}"
+        )
+    if (
+        not isinstance(document["method"], str)
+        or document["method"] not in THEOREMS
+        or document["theorem"] != THEOREMS[document["method"]]
+    ):
+        raise CertificateError("the theorem is not the one of the method")
+    if document["statement"] != statement(claim):
+        raise CertificateError("the statement does not say what the claim says")
+    if type(document["bits"]) is not int or document["bits"] not in _BITS:
+        raise CertificateError(f"bits must be a whole number from {_BITS.start} to {_BITS.stop - 1}")
+    if len(text) * document["bits"] > _MOST_WORK:
+        raise CertificateError(
+            f"at {document['bits']} bits a certificate has at most {_MOST_WORK // document['bits']} characters"
+        )
+    if not isinstance(document["steps"], list):
+        raise CertificateError("the steps are a list")
+    return document
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise CertificateError("a field is given twice")
+    return found
+
+
+def read_loss(data: Any) -> tuple[Partial, Partial]:
+    """The two partial losses, weight * function(scale * t) each, parsed anew."""
+    if not isinstance(data, dict) or set(data) != {"positive", "negative"}:
+        raise CertificateError("the loss has two parts, 'positive' and 'negative'")
+    return _read_partial(data["positive"]), _read_partial(data["negative"])
+
+
+def _read_partial(data: Any) -> Partial:
+    if not isinstance(data, dict) or set(data) != {"function", "weight", "scale"}:
+        raise CertificateError("a partial loss has a 'function', a 'weight' and a 'scale'")
+    weight, scale = read_number(data["weight"]), read_number(data["scale"])
+    if weight <= 0 or scale == 0:
+        raise CertificateError("a weight is positive, and a scale is not 0")
+    try:
+        function = phi(data["function"])
+        partial = Partial(function, weight, scale)
+        canonical = to_text(function.tree)
+        to_text(partial.tree)  # refuses what has too many digits
+    except UnevenError as error:
+        raise CertificateError(f"a partial loss is no loss: {error}") from None
+    if canonical != data["function"]:
+        raise CertificateError(f"a function is not in its canonical form, which is {canonical!r}")
+    return partial
+
+
+class Steps:
+    """The steps in order; each is checked as it is taken."""
+
+    def __init__(self, data: list[Any], rules: Rules) -> None:
+        self._data = data
+        self._rules = rules
+        self._taken = 0
+
+    def fail(self, message: str) -> CertificateError:
+        """An error that names the step taken last."""
+        return CertificateError(f"step {self._taken}: {message}", self._taken)
+
+    def peek(self) -> Step | None:
+        if self._taken == len(self._data):
+            return None
+        try:
+            return read_step(self._data[self._taken])
+        except CertificateError as error:
+            self._taken += 1
+            raise self.fail(str(error)) from None
+
+    def take(self, kind: type[S], **expected: object) -> S:
+        """The next step, which must be of this kind with these fields, and hold."""
+        step = self.peek()
+        self._taken += 1
+        if not isinstance(step, kind):
+            given = "there is none" if step is None else f"it is {step.name!r}"
+            raise self.fail(f"the method needs a step {kind.name!r} here; {given}")
+        if isinstance(step, Floor):
+            expected.setdefault("start", _ZERO)
+        for field, value in expected.items():
+            if getattr(step, field) != value:
+                needed, given = _shown(value), _shown(getattr(step, field))
+                raise self.fail(f"the method needs {field} = {needed} in this step {kind.name!r}, got {given}")
+        try:
+            step.check(self._rules)
+        except CertificateError as error:
+            raise self.fail(f"{kind.name}: {error}") from None
+        return step
+
+    def require_end(self) -> None:
+        if self._taken != len(self._data):
+            self._taken += 1
+            raise self.fail("the method needs no further step")
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))})"
+    text = "F(0)" if value is None else number(value) if isinstance(value, Fraction | float) else repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."

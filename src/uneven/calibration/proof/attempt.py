@@ -1,0 +1,130 @@
+"""What every method of the prover works with: the loss, its rules, the search, and the alpha asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from uneven.calibration.certificate.document import Claim, number
+from uneven.calibration.proof.hints import Hints, simplest_between
+from uneven.calibration.proof.rules import NEGATIVE, POSITIVE, Rules, at
+from uneven.calibration.proof.search import Search, power_of_two
+from uneven.calibration.proof.steps import Floor, Point, Step
+from uneven.ops.balls import Undefined
+
+_ZERO = Fraction(0)
+
+
+class NotShown(Exception):
+    """A method does not apply, or a step of it was not found; the message, if any, says which."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A method, its steps, and what they prove."""
+
+    method: str
+    steps: list[Step]
+    claim: Claim
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Tools for proofs about one loss."""
+
+    rules: Rules
+    search: Search
+    hints: Hints
+    alpha: Fraction | None
+    precision: Fraction
+
+    def concluded(self, method: str, steps: list[Step], low: Fraction, high: Fraction) -> Proof:
+        """What follows for the alpha asked for, once the one alpha of the loss is enclosed."""
+        asked = self.alpha
+        if asked is not None and not low <= asked <= high:
+            near = low if asked < low else high
+            claim: Claim = {
+                "kind": "calibrated elsewhere",
+                "alpha": number(asked),
+                "low": number(low),
+                "high": number(high),
+                "witness": number(simplest_between(asked, near)),
+            }
+        elif low == high:
+            claim = {"kind": "calibrated", "alpha": number(low)}
+        else:
+            claim = {
+                "kind": "calibrated within",
+                "low": number(low),
+                "high": number(high),
+                "alpha": None if asked is None else number(asked),
+                "extra_regret": None if asked is None else number(max(asked - low, high - asked)),
+            }
+        return Proof(method, steps, claim)
+
+    def bracket(self, guess: Fraction, width: Fraction | None = None) -> tuple[Fraction, Fraction]:
+        """Short decimals on both sides of a guess, at most the precision apart."""
+        room = min(guess, 1 - guess)
+        half = (self.precision * room if width is None else width) * Fraction(2, 5)
+        unit = Fraction(1, 10 ** (len(str(int(1 / half))) + 1))
+        return ((guess - half) // unit) * unit, -((-guess - half) // unit) * unit
+
+    def balance(self) -> tuple[Fraction, bool]:
+        """The eta at which the slope of C(eta, .) at 0 vanishes, and whether that is shown to be exact."""
+        rules = self.rules
+        found = rules.balance() if rules.descends_at_zero() else None
+        if found is None:
+            raise NotShown
+        if found[1]:
+            return found
+        for eta in (rules.own_balance, self.alpha, *(found[0].limit_denominator(10**k) for k in (2, 6))):
+            if eta is not None and 0 < eta < 1 and rules.is_balanced(at(eta)):
+                return eta, True
+        return found
+
+    def halves(self) -> list[Step]:
+        """L1(t) >= L1(0) for t <= 0, L-1(t) >= L-1(0) for t >= 0."""
+        floors = [self.search.floor(weights, side, None) for weights, side in ((POSITIVE, -1), (NEGATIVE, 1))]
+        return [found(floor, "a partial loss may be lower on its wrong side than at t = 0") for floor in floors]
+
+    def point(self, eta: Fraction, side: int, t: Fraction | None = None) -> Point:
+        """An upper bound of the infimum over one side."""
+        place = self.hints.minimiser(side, eta) if t is None else t
+        try:
+            return Point(at(eta), place, self.rules.upper_at(at(eta), place))
+        except Undefined:
+            raise NotShown(f"the risk at t = {float(place):.6g} is not finite") from None
+
+    def ordered_at(self, eta: Fraction, side: int) -> list[Step]:
+        """Proof that the infimum over this side exceeds the one over the other at eta."""
+        point = self.point(eta, -side)
+        level = self._just_above(point.value)
+        if not self.hints.seems_above(side, eta, level):
+            raise NotShown
+        floor = self.search.floor(at(eta), side, level, self.hints.minimiser(side, eta))
+        return [found(floor, f"the order of A and B at eta = {float(eta):.12g} was not proved"), point]
+
+    def _just_above(self, value: Fraction) -> Fraction:
+        unit = power_of_two(max(self.hints.size, value) / 2**110)
+        return -(-value // unit) * unit + unit
+
+    def best_floor(self, eta: Fraction, side: int) -> Floor:
+        """A lower bound of the infimum over one side, as close to it as is easily proved."""
+        near = self.hints.minimiser(side, eta)
+        top = self.point(eta, side).value
+        levels = [_ZERO]
+        if top > self.hints.size / 2**80:  # an infimum of 0 that is a limit has nothing above 0 to prove
+            slacks = [power_of_two(top / 2**bits) for bits in (36, 26, 18, 12, 8)]
+            levels = [((top - slack) // slack) * slack for slack in slacks] + levels
+        for level in levels:
+            floor = self.search.floor(at(eta), side, level, near, most=150)
+            if floor is not None:
+                return floor
+        raise NotShown(f"the risk at eta = {float(eta):.6g} was not bounded below")
+
+
+def found(step: Floor | None, message: str) -> Floor:
+    """The floor, or what is missing."""
+    if step is None:
+        raise NotShown(message)
+    return step

@@ -1,0 +1,1 @@
+"""Ways to prove or refute calibration, one file per theorem."""

@@ -1,0 +1,178 @@
+"""Proofs where the two sides cross: the only alpha is enclosed between two etas at which their order is proved."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from uneven.calibration.proof.attempt import Attempt, NotShown, Proof, found
+from uneven.calibration.proof.hints import simplest_between
+from uneven.calibration.proof.rules import DIFFERENCE, NEGATIVE, POSITIVE, at
+from uneven.calibration.proof.steps import Descent, Floor, Mirror, Point, Step
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+def prove_transversal(attempt: Attempt) -> Proof:
+    """Calibrated for exactly one alpha, enclosed, or exact where it is rational and that is shown."""
+    guess = attempt.hints.crossing
+    if guess is None:
+        raise NotShown("no change of the better side was seen")
+    order = _order_of_sides(attempt)
+    mirror = attempt.rules.mirrored_at()
+    low, high, signs = _enclosed(attempt, guess if mirror is None else mirror)
+    if order and attempt.rules.descends_at_zero():
+        once: list[Step] = [Descent(), *attempt.halves()]
+    else:
+        once = _strict_decrease(attempt, guess, low, high, swept=not order)
+    steps = [*order, *signs, *once]
+    tie = _tie(attempt, low, high, mirror)
+    if tie is not None:
+        alpha, tied = tie
+        return attempt.concluded("transversal", steps + tied, alpha, alpha)
+    return attempt.concluded("transversal", steps, low, high)
+
+
+def _order_of_sides(attempt: Attempt) -> list[Step]:
+    """Lemma M, on a part of the line if t beyond it is dominated; nothing if it does not apply."""
+    search = attempt.search
+    whole = search.sign(1, DIFFERENCE, -1)
+    if whole is not None:
+        return [whole]
+    ends = attempt.hints.dominated_beyond
+    if ends is None:
+        return []
+    low, high = ends
+    wanted = [search.sign(1, DIFFERENCE, -1, low, high)]
+    for sign, u, v in ((1, high, math.inf), (-1, -math.inf, low)):
+        if isinstance(u, Fraction) or isinstance(v, Fraction):
+            wanted += [search.sign(1, weights, sign, u, v) for weights in (POSITIVE, NEGATIVE)]
+    steps: list[Step] = [step for step in wanted if step is not None]
+    return steps if len(steps) == len(wanted) else []
+
+
+def _enclosed(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction, list[Step]]:
+    """lo and hi with A > B at lo and A < B at hi, as close as asked for, and the steps that prove it."""
+    asked, room = attempt.alpha, min(guess, 1 - guess)
+    if asked is not None and abs(asked - guess) < attempt.precision * room / 8:
+        guess = asked
+    low, high = attempt.bracket(guess)
+    try:
+        return low, high, attempt.ordered_at(low, 1) + attempt.ordered_at(high, -1)
+    except NotShown:
+        low, high = _bisected(attempt, guess)
+    return low, high, attempt.ordered_at(low, 1) + attempt.ordered_at(high, -1)
+
+
+def _bisected(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction]:
+    """A wider bracket with proved signs, narrowed until it is as small as asked for."""
+    room = min(guess, 1 - guess)
+    width = attempt.precision
+    while True:
+        width *= 100
+        low, high = attempt.bracket(guess, width * room)
+        if width > 1 or low <= 0 or high >= 1:
+            raise NotShown(f"the signs of A - B close to eta = {float(guess):.12g} were not proved")
+        if _is_ordered(attempt, low, 1) and _is_ordered(attempt, high, -1):
+            break
+    while high - low > attempt.precision * room:
+        fifth = (high - low) / 5
+        middle = simplest_between(low + 2 * fifth, high - 2 * fifth)
+        if _is_ordered(attempt, middle, 1):
+            low = middle
+        elif _is_ordered(attempt, middle, -1):
+            high = middle
+        else:
+            raise NotShown(f"the sign of A - B at eta = {float(middle):.12g} was not proved")
+    return low, high
+
+
+def _is_ordered(attempt: Attempt, eta: Fraction, side: int) -> bool:
+    try:
+        return bool(attempt.ordered_at(eta, side))
+    except NotShown:
+        return False
+
+
+def _strict_decrease(attempt: Attempt, guess: Fraction, low: Fraction, high: Fraction, *, swept: bool) -> list[Step]:
+    """On an interval around the crossing the slopes of A lie below those of B; outside it, the order is swept."""
+    for k in (2, 4, 7, 11):
+        share = Fraction(1, 2**k)
+        x, y = simplest_between(guess * (1 - share), low), simplest_between(high, guess + share * (1 - guess))
+        inner = (low, high)
+        if swept:
+            inner = (x, y)
+            x, y = simplest_between(x / 2, x * 7 / 8), simplest_between(y + (1 - y) / 8, y + (1 - y) / 2)
+        chords = _chords(attempt, x, *inner, y)
+        if chords:
+            outside = _swept(attempt, 1, inner[0]) + _swept(attempt, -1, inner[1]) if swept else []
+            return outside + chords
+    raise NotShown("A - B is not seen to vanish once only")
+
+
+def _chords(attempt: Attempt, x: Fraction, low: Fraction, high: Fraction, y: Fraction) -> list[Step]:
+    before, after = attempt.best_floor(x, 1), attempt.best_floor(y, -1)
+    at_low, at_high = attempt.point(low, 1), attempt.point(high, -1)
+    assert before.level is not None
+    assert after.level is not None
+    in_order = (at_low.value - before.level) * (y - high) < (after.level - at_high.value) * (low - x)
+    return [before, at_low, after, at_high] if in_order else []
+
+
+def _swept(attempt: Attempt, side: int, limit: Fraction) -> list[Step]:
+    """Cells of eta from 0 (or 1) to the limit, on each of which one t shows the order."""
+    eta = _ZERO if side > 0 else _ONE
+    before = attempt.best_floor(eta, side)
+    steps: list[Step] = [before]
+    ahead = [limit]
+    while ahead:
+        after = attempt.best_floor(ahead[-1], side)
+        shared = _shared_point(attempt, side, before, after)
+        if shared:
+            steps += [*shared, after]
+            before, eta = after, ahead.pop()
+        elif len(ahead) > 40:
+            raise NotShown(f"the order of A and B close to eta = {float(eta):.6g} was not proved")
+        else:
+            quarter = (ahead[-1] - eta) / 4
+            ahead.append(simplest_between(eta + quarter, eta + 3 * quarter))
+    return steps
+
+
+def _shared_point(attempt: Attempt, side: int, before: Floor, after: Floor) -> list[Point]:
+    """One t of the other side whose risk lies below both floors; nothing if none is found."""
+    for eta in (after.eta, before.eta, (before.eta + after.eta) / 2):
+        t = attempt.hints.minimiser(-side, eta)
+        pairs = [(attempt.point(floor.eta, -side, t), floor.level) for floor in (before, after)]
+        if all(level is not None and point.value < level for point, level in pairs):
+            return [point for point, _ in pairs]
+    return []
+
+
+def _tie(
+    attempt: Attempt, low: Fraction, high: Fraction, mirror: Fraction | None
+) -> tuple[Fraction, list[Step]] | None:
+    """The crossing itself, where it is rational and exact arithmetic shows it."""
+    if mirror is not None and low < mirror < high:
+        return mirror, [Mirror(mirror)]
+    for eta in dict.fromkeys((attempt.alpha, attempt.hints.declared_alpha, simplest_between(low, high))):
+        if eta is not None and low < eta < high:
+            try:
+                return eta, _tie_at(attempt, eta)
+            except NotShown:
+                continue
+    return None
+
+
+def _tie_at(attempt: Attempt, eta: Fraction) -> list[Step]:
+    """Both sides attain one rational value, at points where the formulas change."""
+    lowest = []
+    for side in (1, -1):
+        spots = [_ZERO, *(edge for edge in attempt.search.edges if edge * side > 0)]
+        values = [(value, t) for t in spots if (value := attempt.rules.exact_at(at(eta), t)) is not None]
+        lowest.append(min(values, default=(None, _ZERO)))
+    (right, t), (left, s) = lowest
+    if right is None or right != left or not all(attempt.hints.seems_above(side, eta, right) for side in (1, -1)):
+        raise NotShown
+    floors = [found(attempt.search.floor(at(eta), side, right), "") for side in (1, -1)]
+    return [Point(at(eta), t, right), Point(at(eta), s, right), *floors]

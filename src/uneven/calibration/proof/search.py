@@ -1,0 +1,196 @@
+"""Looking for the cells of a proof: split until every cell has a rule, or the budget is spent."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+
+from uneven.calibration.proof.rules import End, Level, Pair, Rules
+from uneven.calibration.proof.steps import WHOLE_LINE, Floor, Sign
+
+_RULES = ("value", "falls", "rises", "tangent", "mean")
+_TAIL_RULES = ("value", "falls", "rises", "fades")
+_SMALLEST = Fraction(1, 2**400)
+_DEPTH = 120
+
+
+class Exhausted(Exception):
+    """The budget is spent."""
+
+
+@dataclass
+class Budget:
+    """What a proof may cost: cells looked at, and seconds."""
+
+    cells: int
+    seconds: float | None = None
+    _spent: int = 0
+    _start: float = field(default_factory=time.monotonic)
+
+    def spend(self) -> None:
+        self._spent += 1
+        late = self.seconds is not None and time.monotonic() - self._start > self.seconds
+        if self._spent > self.cells or late:
+            raise Exhausted
+
+
+class Search:
+    """Finds cells with rules for one loss."""
+
+    def __init__(self, rules: Rules, budget: Budget, edges: Iterable[Fraction]) -> None:
+        """``edges``: where formulas change, and the scales of the loss; first hints for the ends of cells."""
+        self.rules = rules
+        self.budget = budget
+        self.edges = sorted(set(edges))
+
+    def floor(
+        self,
+        weights: Pair,
+        side: int,
+        level: Level,
+        near: Fraction | None = None,
+        start: Fraction = Fraction(0),
+        most: int = 300,
+    ) -> Floor | None:
+        """A proof that the risk is at least the level on a half line; ``near``: where its minimum seems to be."""
+        rules = self.rules
+        inner = [edge for edge in self.edges if edge * side > start]
+        first: list[tuple[End, End, str]] = []
+        if level is None and start == 0:
+            first += self._around(weights, level, Fraction(0), side, "balanced")
+        elif near is not None and near != 0:
+            first += self._around(weights, level, near, side, "tangent")
+
+        def rule(low: End, high: End) -> str | None:
+            infinite = isinstance(low, float) or isinstance(high, float)
+            for name in _TAIL_RULES if infinite else _RULES:
+                if rules.is_floor(name, weights, level, low, high):
+                    return name
+            return None
+
+        ends = (start, math.inf) if side > 0 else (-math.inf, -start)
+        cells = self._covered(ends[0], ends[1], inner, rule, first, most)
+        return None if cells is None else Floor(weights, side, level, tuple(cells), start)
+
+    def _around(self, weights: Pair, level: Level, point: Fraction, side: int, rule: str) -> list[tuple[End, End, str]]:
+        """The widest cell around a minimum that a rule for minima shows; none if there is none."""
+        scale = abs(point) or min((abs(edge) for edge in self.edges if edge != 0), default=Fraction(1))
+        for k in (1, 3, 5, 8, 11, 15, 20, 26, 34):
+            radius = power_of_two(scale) / 2**k
+            if rule == "balanced":
+                low, high = (Fraction(0), radius) if side > 0 else (-radius, Fraction(0))
+            else:
+                low, high = point - radius, point + radius
+            self.budget.spend()
+            if self.rules.is_floor(rule, weights, level, low, high):
+                return [(low, high, rule)]
+        return []
+
+    def sign(self, order: int, weights: Pair, sign: int, low: End = -math.inf, high: End = math.inf) -> Sign | None:
+        """A proof of a sign on a range: from the formulas where they show it on the whole line, else by cells."""
+        rules = self.rules
+        if (low, high) == WHOLE_LINE and rules.has_sign_by_structure(order, weights, sign):
+            return Sign(weights, order, sign, low, high, None)
+        inner = sorted({Fraction(0), *self.edges})
+        inner = [edge for edge in inner if low < edge < high]
+
+        def rule(u: End, v: End) -> str | None:
+            return "sign" if rules.has_sign(order, weights, sign, u, v) else None
+
+        if order == 2 and not rules.has_no_kink_inside(low, high):
+            return None
+        if rule(low, high):
+            cells: list[tuple[End, End, str]] | None = [(low, high, "sign")]
+        else:
+            cells = self._covered(low, high, inner, rule, [], 200)
+        if cells is None:
+            return None
+        return Sign(weights, order, sign, low, high, tuple((u, v) for u, v, _ in cells))
+
+    def _covered(
+        self,
+        low: End,
+        high: End,
+        inner: list[Fraction],
+        rule: Callable[[End, End], str | None],
+        known: list[tuple[End, End, str]],
+        most: int,
+    ) -> list[tuple[End, End, str]] | None:
+        """Cells from low to high, each with a rule; those that are known already stay as they are."""
+        taken = [(u, v) for u, v, _ in known]
+        edges = {low, high, *inner, *(end for pair in taken for end in pair)}
+        edges = {edge for edge in edges if not any(u < edge < v for u, v in taken)}
+        ordered = sorted(edges)
+        found = list(known)
+        pending = [(u, v, 0) for u, v in pairwise(ordered) if (u, v) not in taken]
+        while pending:
+            u, v, depth = pending.pop()
+            self.budget.spend()
+            name = rule(u, v)
+            if name is not None:
+                found.append((u, v, name))
+            elif depth >= _DEPTH or len(found) + len(pending) > most:
+                return None
+            else:
+                middle = _middle(u, v)
+                if middle is None:
+                    return None
+                pending += [(u, middle, depth + 1), (middle, v, depth + 1)]
+        return _merged(sorted(found), rule)
+
+
+def _merged(cells: list[tuple[End, End, str]], rule: Callable[[End, End], str | None]) -> list[tuple[End, End, str]]:
+    """Neighbours joined where one rule covers both: a shorter proof to check."""
+    merged: list[tuple[End, End, str]] = []
+    for low, high, name in cells:
+        if merged and name not in ("tangent", "balanced") and merged[-1][2] not in ("tangent", "balanced"):
+            joined = rule(merged[-1][0], high)
+            if joined is not None:
+                merged[-1] = (merged[-1][0], high, joined)
+                continue
+        merged.append((low, high, name))
+    return merged
+
+
+def _middle(low: End, high: End) -> Fraction | None:
+    """A short number inside a cell: half way, or half way in size where its ends differ much."""
+    if isinstance(low, float) and isinstance(high, float):
+        return Fraction(0)
+    if isinstance(low, float) or isinstance(high, float):
+        end = high if isinstance(low, float) else low
+        sign = -1 if isinstance(low, float) else 1
+        assert isinstance(end, Fraction)
+        return end + sign if end * sign <= 0 else 4 * power_of_two(end)
+    width = high - low
+    if width < _SMALLEST:
+        return None
+    if low * high >= 0:
+        small, large = sorted((abs(low), abs(high)))
+        sign = 1 if low >= 0 else -1
+        if small == 0:
+            return sign * power_of_two(large) / 8 if power_of_two(large) / 8 < large else (low + high) / 2
+        if large > 8 * small:
+            root = power_of_two(small * 2 ** ((large // small).bit_length() // 2))
+            if small < root < large:
+                return sign * root
+    middle = (low + high) / 2
+    short = _rounded(middle, width)
+    return short if low < short < high else middle
+
+
+def power_of_two(value: Fraction) -> Fraction:
+    """A power of two near a number other than 0, with its sign: a short edge for a cell."""
+    size = abs(value)
+    power = size.numerator.bit_length() - size.denominator.bit_length()
+    nearby = Fraction(2) ** power
+    return nearby if value > 0 else -nearby
+
+
+def _rounded(value: Fraction, scale: Fraction) -> Fraction:
+    """The nearest multiple of a power of two that is a small part of the scale."""
+    unit = power_of_two(scale) / 8
+    return round(value / unit) * unit

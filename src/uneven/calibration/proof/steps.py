@@ -1,0 +1,306 @@
+"""The steps of a proof: what each says, how it is written down, and how it is checked.
+
+F stands for a L1 + b L-1, with the weights (a, b) of the step.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, ClassVar, TypeVar
+
+from uneven.calibration.certificate.document import number, read_end, read_number
+from uneven.calibration.proof.rules import RULES, End, Level, Pair, Rules
+from uneven.errors import CertificateError
+from uneven.ops.balls import Undefined
+
+WHOLE_LINE = (-math.inf, math.inf)
+_AT_ZERO = "at 0"
+_T = TypeVar("_T")
+
+
+class Step(ABC):
+    """One step; ``check`` raises :class:`CertificateError` if it does not hold."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON of a certificate."""
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, data: dict[str, Any]) -> Step:
+        """Read what ``to_dict`` wrote."""
+
+    @abstractmethod
+    def check(self, rules: Rules) -> None:
+        """Raise unless the step holds."""
+
+
+@dataclass(frozen=True)
+class Sign(Step):
+    """sign * (the derivative of F of this order) >= 0 from low to high: on every cell, or by structure."""
+
+    name = "sign"
+    weights: Pair
+    order: int
+    sign: int
+    low: End
+    high: End
+    cells: tuple[tuple[End, End], ...] | None  # None: read off the formulas
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "step": self.name,
+            "weights": _written(self.weights),
+            "order": self.order,
+            "sign": self.sign,
+            "from": number(self.low),
+            "to": number(self.high),
+            "cells": None if self.cells is None else [[number(low), number(high)] for low, high in self.cells],
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Sign:
+        _require_keys(data, {"weights", "order", "sign", "from", "to", "cells"})
+        cells = data["cells"]
+        return cls(
+            _weights(data["weights"]),
+            _one_of(data["order"], (0, 1, 2)),
+            _one_of(data["sign"], (1, -1)),
+            read_end(data["from"]),
+            read_end(data["to"]),
+            None if cells is None else tuple((read_end(low), read_end(high)) for low, high in _rows(cells, 2)),
+        )
+
+    def check(self, rules: Rules) -> None:
+        if self.cells is None:
+            if not rules.has_sign_by_structure(self.order, self.weights, self.sign):
+                raise CertificateError("its formulas do not show the sign")
+            return
+        _require_cover(self.cells, self.low, self.high)
+        # Convex on each of two neighbouring cells is not yet convex: the slope must not fall where they meet.
+        if self.order == 2 and len(self.cells) > 1 and not rules.has_no_kink_inside(self.low, self.high):
+            raise CertificateError("its slope may jump where two cells meet")
+        for low, high in self.cells:
+            if not rules.has_sign(self.order, self.weights, self.sign, low, high):
+                raise CertificateError(f"the sign is not seen on the cell [{number(low)}, {number(high)}]")
+
+
+@dataclass(frozen=True)
+class Floor(Step):
+    """F >= level for all t of a side (1: t >= 0, -1: t <= 0) at least ``start`` from 0: cells, each with its rule."""
+
+    name = "floor"
+    weights: Pair
+    side: int
+    level: Level
+    cells: tuple[tuple[End, End, str], ...]
+    start: Fraction = Fraction(0)
+
+    @property
+    def eta(self) -> Fraction:
+        return self.weights[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "step": self.name,
+            "weights": _written(self.weights),
+            "side": self.side,
+            "start": number(self.start),
+            "level": _AT_ZERO if self.level is None else number(self.level),
+            "cells": [[number(low), number(high), rule] for low, high, rule in self.cells],
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Floor:
+        _require_keys(data, {"weights", "side", "start", "level", "cells"})
+        cells = ((read_end(u), read_end(v), _one_of(rule, RULES)) for u, v, rule in _rows(data["cells"], 3))
+        level = None if data["level"] == _AT_ZERO else read_number(data["level"])
+        start = read_number(data["start"])
+        return cls(_weights(data["weights"]), _one_of(data["side"], (1, -1)), level, tuple(cells), start)
+
+    def check(self, rules: Rules) -> None:
+        if min(self.weights) < 0 or max(self.weights) == 0:
+            raise CertificateError("the weights of a risk are not negative, and not both 0")
+        if self.start < 0:
+            raise CertificateError("a distance from 0 is not negative")
+        ends = (self.start, math.inf) if self.side > 0 else (-math.inf, -self.start)
+        _require_cover([cell[:2] for cell in self.cells], *ends)
+        for low, high, rule in self.cells:
+            if not rules.is_floor(rule, self.weights, self.level, low, high):
+                raise CertificateError(
+                    f"the rule {rule!r} does not bound the risk on the cell [{number(low)}, {number(high)}]"
+                )
+
+
+@dataclass(frozen=True)
+class Point(Step):
+    """F(t) <= value."""
+
+    name = "point"
+    weights: Pair
+    t: Fraction
+    value: Fraction
+
+    @property
+    def eta(self) -> Fraction:
+        return self.weights[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "step": self.name,
+            "weights": _written(self.weights),
+            "t": number(self.t),
+            "value": number(self.value),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Point:
+        _require_keys(data, {"weights", "t", "value"})
+        return cls(_weights(data["weights"]), read_number(data["t"]), read_number(data["value"]))
+
+    def check(self, rules: Rules) -> None:
+        try:
+            holds = rules.upper_at(self.weights, self.t) <= self.value
+        except Undefined:
+            holds = False
+        if not holds:
+            raise CertificateError(f"the risk at t = {number(self.t)} is not seen to be at most {number(self.value)}")
+
+
+@dataclass(frozen=True)
+class Descent(Step):
+    """L1 and L-1 are differentiable at 0, with L1'(0) < 0 < L-1'(0)."""
+
+    name = "descent at 0"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"step": self.name}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Descent:
+        _require_keys(data, set())
+        return cls()
+
+    def check(self, rules: Rules) -> None:
+        if not rules.descends_at_zero():
+            raise CertificateError("the slopes at t = 0 are not seen to be L1'(0) < 0 < L-1'(0)")
+
+
+@dataclass(frozen=True)
+class Slope(Step):
+    """The slope of F at 0, from the right (side 1) or from the left, has this sign; 0 means exactly 0."""
+
+    name = "slope at 0"
+    weights: Pair
+    side: int
+    sign: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"step": self.name, "weights": _written(self.weights), "side": self.side, "sign": self.sign}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Slope:
+        _require_keys(data, {"weights", "side", "sign"})
+        return cls(_weights(data["weights"]), _one_of(data["side"], (1, -1)), _one_of(data["sign"], (-1, 0, 1)))
+
+    def check(self, rules: Rules) -> None:
+        balanced = self.sign == 0 and rules.is_balanced(self.weights)
+        if not balanced and rules.slope_sign_at_zero(self.weights, self.side) != self.sign:
+            raise CertificateError(f"the sign of the slope at t = 0 is not seen to be {self.sign}")
+
+
+@dataclass(frozen=True)
+class Kink(Step):
+    """The one-sided slopes at 0 of the positive or the negative partial loss differ."""
+
+    name = "kink at 0"
+    of: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"step": self.name, "of": self.of}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Kink:
+        _require_keys(data, {"of"})
+        return cls(_one_of(data["of"], ("positive", "negative")))
+
+    def check(self, rules: Rules) -> None:
+        if not rules.has_kink_at_zero(("positive", "negative").index(self.of)):
+            raise CertificateError(f"the {self.of} partial loss is not seen to have a kink at t = 0")
+
+
+@dataclass(frozen=True)
+class Mirror(Step):
+    """L-1(t) = k L1(-t), so that both sides tie at eta = k/(1 + k)."""
+
+    name = "mirror"
+    eta: Fraction
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"step": self.name, "eta": number(self.eta)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Mirror:
+        _require_keys(data, {"eta"})
+        return cls(read_number(data["eta"]))
+
+    def check(self, rules: Rules) -> None:
+        if rules.mirrored_at() != self.eta:
+            raise CertificateError(f"the partial losses are not mirror images that tie at eta = {number(self.eta)}")
+
+
+_KINDS: dict[str, type[Step]] = {kind.name: kind for kind in (Sign, Floor, Point, Descent, Slope, Kink, Mirror)}
+
+
+def read_step(data: Any) -> Step:
+    """A step from its dictionary."""
+    if not isinstance(data, dict) or not isinstance(data.get("step"), str) or data["step"] not in _KINDS:
+        known = ", ".join(map(repr, _KINDS))
+        raise CertificateError(f"a step is an object whose 'step' is one of {known}")
+    return _KINDS[data["step"]].from_dict(data)
+
+
+def _written(weights: Pair) -> list[str]:
+    return [number(weight) for weight in weights]
+
+
+def _weights(data: Any) -> Pair:
+    if not isinstance(data, list) or len(data) != 2:
+        raise CertificateError("weights are a list of two numbers")
+    return read_number(data[0]), read_number(data[1])
+
+
+def _rows(data: Any, width: int) -> list[list[Any]]:
+    if not isinstance(data, list) or not data or any(not isinstance(x, list) or len(x) != width for x in data):
+        raise CertificateError(f"cells are a list of lists of {width} entries")
+    return data
+
+
+def _one_of(value: Any, allowed: tuple[_T, ...]) -> _T:
+    for choice in allowed:
+        if type(value) is type(choice) and value == choice:
+            return choice
+    raise CertificateError(f"one of {', '.join(map(repr, allowed))} is needed, got {str(value)[:60]!r}")
+
+
+def _require_keys(data: dict[str, Any], wanted: set[str]) -> None:
+    if set(data) != wanted | {"step"}:
+        raise CertificateError(f"its fields must be {', '.join(sorted(wanted | {'step'}))}")
+
+
+def _require_cover(cells: Any, low: End, high: End) -> None:
+    """Cells in order, each starting where the one before ends, from low to high."""
+    if cells[0][0] != low or cells[-1][1] != high:
+        raise CertificateError(f"its cells do not reach from {number(low)} to {number(high)}")
+    for left, right in cells:
+        if not left < right:
+            raise CertificateError(f"the cell [{number(left)}, {number(right)}] is empty")
+    for (_, end), (start, _) in pairwise(cells):
+        if end != start:
+            raise CertificateError(f"its cells leave a gap or overlap between {number(end)} and {number(start)}")

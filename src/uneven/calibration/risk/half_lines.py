@@ -1,0 +1,219 @@
+"""The two numbers that decide everything: infima of the conditional risk over t >= 0 and over t <= 0.
+
+A(eta) = inf over t >= 0 and B(eta) = inf over t <= 0 of C(eta, t) serve every alpha at once: a loss is
+alpha-CC iff A > B below alpha and A < B above it.
+
+For weights a and b the minimum of a L(1, t) + b L(-1, t) over a grid of t is attained at a vertex of the
+lower left convex hull of the points (L(1, t), L(-1, t)), which is made once per loss. A vertex is then a
+binary search away, and Newton steps on the slope do the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uneven._hull import lower_hull
+from uneven._inputs import to_float
+from uneven.losses import Loss
+from uneven.shape.continuity import is_continuous
+
+_OCTAVES = 2.0 ** np.arange(-24, 16, 0.25)
+_STEPS = 64
+_RIVAL = 1.1  # a basin whose grid point is higher than this cannot become the lower one by refinement
+# Near 0 the risk may be flat to rounding over many octaves of t; there the slopes lead to the minimum.
+_FLAT = 1e-3
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Infimum over a half line and a point that attains it (infinite: a limit)."""
+
+    value: np.ndarray
+    at: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Probabilities of one half line in order of distance from 0, with the partial losses and slopes there."""
+
+    t: np.ndarray
+    knot: np.ndarray  # whether the formula of a partial loss changes there
+    values: np.ndarray  # of both partial losses
+    slopes: np.ndarray  # of both partial losses; zeros if they have none
+    hull: np.ndarray  # indices of the hull's vertices, L(1, t) increasing
+    turns: np.ndarray  # ratios a/b at which the best vertex changes, decreasing
+
+
+class HalfLineSolver:
+    """Infima of a L(1, t) + b L(-1, t) over either half line, for arrays of weights a and b."""
+
+    def __init__(self, loss: Loss) -> None:
+        self.positive, self.negative = loss.partials
+        self.smooth = self.positive.symbolic and self.negative.symbolic
+        self.continuous = not self.smooth or all(is_continuous(p.tree) for p in loss.partials)
+        self._grids = {side: self._grid(side) for side in (1, -1)}
+        self._limits = {side: self._limit_values(side) for side in (1, -1)}
+
+    def _grid(self, side: int) -> _Grid:
+        """Probabilities of every scale that either partial loss has, its switch points, and 0."""
+        widths = {1 / abs(to_float(partial.inner)) for partial in (self.positive, self.negative)}
+        knots = np.array([0.0, *self.positive.switch_points, *self.negative.switch_points]) * side
+        knots = knots[knots >= 0]
+        scales = np.concatenate([width * _OCTAVES for width in widths])
+        # Neighbours bracket a minimum, so they must not nearly coincide (gamma near 1, a knot near a probe).
+        close = np.abs(np.subtract.outer(scales, knots)) < 1e-2 * scales[:, None]
+        scales = np.sort(scales[~close.any(axis=1)])
+        scales = scales[np.append(np.diff(scales) > 1e-2 * scales[:-1], True)]
+        if not self.continuous:  # an infimum may lie just beside a jump
+            beside = np.concatenate([knots * (1 - 1e-12), knots * (1 + 1e-12), [1e-12 * min(widths)]])
+            scales = np.append(scales, beside[beside > 0])
+        t = side * np.unique(np.concatenate([knots, scales]))
+        x, y = self.positive.value(t), self.negative.value(t)
+        both = (self.positive, self.negative)
+        slopes = np.array([p.unchecked(1, t) if self.smooth else np.zeros(t.size) for p in both])
+        hull, turns = _lower_left_hull(x, y)
+        return _Grid(t, np.isin(t, side * knots) & (t != 0), np.array([x, y]), slopes, hull, turns)
+
+    def _limit_values(self, side: int) -> tuple[float, float]:
+        column = (side + 1) // 2
+        return self.positive.limits[column], self.negative.limits[column]
+
+    def minimum(self, side: int, a: np.ndarray, b: np.ndarray) -> Minimum:
+        """Infimum over t >= 0 (side 1) or t <= 0 (side -1)."""
+        grid = self._grids[side]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            vertex = np.searchsorted(-grid.turns, -(a / b), side="right")
+        value = self.risk(a, b, np.zeros(a.shape))
+        at = np.zeros(a.shape)
+        falls = side * (_weighted(a, grid.slopes[:1, 0]) + _weighted(b, grid.slopes[1:, 0])) < 0
+        last = grid.hull.size - 1
+        home = grid.hull[vertex]
+
+        def level(k: np.ndarray) -> np.ndarray:
+            return _weighted(a, grid.values[0, k]) + _weighted(b, grid.values[1, k])
+
+        # A long edge of the hull separates two basins; near its slope either end may be the lower one.
+        for shift in (0, -1, 1):
+            index = grid.hull[np.clip(vertex + shift, 0, last)]
+            if shift == 0:
+                rows = np.arange(a.size)
+            else:
+                rows = np.flatnonzero((np.abs(index - home) > 3) & (level(index) <= _RIVAL * level(home)))
+            if rows.size == 0:
+                continue
+            where = self._refined(grid, side, a[rows], b[rows], index[rows])
+            found = self.risk(a[rows], b[rows], where)
+            # Where the slope says that the risk falls from 0, a tie in rounding is not won by 0; elsewhere it is.
+            better = (found < value[rows]) | (falls[rows] & (where != 0) & (found <= value[rows] * (1 + 4e-16)))
+            value[rows] = np.where(better, np.minimum(found, value[rows]), value[rows])
+            at[rows] = np.where(better, where, at[rows])
+        limit = self.limit(side, a, b)
+        reached = limit < value
+        return Minimum(np.where(reached, limit, value), np.where(reached, side * np.inf, at))
+
+    def limit(self, side: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """The risk at t = +-infinity, a class of weight 0 left out."""
+        first, second = self._limits[side]
+        return _weighted(a, np.full(a.shape, first)) + _weighted(b, np.full(b.shape, second))
+
+    def risk(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """a L(1, t) + b L(-1, t), a class of weight 0 left out."""
+        return _weighted(a, self.positive.value(t)) + _weighted(b, self.negative.value(t))
+
+    def slope(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """Derivative of the risk in t."""
+        return _weighted(a, self.positive.unchecked(1, t)) + _weighted(b, self.negative.unchecked(1, t))
+
+    def curvature(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """Second derivative of the risk in t."""
+        return _weighted(a, self.positive.unchecked(2, t)) + _weighted(b, self.negative.unchecked(2, t))
+
+    def _refined(self, grid: _Grid, side: int, a: np.ndarray, b: np.ndarray, index: np.ndarray) -> np.ndarray:
+        last = grid.t.size - 1
+        if not self.smooth:
+            low, high = np.maximum(index - 1, 0), np.minimum(index + 1, last)
+            return _golden(self, a, b, grid.t[low], grid.t[high])
+
+        # Values tie in rounding near a flat minimum; the signs of slopes do not. Walk to where they change.
+        def outward(k: np.ndarray) -> np.ndarray:
+            return side * (_weighted(a, grid.slopes[0, k]) + _weighted(b, grid.slopes[1, k]))
+
+        index = index.copy()
+        flat = np.abs(grid.t) < _FLAT * min(1 / abs(to_float(p.inner)) for p in (self.positive, self.negative))
+        for _ in range(int(flat.sum())):
+            falls = (outward(np.minimum(index + 1, last)) < 0) & (index < last - 1) & flat[index]
+            rises = (outward(np.maximum(index - 1, 0)) > 0) & (index > 1) & flat[index] & ~falls
+            if not (falls | rises).any():
+                break
+            index = index + falls - rises
+        low, high = np.maximum(index - 1, 0), np.minimum(index + 1, last)
+        where = grid.t[index]
+        smooth = np.ones(where.shape, dtype=bool)
+        knots = np.flatnonzero(grid.knot[index])
+        if knots.size:
+            smooth[knots] = ~self._turns_at(a[knots], b[knots], where[knots])
+        where[smooth] = _newton(self, a[smooth], b[smooth], grid.t[low[smooth]], grid.t[high[smooth]], where[smooth])
+        return where
+
+    def _turns_at(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """Whether the slope changes sign at a knot: then the knot itself is the minimum."""
+        near = 1e-9 * np.abs(t)
+        return (self.slope(a, b, t - near) < 0) & (self.slope(a, b, t + near) > 0)
+
+
+def _weighted(weight: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """A term of weight 0 is 0, whatever its value."""
+    with np.errstate(invalid="ignore"):
+        return np.where(weight > 0, weight * value, 0.0)
+
+
+def _lower_left_hull(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices that minimise a x + b y for some a, b >= 0, and the ratios a/b between them."""
+    finite = np.flatnonzero((x < 1e290) & (y < 1e290))
+    order = finite[np.lexsort((y[finite], x[finite]))]
+    vertices = order[lower_hull(x[order].tolist(), y[order].tolist())] if order.size else np.zeros(1, dtype=int)
+    vertices = vertices[: int(np.argmin(y[vertices])) + 1]
+    with np.errstate(divide="ignore", over="ignore"):
+        turns = (y[vertices[:-1]] - y[vertices[1:]]) / (x[vertices[1:]] - x[vertices[:-1]])
+    return vertices, turns
+
+
+def _newton(
+    solver: HalfLineSolver, a: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray, t: np.ndarray
+) -> np.ndarray:
+    """Zero of the slope by Newton steps, each kept inside a bracket that only shrinks.
+
+    A bracket over which the slope does not change sign holds no interior minimum: its start is returned.
+    Steps converge quadratically: after one of relative size 1e-7, taken as well, what is left is rounding.
+    """
+    low, high = np.minimum(low, high), np.maximum(low, high)
+    result = t.copy()
+    invisible = 1e-26 * solver.risk(a, b, t)
+    live = np.flatnonzero((solver.slope(a, b, low) < 0) & (solver.slope(a, b, high) > 0))
+    a, b, low, high, t, invisible = (array[live] for array in (a, b, low, high, t, invisible))
+    for _ in range(_STEPS):
+        if live.size == 0:
+            break
+        slope = solver.slope(a, b, t)
+        low, high = np.where(slope < 0, t, low), np.where(slope > 0, t, high)
+        with np.errstate(all="ignore"):
+            step = t - slope / solver.curvature(a, b, t)
+        inside = (step > low) & (step < high)
+        settled = (slope == 0) | (np.abs(step - t) <= 1e-7 * np.abs(t))
+        following = np.where(inside, step, np.where(settled, t, 0.5 * (low + high)))
+        moving = ~settled & (np.abs(slope) * (high - low) > invisible)
+        result[live] = following
+        live, a, b, low, high, t, invisible = (array[moving] for array in (live, a, b, low, high, following, invisible))
+    return result
+
+
+def _golden(solver: HalfLineSolver, a: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Golden section, for losses without slopes."""
+    ratio = 0.6180339887498949
+    for _ in range(60):
+        left, right = high - ratio * (high - low), low + ratio * (high - low)
+        lower_left = solver.risk(a, b, left) <= solver.risk(a, b, right)
+        low, high = np.where(lower_left, low, left), np.where(lower_left, right, high)
+    return 0.5 * (low + high)

@@ -1,0 +1,282 @@
+"""What every learner shares: costs, the calibrated loss, labels, weights, and scikit-learn's contract.
+
+A learner subclasses :class:`UnevenClassifier`, has the parameters ``loss``, ``fp_cost``, ``fn_cost``,
+``margin_gamma`` and ``pos_label``, calls :meth:`UnevenClassifier._read` in ``fit`` and provides ``_score``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from uneven import _inputs
+from uneven._inputs import brief
+from uneven.calibration import analyze, calibrated_loss
+from uneven.calibration.analysis import Analysis
+from uneven.calibration.implied_costs import costs_in_words, implied_alpha
+from uneven.calibration.verdict import NOT_CALIBRATED, decide
+from uneven.costs import Cost, as_cost_errors
+from uneven.errors import CostError, LossError, UnevenError
+from uneven.learners.labels import positive_class, two_classes
+from uneven.losses import Loss
+from uneven.solvers.threads import each, pieces
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A validated training set: X as given where possible, classes as int8, weights as float64 (empty: all 1)."""
+
+    X: Any
+    y: np.ndarray
+    sample_weight: np.ndarray
+
+
+def read_cost(fp_cost: Any, fn_cost: Any) -> Cost:
+    """Costs of a learner: both positive and finite."""
+    with as_cost_errors():
+        for name, value in (("fp_cost", fp_cost), ("fn_cost", fn_cost)):
+            _inputs.positive(name, value)
+    return Cost(fp_cost=fp_cost, fn_cost=fn_cost)
+
+
+def learners_loss(loss: Any, cost: Cost, margin_gamma: Any) -> Loss:
+    """The loss calibrated for the costs: made from a phi, or a loss object as it is."""
+    alpha = cost.exact_alpha
+    if not isinstance(loss, Loss):
+        if isinstance(loss, str) and not loss.strip():
+            raise LossError("loss must be a name, an expression in t, a phi or a loss, got an empty text")
+        gamma = _inputs.positive("margin_gamma", margin_gamma)
+        return calibrated_loss(loss, alpha=alpha, gamma=gamma)
+    if margin_gamma != 1:
+        raise LossError(
+            f"margin_gamma belongs to a loss given by name or expression, got margin_gamma={brief(margin_gamma)} with "
+            f"the finished loss {loss!r}; give gamma to that loss instead"
+        )
+    _require_calibrated(loss, _meant_alpha(loss, cost))
+    return loss
+
+
+def _meant_alpha(loss: Loss, cost: Cost) -> Fraction:
+    """alpha of the costs; for a finished loss whose own alpha is the same double (0.1 and 1/10), that one."""
+    own = loss.exact_alpha
+    return own if own is not None and float(own) == cost.alpha else cost.exact_alpha
+
+
+@lru_cache(maxsize=256)
+def _require_calibrated(loss: Loss, alpha: Fraction) -> None:
+    verdict = decide(loss, alpha)
+    if verdict.status == NOT_CALIBRATED:
+        implied = implied_alpha(loss)
+        raise LossError(
+            f"{loss!r} is not calibrated for these costs ({costs_in_words(alpha)}): {verdict.reason}. "
+            f"{implied.in_words()} Give the costs it is made for, or its phi by name and margin_gamma"
+        )
+
+
+@lru_cache(maxsize=64)
+def _analysis(loss: Loss, alpha: Fraction) -> Analysis:
+    return analyze(loss, alpha=alpha)
+
+
+def _has_probabilities(learner: UnevenClassifier) -> bool:
+    """Whether the loss identifies probabilities; AttributeError with the reason if not, as hasattr expects."""
+    try:
+        learner._current_loss().inverse_link(0.0)
+    except UnevenError as error:
+        raise AttributeError(f"{type(learner).__name__} has no predict_proba: {error}") from None
+    return True
+
+
+class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of the learners. Internal scores are those of the positive class; ``classes_`` is sorted.
+
+    ``decision_function`` and ``coef_`` follow scikit-learn: positive means ``classes_[1]``. If the positive class
+    is ``classes_[0]``, they are the internal score with the other sign.
+    """
+
+    loss: Any
+    fp_cost: Any
+    fn_cost: Any
+    margin_gamma: Any
+    pos_label: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
+
+    # -- the loss ---------------------------------------------------------------------------------------------------
+
+    def _make_loss(self) -> tuple[Cost, Loss]:
+        cost = read_cost(self.fp_cost, self.fn_cost)
+        return cost, learners_loss(self.loss, cost, self.margin_gamma)
+
+    def _current_loss(self) -> Loss:
+        """The loss of the fit, or the one a fit would use."""
+        return self.loss_ if hasattr(self, "classes_") else self._make_loss()[1]
+
+    @property
+    def loss_(self) -> Loss:
+        """The calibrated loss of the fit."""
+        check_is_fitted(self, "classes_")
+        loss, fp_cost, fn_cost, margin_gamma = self._fitted_with
+        return learners_loss(loss, read_cost(fp_cost, fn_cost), margin_gamma)
+
+    @property
+    def analysis_(self) -> Analysis:
+        """What the loss guarantees for the costs: verdict, regret bounds."""
+        check_is_fitted(self, "classes_")
+        _, fp_cost, fn_cost, _ = self._fitted_with
+        loss = self.loss_
+        return _analysis(loss, _meant_alpha(loss, read_cost(fp_cost, fn_cost)))
+
+    # -- reading the data -------------------------------------------------------------------------------------------
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        """Validate everything, set ``classes_`` and remember the parameters; before any work."""
+        from sklearn.utils import column_or_1d
+        from sklearn.utils.validation import check_consistent_length
+
+        if y is None:
+            raise CostError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        X = self._read_features(X, reset=True)
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(X, labels)
+        weight = _read_weights(sample_weight, labels.shape[0])
+        classes, index = two_classes(labels)
+        positive = positive_class(classes, self.pos_label, symmetric=self._symmetric())
+        if positive == 0:
+            index = np.asarray(1 - index, dtype=np.int8)
+        if weight.size:
+            for label in (0, 1):
+                if not weight[index == label].any():
+                    raise CostError(
+                        "the labels must come from two classes, but sample_weight is 0 for every example of class "
+                        f"{classes[label if positive == 1 else 1 - label]!r}"
+                    )
+        self.classes_ = classes
+        self._positive = positive
+        self._fitted_with = (self.loss, self.fp_cost, self.fn_cost, self.margin_gamma)
+        return Problem(X, index, weight)
+
+    def _symmetric(self) -> bool:
+        """Whether nothing changes if the two classes change places."""
+        return not isinstance(self.loss, Loss) and bool(self.fp_cost == self.fn_cost) and bool(self.margin_gamma == 1)
+
+    def _read_features(self, X: Any, *, reset: bool) -> Any:
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+            accept_large_sparse=True,
+        )
+        require_finite("X", X)
+        return X
+
+    # -- predicting -------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _score(self, X: Any) -> np.ndarray:
+        """Decision values of the positive class."""
+
+    def _checked_score(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "classes_")
+        return self._score(self._read_features(X, reset=False))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Calibrated scores; threshold 0 is already right for the costs.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positive for ``classes_[1]``, as everywhere in scikit-learn.
+        """
+        score = self._checked_score(X)
+        return score if self._positive == 1 else -score
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class that is cheaper; a score of exactly 0 is the negative class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        positive = self._checked_score(X) > 0
+        return self.classes_[positive.astype(np.intp) if self._positive == 1 else 1 - positive.astype(np.intp)]
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, from the inverse link of the uneven loss; only where it identifies them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Columns in the order of ``classes_``.
+        """
+        positive = self.loss_.inverse_link(self._checked_score(X))
+        columns = (1 - positive, positive) if self._positive == 1 else (positive, 1 - positive)
+        return np.stack(columns, axis=1)
+
+
+def _read_weights(sample_weight: Any, count: int) -> np.ndarray:
+    """Finite nonnegative weights, not all 0; empty where none were given. One number is the weight of all."""
+    if sample_weight is None:
+        return np.empty(0)
+    with as_cost_errors():
+        weight, scalar = _inputs.float_array("sample_weight", sample_weight)
+    if scalar:
+        weight = np.full(count, weight[0])
+    if weight.shape != (count,):
+        raise CostError(f"sample_weight must be {count} numbers, one for each row of X, got shape {weight.shape}")
+    weight = np.ascontiguousarray(weight, dtype=np.float64)
+    least, largest = weight.min(), weight.max()
+    if least < 0 or not np.isfinite(largest):
+        raise CostError(f"sample_weight must be finite and nonnegative, got {brief(least if least < 0 else largest)}")
+    if largest == 0:
+        raise CostError("sample_weight must not be zero for every row: there would be nothing to learn from")
+    return weight
+
+
+def require_finite(name: str, X: Any) -> None:
+    """Raise unless every number is finite: one sentence with the place of the first that is not."""
+    data = X if isinstance(X, np.ndarray) else X.data
+
+    def total(k: int, lo: int, hi: int) -> float:
+        with np.errstate(all="ignore"):
+            return float(data[lo:hi].sum())
+
+    if np.isfinite(each(total, pieces(data.shape[0], data.size))).all():
+        return
+    bad = np.argwhere(~np.isfinite(data))
+    if not len(bad):  # only the sum overflowed
+        return
+    value = data[tuple(bad[0])]
+    kind = "NaN" if np.isnan(value) else "inf"
+    place = f"row {bad[0][0]}, column {bad[0][1]}" if isinstance(X, np.ndarray) else "its stored values"
+    raise CostError(
+        f"{name} must hold finite numbers, got {kind} in {place}; fill in or drop such values (NaN, inf) before"
+    )

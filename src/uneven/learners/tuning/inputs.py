@@ -1,0 +1,123 @@
+"""What UnevenClassifierCV is given: the estimator and its parts, data, and the grid; each checked, in one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import _num_samples
+
+from uneven import _inputs
+from uneven._inputs import brief
+from uneven.errors import LossError
+from uneven.learners.base import UnevenClassifier
+from uneven.learners.linear import UnevenLinearClassifier
+from uneven.learners.svc import UnevenSVC
+from uneven.learners.tuning.gamma_path import automatic_grid
+
+
+@dataclass(frozen=True)
+class Read:
+    """Sorted classes, which of them is positive, 1 for each positive row, and weights (empty: all 1)."""
+
+    classes: np.ndarray
+    positive: int
+    index: np.ndarray
+    weight: np.ndarray
+
+
+def read_estimator(search: Any) -> tuple[Any, Any]:
+    """The estimator and its last step, which is the learner."""
+    named = {"linear": UnevenLinearClassifier, "svc": UnevenSVC}
+    if isinstance(search.estimator, str):
+        if search.estimator not in named:
+            raise LossError(
+                f"estimator must be 'linear', 'svc', an uneven learner or a Pipeline that ends in one, got "
+                f"{brief(search.estimator)}"
+            )
+        learner = named[search.estimator]()
+        return learner, learner
+    learner = search.estimator.steps[-1][1] if isinstance(search.estimator, Pipeline) else search.estimator
+    readable = hasattr(learner, "get_params") and not isinstance(learner, type)
+    known = learner.get_params(deep=False) if readable else {}
+    if not {"margin_gamma", "fp_cost", "fn_cost"} <= set(known):
+        raise LossError(
+            "estimator must have the parameters margin_gamma, fp_cost and fn_cost, as the learners of uneven do, "
+            f"got {brief(search.estimator)}"
+        )
+    return search.estimator, learner
+
+
+def read_parts(search: Any) -> tuple[Any, Any, Any, str]:
+    """The estimator with our parameters, its preprocessing, its learner, and the learner's prefix."""
+    whole, learner = read_estimator(search)
+    whole, learner = clone(whole), clone(learner)
+    given = {
+        name: getattr(search, name)
+        for name in ("fp_cost", "fn_cost", "pos_label", "loss")
+        if getattr(search, name) is not None
+    }
+    if "loss" not in learner.get_params(deep=False) and given.pop("loss", learner.loss) != learner.loss:
+        raise LossError(
+            f"{type(learner).__name__} has the loss {learner.loss}, got loss={brief(search.loss)}; 'linear' takes any"
+        )
+    prefix, steps = "", None
+    if isinstance(whole, Pipeline):
+        prefix = f"{whole.steps[-1][0]}__"
+        steps = whole[:-1] if len(whole.steps) > 1 else None
+    learner.set_params(**given)
+    whole.set_params(**{f"{prefix}{name}": value for name, value in given.items()})
+    return whole, steps, learner, prefix
+
+
+def read_data(X: Any, y: Any, sample_weight: Any, steps: Any, learner: Any) -> Read:
+    """Labels and weights, by the learner's own rules; X too, unless preprocessing reads it."""
+    reader = clone(learner)
+    if not isinstance(reader, UnevenClassifier):
+        reader = UnevenLinearClassifier(
+            fp_cost=learner.fp_cost, fn_cost=learner.fn_cost, pos_label=getattr(learner, "pos_label", None)
+        )
+    reader.set_params(margin_gamma=1.0)
+    problem = reader._read(X if steps is None else np.zeros((_num_samples(X), 1)), y, sample_weight)
+    return Read(reader.classes_, reader._positive, problem.y, problem.sample_weight)
+
+
+def read_gammas(search: Any, cost: Any, read: Read) -> np.ndarray:
+    if isinstance(search.margin_gammas, str):
+        if search.margin_gammas != "auto":
+            raise LossError(f"margin_gammas must be 'auto' or positive numbers, got {brief(search.margin_gammas)}")
+        fp_cost, fn_cost = map(float, cost.exact_costs)
+        mass = read.weight if read.weight.size else np.ones(read.index.size)
+        negatives, positives = (float(mass[read.index == label].sum()) for label in (0, 1))
+        return automatic_grid(positives, negatives, fp_cost, fn_cost)
+    return np.unique(_positive_numbers("margin_gammas", search.margin_gammas))
+
+
+def read_cs(search: Any, learner: Any) -> list[Any]:
+    if search.Cs is None:
+        return [None]
+    if "C" not in learner.get_params(deep=False):
+        raise LossError(f"{type(learner).__name__} has no C, got Cs={brief(search.Cs)}; leave Cs out")
+    return np.unique(_positive_numbers("Cs", search.Cs)).tolist()
+
+
+def read_losses(search: Any, learner: Any) -> list[Any]:
+    if search.losses is None:
+        return [learner.loss if hasattr(learner, "loss") else None]
+    if search.loss is not None:
+        raise LossError(f"give loss or losses, got both: loss={brief(search.loss)}, losses={brief(search.losses)}")
+    if "loss" not in learner.get_params(deep=False):
+        raise LossError(f"{type(learner).__name__} has no choice of loss, got losses={brief(search.losses)}")
+    if isinstance(search.losses, str) or not list(search.losses):
+        raise LossError(f"losses must be a list of losses, got {brief(search.losses)}")
+    return list(search.losses)
+
+
+def _positive_numbers(name: str, values: Any) -> np.ndarray:
+    array, _ = _inputs.float_array(name, values)
+    if array.ndim != 1 or not array.size or not ((array > 0) & np.isfinite(array)).all():
+        raise LossError(f"{name} must be positive finite numbers, got {brief(values)}")
+    return array.astype(np.float64)

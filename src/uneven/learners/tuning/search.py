@@ -1,0 +1,215 @@
+"""Cross-validation of candidates that differ in gamma, C and loss, paying once for what they share.
+
+Per split: preprocessing is fitted once; all gammas of a hinge at one effective C are one fit and a moving threshold;
+the kernel matrix is made once where it fits; other linear learners are warm-started along gamma.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import _safe_split
+
+from uneven.costs import Cost
+from uneven.learners.base import UnevenClassifier
+from uneven.learners.linear import UnevenLinearClassifier
+from uneven.learners.svc import UnevenSVC, affine
+from uneven.learners.tuning.hinge_path import is_one_fit, moved, own_c, svc_fits
+from uneven.learners.tuning.linear_path import linear_fits
+from uneven.solvers.kernel.gram import Room
+from uneven.solvers.linear.path import Follower
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One point of the grid: parameters of the learner, and the path (same loss and C) it belongs to."""
+
+    params: dict[str, Any]
+    margin_gamma: Any
+    C: Any
+    loss: Any
+    path: int
+
+
+def candidates(learner: Any, losses: list[Any], Cs: list[Any], gammas: np.ndarray) -> list[Candidate]:
+    """The grid; C of a hinge is the effective one, so that each path is one fit. None: the learner's own."""
+    found: list[Candidate] = []
+    path = 0
+    for loss in losses:
+        for C in Cs:
+            for gamma in gammas.tolist():
+                effective = learner.C if C is None and hasattr(learner, "C") else C
+                params: dict[str, Any] = {"margin_gamma": gamma}
+                if effective is not None and is_one_fit(learner, loss):
+                    params["C"] = own_c(effective, gamma)
+                elif C is not None:
+                    params["C"] = C
+                if len(losses) > 1 or "loss" in learner.get_params(deep=False):
+                    params["loss"] = loss
+                found.append(Candidate(params, gamma, effective, loss, path))
+            path += 1
+    return found
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is the same in all splits. ``steps`` is preprocessing or None, ``scorer`` None for expected cost."""
+
+    learner: Any
+    steps: Any
+    candidates: list[Candidate]
+    cost: Cost
+    pos_label: Any
+    scorer: Callable[[Any, Any, Any], float] | None
+
+    def expected_cost(self, truth: np.ndarray, said: np.ndarray, weight: np.ndarray) -> float:
+        """As :func:`uneven.metrics.expected_cost`, of decisions instead of labels; weights sum to 1."""
+        fp_cost, fn_cost = map(float, self.cost.exact_costs)
+        return fp_cost * float(weight[~truth & said].sum()) + fn_cost * float(weight[truth & ~said].sum())
+
+
+@dataclass
+class Column:
+    """Results of one split, candidate by candidate; NaN where there is none yet."""
+
+    scores: np.ndarray
+    fit_times: np.ndarray
+    score_times: np.ndarray
+
+    @classmethod
+    def empty(cls, count: int) -> Column:
+        return cls(*(np.full(count, np.nan) for _ in range(3)))
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What is left for the next split in this process: linear paths that were followed, and room for a kernel."""
+
+    followers: dict[int, Follower] = field(default_factory=dict)
+    room: Room = field(default_factory=Room)
+
+
+def run_split(
+    task: Task,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    train: np.ndarray,
+    test: np.ndarray,
+    column: Column | None = None,
+    memory: Memory | None = None,
+) -> Column:
+    """Fit and score every candidate in one split; results appear in ``column`` one by one."""
+    memory = memory or Memory()
+    column = Column.empty(len(task.candidates)) if column is None else column
+    known, y_known = _safe_split(task.learner, X, y, train)
+    new, y_new = _safe_split(task.learner, X, y, test, train)
+    weight = None if sample_weight is None else _safe_indexing(sample_weight, train)
+    if task.steps is not None:
+        steps = clone(task.steps)
+        known = steps.fit_transform(known, y_known)
+        new = steps.transform(new)
+    reader = _Decisions(task, new)
+    truth = np.asarray(y_new) == task.pos_label
+    test_weight = np.ones(truth.size) if sample_weight is None else np.asarray(_safe_indexing(sample_weight, test))
+    test_weight = test_weight / test_weight.sum()
+    for index, model, shares, seconds in _fits(task, known, y_known, weight, memory):
+        candidate = task.candidates[index]
+        started = time.perf_counter()
+        if task.scorer is None:
+            said = reader.moved(model, candidate.margin_gamma) if shares else reader.plain(model)
+            column.scores[index] = -task.expected_cost(truth, said, test_weight)
+        else:
+            own = moved(model, candidate.margin_gamma, candidate.params["C"]) if shares else model
+            column.scores[index] = float(task.scorer(own, new, y_new))
+        column.fit_times[index] = seconds
+        column.score_times[index] = time.perf_counter() - started
+    return column
+
+
+class _Decisions:
+    """Where models say positive on the test rows, which are read once."""
+
+    def __init__(self, task: Task, X: Any) -> None:
+        self.X, self.pos_label = X, task.pos_label
+        self.read: Any = None
+        self.base: Any = None
+        self.scores = np.empty(0)
+
+    def _score(self, model: UnevenClassifier) -> np.ndarray:
+        if self.read is None:
+            self.read = model._read_features(self.X, reset=False)
+        return model._score(self.read)
+
+    def moved(self, base: UnevenClassifier, margin_gamma: Any) -> np.ndarray:
+        """Of the fit at another gamma that shares the fit ``base`` at gamma = 1."""
+        if base is not self.base:
+            self.base, self.scores = base, self._score(base)
+        a, c = affine(margin_gamma)
+        return np.asarray(a * self.scores + c > 0)
+
+    def plain(self, model: Any) -> np.ndarray:
+        if isinstance(model, UnevenClassifier):
+            return np.asarray(self._score(model) > 0)
+        return np.asarray(model.predict(self.X) == self.pos_label)
+
+
+def _fits(task: Task, X: Any, y: Any, sample_weight: Any, memory: Memory) -> Iterator[tuple[int, Any, bool, float]]:
+    """Every candidate: its fit, or the one at gamma = 1 it shares with its path; which; and its part of the seconds."""
+    by_path: dict[int, list[int]] = {}
+    for index, candidate in enumerate(task.candidates):
+        by_path.setdefault(candidate.path, []).append(index)
+    one_fit = [path for path in by_path.values() if is_one_fit(task.learner, task.candidates[path[0]].loss)]
+    for path, model, seconds in _one_fit_paths(task, one_fit, X, y, sample_weight, memory.room):
+        for index in path:
+            yield index, model, True, seconds / len(path)
+    for number, path in by_path.items():
+        if path in one_fit:
+            continue
+        follower = memory.followers[number] = Follower(memory.followers.get(number))
+        rising = sorted(path, key=lambda index: float(task.candidates[index].margin_gamma))
+        started = time.perf_counter()
+        for index, model in zip(rising, _plain_fits(task, rising, X, y, sample_weight, follower), strict=True):
+            yield index, model, False, time.perf_counter() - started
+            started = time.perf_counter()
+
+
+def _plain_fits(task: Task, path: list[int], X: Any, y: Any, sample_weight: Any, follower: Follower) -> Iterator[Any]:
+    params = [task.candidates[index].params for index in path]
+    if type(task.learner) is UnevenLinearClassifier:
+        yield from linear_fits(clone(task.learner), X, y, sample_weight, params, follower)
+        return
+    weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+    for one in params:
+        yield clone(task.learner).set_params(**one).fit(X, y, **weight)
+
+
+def _one_fit_paths(
+    task: Task, paths: list[list[int]], X: Any, y: Any, sample_weight: Any, room: Room
+) -> Iterator[tuple[list[int], Any, float]]:
+    """The fit at gamma = 1 behind each path of a hinge, in rising order of C."""
+    if not paths:
+        return
+    paths = sorted(paths, key=lambda path: float(task.candidates[path[0]].C))
+    started = time.perf_counter()
+    if isinstance(task.learner, UnevenSVC):
+        Cs = [task.candidates[path[0]].C for path in paths]
+        models: Iterator[Any] = svc_fits(clone(task.learner), X, y, sample_weight, Cs, room)
+    else:
+        models = _linear_fits(task, paths, X, y, sample_weight)
+    for path, model in zip(paths, models, strict=True):
+        yield path, model, time.perf_counter() - started
+        started = time.perf_counter()
+
+
+def _linear_fits(task: Task, paths: list[list[int]], X: Any, y: Any, sample_weight: Any) -> Iterator[Any]:
+    for path in paths:
+        first = task.candidates[path[0]]
+        model = clone(task.learner).set_params(margin_gamma=1.0, C=first.C, loss=first.loss)
+        yield model.fit(X, y, sample_weight)

@@ -1,0 +1,225 @@
+"""A loss for label-dependent costs: two partial losses, one per label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from uneven import _inputs
+from uneven._inputs import Exact
+from uneven.errors import LossError
+from uneven.expression import to_text
+from uneven.losses.margin_function import Phi, phi
+from uneven.losses.partial import Partial
+
+PartialLoss = str | Phi | Callable[[Any], Any]
+
+
+class Loss:
+    r"""Any two partial losses: L(1, t) = positive(t), L(-1, t) = negative(t).
+
+    Parameters
+    ----------
+    positive, negative : str, Phi or callable
+        An expression in t, a phi, or a function from arrays to arrays of the same shape. Expressions can do
+        everything; functions have no slope, proof or exact derivative at 0.
+    alpha : number in (0, 1), optional
+        Weight: the loss is then :math:`L_\alpha = ((1 - \alpha) L_1, \alpha L_{-1})`.
+
+    Notes
+    -----
+    Frozen, hashable, comparable, picklable (functions: if they are). At a kink ``slope`` is a fixed value
+    between the one-sided slopes: 0 for relu and abs, the selected branch for where, max and min.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> loss = uneven.Loss("relu(1 - t)", "relu(1 + 2*t)")
+    >>> loss(-1, 0.5), loss.slope(-1, 0.5), loss.conditional_risk(0.25, 0.5)
+    (2.0, 2.0, 1.625)
+    """
+
+    __slots__ = ("_alpha", "_negative", "_positive")
+    _alpha: Fraction | None
+    _positive: Partial
+    _negative: Partial
+
+    def __init__(self, positive: PartialLoss, negative: PartialLoss, *, alpha: Exact | None = None) -> None:
+        weight = None if alpha is None else _inputs.between_0_and_1("alpha", alpha)
+        self._set(_partial("positive", positive), _partial("negative", negative), weight)
+
+    def _set(self, positive: Partial, negative: Partial, alpha: Fraction | None) -> None:
+        if alpha is not None:
+            positive, negative = positive.scaled(1 - alpha), negative.scaled(alpha)
+        object.__setattr__(self, "_positive", positive)
+        object.__setattr__(self, "_negative", negative)
+        object.__setattr__(self, "_alpha", alpha)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a loss is frozen")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a loss is frozen")
+
+    def _key(self) -> tuple[Any, ...]:
+        return (type(self), self._positive.key, self._negative.key, self._alpha)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Loss) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuilt, (self._positive, self._negative, self._alpha))
+
+    def __repr__(self) -> str:
+        unweighted = (self._positive, self._negative)
+        if self._alpha is not None:
+            unweighted = (self._positive.scaled(1 / (1 - self._alpha)), self._negative.scaled(1 / self._alpha))
+        parts = ", ".join(map(_shown, unweighted))
+        weight = "" if self._alpha is None else f", alpha={_inputs.shown(self._alpha)}"
+        return f"uneven.Loss({parts}{weight})"
+
+    @property
+    def alpha(self) -> float | None:
+        """The weight of L_alpha, or None for an unweighted loss."""
+        return None if self._alpha is None else float(self._alpha)
+
+    @property
+    def exact_alpha(self) -> Fraction | None:
+        """The weight as a rational."""
+        return self._alpha
+
+    @property
+    def partials(self) -> tuple[Partial, Partial]:
+        """The partial losses of the positive and of the negative class."""
+        return self._positive, self._negative
+
+    def positive(self, t: Any) -> Any:
+        """L(1, t), what a positive example pays."""
+        return _applied(self._positive.value, t)
+
+    def negative(self, t: Any) -> Any:
+        """L(-1, t), what a negative example pays."""
+        return _applied(self._negative.value, t)
+
+    def __call__(self, y: Any, t: Any) -> Any:
+        """L(y, t) for labels -1 and +1; arrays broadcast."""
+        return self._by_label(y, t, self._positive.value, self._negative.value)
+
+    def slope(self, y: Any, t: Any) -> Any:
+        """dL(y, t)/dt."""
+        return self._by_label(y, t, self._positive.slope, self._negative.slope)
+
+    def curvature(self, y: Any, t: Any) -> Any:
+        """d2L(y, t)/dt2."""
+        return self._by_label(y, t, self._positive.curvature, self._negative.curvature)
+
+    def _by_label(
+        self, y: Any, t: Any, positive: Callable[[np.ndarray], np.ndarray], negative: Callable[[np.ndarray], np.ndarray]
+    ) -> Any:
+        labels = _inputs.signs("y", y)
+        array, scalar = _inputs.float_array("t", t)
+        scalar = scalar and labels.ndim == 0
+        labels, array = _broadcast("y", labels, array)
+        result = np.empty(array.shape, array.dtype)
+        for sign, function in ((1, positive), (-1, negative)):
+            chosen = labels == sign
+            if chosen.any():
+                result[chosen] = function(array[chosen])
+        return _inputs.unwrapped(result, scalar)
+
+    def conditional_risk(self, eta: Any, t: Any) -> Any:
+        """C(eta, t) = eta L(1, t) + (1 - eta) L(-1, t), a term of weight 0 dropped; arrays broadcast."""
+        probability, scalar_eta = _inputs.probabilities("eta", eta)
+        array, scalar_t = _inputs.float_array("t", t)
+        if scalar_eta:
+            probability = probability.astype(array.dtype)
+        probability, array = _broadcast("eta", probability, array)
+        with np.errstate(invalid="ignore"):
+            on_positive = np.where(probability > 0, probability * self._positive.value(array), 0)
+            on_negative = np.where(probability < 1, (1 - probability) * self._negative.value(array), 0)
+        return _inputs.unwrapped(on_positive + on_negative, scalar_eta and scalar_t)
+
+    def weighted(self, alpha: Exact) -> Loss:
+        r"""The loss :math:`L_\alpha`: times 1 - alpha for positives, alpha for negatives."""
+        weight = _inputs.between_0_and_1("alpha", alpha)
+        return _rebuilt(self._positive.scaled(1 - weight), self._negative.scaled(weight), weight)
+
+    def inverse_link(self, t: Any) -> Any:
+        """P(Y = 1) at which t minimises the conditional risk, for a loss that identifies it.
+
+        A t beyond every minimiser (squared: t > 1) gives 0 or 1.
+
+        Raises
+        ------
+        LossError
+            If the minimisers of the conditional risk do not determine the probability (hinge: they are
+            only -1/gamma and 1).
+
+        Examples
+        --------
+        >>> import uneven
+        >>> uneven.UnevenMarginLoss("logistic", alpha=0.1).inverse_link(0.0)
+        0.1
+        """
+        from uneven.losses.inverse_link import inverse_link
+
+        return _applied(lambda array: inverse_link(self, array), t)
+
+
+def _partial(name: str, function: PartialLoss) -> Partial:
+    if isinstance(function, str | Phi):
+        return Partial(phi(function))
+    if not callable(function):
+        raise LossError(f"{name} must be an expression, a phi or a function of t, got {function!r}")
+    partial = Partial(function)
+    at_zero = partial.value(np.linspace(-2.0, 2.0, 5))[2]
+    if np.isinf(at_zero):
+        raise LossError(f"a loss is finite at t = 0, but the given {name} function returns {at_zero}")
+    return partial
+
+
+def _rebuilt(positive: Partial, negative: Partial, alpha: Fraction | None) -> Loss:
+    """A loss from partial losses that carry their weight already."""
+    loss = object.__new__(Loss)
+    Loss._set(loss, positive, negative, None)
+    object.__setattr__(loss, "_alpha", alpha)
+    return loss
+
+
+def _shown(partial: Partial) -> str:
+    if isinstance(partial.function, Phi):
+        named = partial.function.name is not None and partial.weight == partial.inner == 1
+        return repr(partial.function) if named else repr(to_text(partial.tree))
+    factor = "" if partial.weight == 1 else f"{partial.weight} * "
+    return f"{factor}{getattr(partial.function, '__qualname__', repr(partial.function))}"
+
+
+def _broadcast(name: str, first: np.ndarray, t: np.ndarray) -> list[np.ndarray]:
+    try:
+        return list(np.broadcast_arrays(first, t))
+    except ValueError:
+        raise LossError(f"{name} of shape {first.shape} and t of shape {t.shape} do not broadcast") from None
+
+
+def _applied(function: Callable[[np.ndarray], np.ndarray], t: Any) -> Any:
+    array, scalar = _inputs.float_array("t", t)
+    return _inputs.unwrapped(function(array), scalar)
+
+
+def cost_loss(alpha: Exact) -> Loss:
+    r"""The paper's :math:`U_\alpha`: alpha for a false positive, 1 - alpha for a false negative, sign(0) = -1.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> loss = uneven.cost_loss(0.25)
+    >>> loss(1, 0.0), loss(-1, 0.0), loss(-1, 2.0)
+    (0.75, 0.0, 0.25)
+    """
+    return Loss("1 - step(t)", "step(t)", alpha=alpha)

@@ -1,0 +1,299 @@
+"""A margin function phi: one sentence, evaluated everywhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from uneven import _inputs
+from uneven._inputs import Exact
+from uneven.errors import ExpressionError, LossError
+from uneven.expression import Node, derivative, parse, simplify, substitute, to_latex, to_text
+from uneven.expression.tree import CONSTANTS, FUNCTIONS, MAX_CHARACTERS, Number, depends_on_t, put
+from uneven.losses import registry
+from uneven.losses.declaration import Declaration
+from uneven.shape.curvature import is_convex
+
+#: Words of the language; not names of a phi.
+RESERVED = ("t", "where", *CONSTANTS, *FUNCTIONS)
+
+
+class Phi:
+    r"""A function :math:`\varphi: \mathbb{R} \to [0, \infty)`, made by :func:`phi`.
+
+    Frozen, hashable, comparable by its normal form, picklable.
+
+    Attributes
+    ----------
+    name : str or None
+        Registered name; None for an expression.
+    parameters : dict of str to float
+    tree : Node
+        Normal form, with the parameters put in.
+    """
+
+    __slots__ = ("_declaration", "_parameters", "name", "tree")
+    name: str | None
+    tree: Node
+    _declaration: Declaration
+    _parameters: tuple[tuple[str, Fraction], ...]
+
+    def __init__(
+        self, name: str | None, declaration: Declaration, parameters: tuple[tuple[str, Fraction], ...], tree: Node
+    ) -> None:
+        frozen = {"name": name, "_declaration": declaration, "_parameters": parameters, "tree": tree}
+        for attribute, value in frozen.items():
+            object.__setattr__(self, attribute, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a phi is frozen")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a phi is frozen")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Phi) and self.tree == other.tree and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.tree))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.name in registry.files():
+            return (_from_name, (self.name, dict(self._parameters)))
+        return (from_declaration, (self.name, self._declaration, dict(self._parameters)))
+
+    def __repr__(self) -> str:
+        given = "".join(f", {name}={_inputs.shown(value)}" for name, value in self._parameters)
+        return f"uneven.phi({self.name or self.text!r}{given})"
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        return {name: float(value) for name, value in self._parameters}
+
+    @property
+    def exact_parameters(self) -> dict[str, Fraction]:
+        return dict(self._parameters)
+
+    @property
+    def built_in(self) -> bool:
+        """Declared by a file of the library, whose facts are tested; not at run time, nor by an expression."""
+        return self.name is not None and self.name in registry.files()
+
+    @property
+    def declaration(self) -> Declaration:
+        """What is declared about it."""
+        return self._declaration
+
+    @property
+    def text(self) -> str:
+        """Canonical text in the little language."""
+        return to_text(self.tree)
+
+    def latex(self) -> str:
+        """Formula in LaTeX."""
+        return to_latex(self.tree)
+
+    @property
+    def convex(self) -> bool | None:
+        """True if declared or provable from the structure; None if unknown."""
+        return True if is_convex(self.tree) else self._declaration.convex
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """Probabilities where phi jumps or has no derivative."""
+        from uneven.shape.pieces import kinks
+
+        return kinks(self.tree)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """phi at minus and plus infinity."""
+        if self._declaration.limits is None:
+            return limit(self.tree, -1.0), limit(self.tree, 1.0)
+        left, right = (self._declared(sentence) for sentence in self._declaration.limits)
+        return left, right
+
+    def _declared(self, sentence: str) -> float:
+        from uneven.ops.floats import values
+
+        if sentence == "inf":
+            return math.inf
+        names = [name for name, _ in self._parameters]
+        tree = substitute(parse(sentence, names), _numbers(self._parameters))
+        if depends_on_t(tree):
+            raise LossError(f"a declared limit or minimum is a number, but {sentence!r} depends on t")
+        return float(values(tree, np.zeros(1))[0])
+
+    @property
+    def minimum(self) -> float | None:
+        """The infimum, if declared."""
+        return None if self._declaration.minimum is None else self._declared(self._declaration.minimum)
+
+    def __call__(self, t: Any) -> Any:
+        """phi(t) for a scalar or an array."""
+        array, scalar = _inputs.float_array("t", t)
+        return _inputs.unwrapped(self.values(array), scalar)
+
+    def values(self, t: np.ndarray) -> np.ndarray:
+        """phi at an array of floats."""
+        special = self._declaration.special_value
+        if special is None or not np.isfinite(t).all():
+            return evaluated(self.tree, t, lambda: self.limits)
+        with np.errstate(all="ignore"):
+            return special(t)
+
+    def slope(self, t: Any) -> Any:
+        """phi'(t); at a kink a fixed value between the one-sided slopes."""
+        array, scalar = _inputs.float_array("t", t)
+        return _inputs.unwrapped(self.derivatives(1, array), scalar)
+
+    def curvature(self, t: Any) -> Any:
+        """phi''(t); at a kink, and at a jump of the slope, that of one neighbouring piece."""
+        array, scalar = _inputs.float_array("t", t)
+        return _inputs.unwrapped(self.derivatives(2, array), scalar)
+
+    def derivatives(self, order: int, t: np.ndarray) -> np.ndarray:
+        """First or second derivative at an array of floats."""
+        slope = derivative(self.tree)
+        result = evaluated(slope if order == 1 else derivative(slope), t)
+        if order == 1:
+            for point, value in smooth_switches(self.tree):
+                result[t == point] = value
+        return result
+
+
+def evaluated(tree: Node, t: np.ndarray, limits: Callable[[], tuple[float, float]] | None = None) -> np.ndarray:
+    """Values at floats; at infinite t the limits (found from far away if not given)."""
+    from uneven.ops.floats import values
+
+    infinite = np.isinf(t)
+    if not infinite.any():
+        return values(tree, t) + t.dtype.type(0)  # a fresh array, and no negative zero
+    left, right = limits() if limits else (limit(tree, -1.0), limit(tree, 1.0))
+    result = values(tree, np.where(infinite, t.dtype.type(0), t)) + t.dtype.type(0)
+    with np.errstate(over="ignore"):  # a limit beyond single precision
+        result[infinite] = np.where(t[infinite] > 0, right, left)
+    return result
+
+
+@lru_cache(maxsize=1024)
+def smooth_switches(tree: Node) -> tuple[tuple[float, float], ...]:
+    """Switch points that are no kinks, with the slope there.
+
+    relu and abs have slope 0 where they turn, each on its own; a sum of them may be smooth and its slope
+    another.
+    """
+    from uneven.ops.floats import values
+    from uneven.shape.pieces import Undecidable, kinks, slope_beside, switch_points
+
+    found = []
+    for point in switch_points(tree):
+        if float(point) in kinks(tree) or Fraction(float(point)) != point:
+            continue
+        try:
+            slope = values(slope_beside(tree, point, 1), np.array([float(point)]))[0]
+        except (Undecidable, ExpressionError):
+            continue
+        found.append((float(point), float(slope)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=1024)
+def limit(tree: Node, sign: float) -> float:
+    """Limit at +-infinity as seen from the three farthest points where the tree can be evaluated.
+
+    Still growing there: infinite; still shrinking by a constant factor: 0.
+    """
+    from uneven.ops.floats import values
+
+    seen: list[float] = []
+    for size in (1e300, 1e150, 1e75, 1e30, 1e12, 1e6, 1e3, 1e2, 1e1):
+        try:
+            seen.append(float(values(tree, np.array([sign * size]))[0]))
+        except ExpressionError:
+            continue
+        if len(seen) == 3:
+            break
+    far, middle, near = seen
+    if far > middle > near and far - middle > 1e-6 * abs(far):
+        return math.inf
+    if 0 < abs(far) < 0.9 * abs(middle) < 0.81 * abs(near):
+        return 0.0
+    if far < middle < near and middle - far > 1e-6 * abs(far):
+        return -math.inf
+    return far
+
+
+def phi(function: str | Phi, /, **parameters: Exact) -> Phi:
+    r"""A margin function, registered by name or written as an expression in t.
+
+    Parameters
+    ----------
+    function : str or Phi
+        A name of :func:`uneven.losses.names`, or a sentence such as ``"log(1 + exp(-t))"``.
+    **parameters : number
+        Parameters of a registered phi, e.g. ``uneven.phi("ramp", cap=1.5)``.
+
+    Returns
+    -------
+    Phi
+
+    Raises
+    ------
+    ExpressionError
+        If the text is not of the language, or is negative or undefined somewhere, or not finite at 0.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> logistic = uneven.phi("log(1 + exp(-t))")
+    >>> logistic.text
+    'softplus(-t)'
+    >>> logistic(-1000)
+    1000.0
+    >>> uneven.phi("ramp", cap=1.5)(-9.0)
+    1.5
+    """
+    if isinstance(function, Phi):
+        if parameters:
+            raise LossError(f"parameters go with a name, not with the object {function!r}")
+        return function
+    if not isinstance(function, str):
+        raise LossError(
+            f"a phi is a registered name or an expression in t, got {function!r} of type {type(function).__name__}"
+        )
+    name = function.strip()
+    if name.isidentifier() and name not in RESERVED and len(name) <= MAX_CHARACTERS:
+        return from_declaration(name, registry.declared(name), parameters)
+    if parameters:
+        raise LossError(f"parameters go with a registered name; write their values into the expression {function!r}")
+    return from_declaration(None, Declaration(sentence=function), {})
+
+
+def from_declaration(name: str | None, declaration: Declaration, parameters: Mapping[str, Exact]) -> Phi:
+    """Build a phi and check that it is a loss."""
+    values = declaration.read(name, parameters)
+    return Phi(name, declaration, values, _checked_tree(declaration.sentence, values))
+
+
+@lru_cache(maxsize=1024)
+def _checked_tree(sentence: str, values: tuple[tuple[str, Fraction], ...]) -> Node:
+    from uneven.shape.domain import require_loss
+
+    written = parse(sentence, [name for name, _ in values])
+    # Whether a loss is defined is decided on the sentence as written, before any simplification.
+    require_loss(put(written, _numbers(values)))
+    return substitute(simplify(written), _numbers(values))
+
+
+def _numbers(values: tuple[tuple[str, Fraction], ...]) -> dict[str, Node]:
+    return {name: Number(value) for name, value in values}
+
+
+def _from_name(name: str, parameters: dict[str, Exact]) -> Phi:
+    return phi(name, **parameters)

@@ -1,0 +1,1 @@
+"""One file per registered phi; a new file here is a new phi."""

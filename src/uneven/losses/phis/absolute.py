@@ -1,0 +1,16 @@
+r"""Absolute error of the margin from 1: :math:`\varphi(t) = |1 - t|`. Its sides are the hinge's."""
+
+from uneven.losses.closed_forms import from_risk_and_gap, hinge_gap, hinge_risk
+from uneven.losses.declaration import ClosedForm, Declaration
+
+declaration = Declaration(
+    sentence="abs(1 - t)",
+    convex=True,
+    limits=("inf", "inf"),
+    minimiser=1.0,
+    minimum="0",
+    closed_form=ClosedForm(
+        "Scott, section 4.1: minimisers lie in [-1/gamma, 1], where it equals the hinge",
+        from_risk_and_gap(hinge_risk, hinge_gap),
+    ),
+)

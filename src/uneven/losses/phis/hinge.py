@@ -1,0 +1,15 @@
+r"""Hinge, of the support vector machine: :math:`\varphi(t) = (1 - t)_+`."""
+
+import math
+
+from uneven.losses.closed_forms import from_risk_and_gap, hinge_gap, hinge_risk
+from uneven.losses.declaration import ClosedForm, Declaration
+
+declaration = Declaration(
+    sentence="relu(1 - t)",
+    convex=True,
+    limits=("inf", "0"),
+    minimiser=math.inf,
+    minimum="0",
+    closed_form=ClosedForm("Scott, section 4.1", from_risk_and_gap(hinge_risk, hinge_gap)),
+)

@@ -1,0 +1,13 @@
+r"""Squared error of the margin from 1: :math:`\varphi(t) = (1 - t)^2`."""
+
+from uneven.losses.closed_forms import from_risk_and_gap, squared_gap, squared_risk
+from uneven.losses.declaration import ClosedForm, Declaration
+
+declaration = Declaration(
+    sentence="(1 - t)**2",
+    convex=True,
+    limits=("inf", "inf"),
+    minimiser=1.0,
+    minimum="0",
+    closed_form=ClosedForm("Scott, section 4.2", from_risk_and_gap(squared_risk, squared_gap)),
+)

@@ -1,0 +1,18 @@
+r"""Squared hinge: :math:`\varphi(t) = (1 - t)_+^2`. Its sides are those of the squared error."""
+
+import math
+
+from uneven.losses.closed_forms import from_risk_and_gap, squared_gap, squared_risk
+from uneven.losses.declaration import ClosedForm, Declaration
+
+declaration = Declaration(
+    sentence="relu(1 - t)**2",
+    convex=True,
+    limits=("inf", "0"),
+    minimiser=math.inf,
+    minimum="0",
+    closed_form=ClosedForm(
+        "Scott, section 4.2: minimisers lie in [-1/gamma, 1], where it equals the squared error",
+        from_risk_and_gap(squared_risk, squared_gap),
+    ),
+)

@@ -1,0 +1,1 @@
+"""What a function is like, decided rigorously: domain, pieces, zeros, continuity, monotone, curvature, limits."""

@@ -1,0 +1,1 @@
+"""Loops compiled by Numba; every file here holds functions without state."""

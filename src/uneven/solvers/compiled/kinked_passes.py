@@ -1,0 +1,298 @@
+"""Compiled passes for losses with kinks, given the scores.
+
+A convex phi is a smooth function plus sum_j J_j relu(m - k_j), one term for each kink k_j with the jump J_j of
+its slope. Each term is replaced by its augmented Lagrangian: with a multiplier u, the slope
+v = clip(u + (m - k)/sigma, 0, J) stands for that of J relu(m - k). ``kinks`` and ``jumps`` have a row per class.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from uneven.solvers.compiled.passes import (
+    _MOST_ROWS,
+    _OPTIONS,
+    _add_columns,
+    _add_rows,
+    _add_sparse,
+    _call,
+    _call_second,
+    _factor,
+)
+
+
+@njit(**_OPTIONS)
+def _margins(y: Any, scales: Any, kinks: Any, t: Any, lo: int, n: int, out: Any) -> None:
+    """Margins of rows; one that is exactly at a kink is moved a hair to its left, where the slope is the smaller."""
+    for i in range(n):
+        label = y[lo + i]
+        m = scales[label] * t[lo + i]
+        for j in range(kinks.shape[1]):
+            if m == kinks[label, j]:
+                m = np.nextafter(m, -np.inf)
+        out[i] = m
+
+
+@njit(**_OPTIONS)
+def _smooth_part(phi: Any, y: Any, kinks: Any, jumps: Any, lines: Any, lo: int, n: int, work: Any) -> None:
+    """Values work[1] and slopes work[2] at the margins work[0], of phi without its kinks.
+
+    That of a polygon (no address) is a line, given by its value and slope at 0.
+    """
+    if phi[0] == 0:
+        for i in range(n):
+            label = y[lo + i]
+            work[1, i] = lines[label, 0] + lines[label, 1] * work[0, i]
+            work[2, i] = lines[label, 1]
+        return
+    _call(phi[1], n, work[0].ctypes.data, work[1].ctypes.data, work[2].ctypes.data)
+    if phi[0] != phi[1]:
+        _call(phi[0], n, work[0].ctypes.data, work[3].ctypes.data, work[4].ctypes.data)
+        for i in range(n):
+            if y[lo + i] == 0:
+                work[1, i] = work[3, i]
+                work[2, i] = work[4, i]
+    for i in range(n):
+        label = y[lo + i]
+        for j in range(kinks.shape[1]):
+            over = work[0, i] - kinks[label, j]
+            if over > 0:
+                work[1, i] -= jumps[label, j] * over
+                work[2, i] -= jumps[label, j]
+
+
+@njit(**_OPTIONS)
+def _slope(m: float, k: float, jump: float, u: float, sigma: float) -> float:
+    return min(max(u + (m - k) / sigma, 0.0), jump)
+
+
+@njit(**_OPTIONS)
+def _of_class(label: Any, pair: Any) -> Any:
+    """The entry of a pair for a class, without an indexed read: loops over rows can use vector registers."""
+    return pair[1] if label else pair[0]
+
+
+@njit(**_OPTIONS)
+def _slopes_of_polygons(
+    y: Any, scales: Any, kinks: Any, jumps: Any, inverse: float, lines: Any, t: Any, u: Any, lo: int, n: int, work: Any
+) -> None:
+    """Slopes work[2] in the margin and bends work[3] of n rows with scores t[:n], without their factors."""
+    line = lines[0, 1], lines[1, 1]
+    scale = scales[0], scales[1]
+    for i in range(n):
+        work[2, i] = _of_class(y[lo + i], line)
+        work[3, i] = 0.0
+    for j in range(kinks.shape[1]):
+        kink, jump, own = (kinks[0, j], kinks[1, j]), (jumps[0, j], jumps[1, j]), u[j]
+        for i in range(n):
+            label = y[lo + i]
+            most = _of_class(label, jump)
+            v = own[lo + i] + (_of_class(label, scale) * t[i] - _of_class(label, kink)) * inverse
+            work[2, i] += min(max(v, 0.0), most)
+            work[3, i] += inverse if (v > 0.0) & (v < most) else 0.0
+
+
+@njit(**_OPTIONS)
+def _factors(y: Any, s: Any, weights: Any, lo: int, n: int, out: Any) -> None:
+    """What the losses of n rows are multiplied by."""
+    pair = weights[0], weights[1]
+    for i in range(n):
+        out[i] = _of_class(y[lo + i], pair)
+    if s.size:
+        for i in range(n):
+            out[i] *= s[lo + i]
+
+
+@njit(**_OPTIONS)
+def _slopes(
+    phi: Any,
+    y: Any,
+    s: Any,
+    weights: Any,
+    scales: Any,
+    kinks: Any,
+    jumps: Any,
+    sigma: float,
+    lines: Any,
+    t: Any,
+    u: Any,
+    lo: int,
+    n: int,
+    work: Any,
+) -> None:
+    """Weighted slopes in the score of n rows, in work[0]."""
+    if phi[0] == 0:
+        _slopes_of_polygons(y, scales, kinks, jumps, 1 / sigma, lines, t[lo:], u, lo, n, work)
+        _factors(y, s, weights, lo, n, work[1])
+        pair = scales[0], scales[1]
+        for i in range(n):
+            work[0, i] = work[1, i] * _of_class(y[lo + i], pair) * work[2, i]
+        return
+    _margins(y, scales, kinks, t, lo, n, work[0])
+    _smooth_part(phi, y, kinks, jumps, lines, lo, n, work)
+    for i in range(n):
+        label = y[lo + i]
+        total = work[2, i]
+        for j in range(kinks.shape[1]):
+            total += _slope(work[0, i], kinks[label, j], jumps[label, j], u[j, lo + i], sigma)
+        a = _factor(y, s, weights, lo + i)
+        work[0, i] = a * scales[label] * total if a > 0 else 0.0
+
+
+@njit(**_OPTIONS)
+def gradient_rows(X: Any, common: Any, t: Any, u: Any, lo: int, hi: int, g: Any) -> None:
+    """Add the gradient of the rows lo to hi of a C-ordered matrix, with scores t; g[-1] is the intercept's."""
+    work = np.empty((5, _MOST_ROWS))
+    for start in range(lo, hi, _MOST_ROWS):
+        n = min(_MOST_ROWS, hi - start)
+        _slopes(*common, t, u, start, n, work)
+        _add_rows(X, work[0], start, n, g)
+        g[-1] += work[0, :n].sum()
+
+
+@njit(**_OPTIONS)
+def gradient_columns(Xt: Any, common: Any, t: Any, u: Any, lo: int, hi: int, g: Any) -> None:
+    work = np.empty((5, _MOST_ROWS))
+    for start in range(lo, hi, _MOST_ROWS):
+        n = min(_MOST_ROWS, hi - start)
+        _slopes(*common, t, u, start, n, work)
+        _add_columns(Xt, work[0], start, n, g)
+        g[-1] += work[0, :n].sum()
+
+
+@njit(**_OPTIONS)
+def gradient_sparse(
+    data: Any, indices: Any, indptr: Any, common: Any, t: Any, u: Any, lo: int, hi: int, g: Any
+) -> None:
+    work = np.empty((5, _MOST_ROWS))
+    for start in range(lo, hi, _MOST_ROWS):
+        n = min(_MOST_ROWS, hi - start)
+        _slopes(*common, t, u, start, n, work)
+        _add_sparse(data, indices, indptr, work[0], start, n, g)
+        g[-1] += work[0, :n].sum()
+
+
+@njit(**_OPTIONS)
+def along(common: Any, second: Any, t: Any, q: Any, step: float, u: Any, lo: int, hi: int) -> Any:
+    """Slope and curvature in ``step`` of the losses at the scores t + step * q."""
+    phi, y, s, weights, scales, kinks, jumps, sigma, lines = common
+    work = np.empty((5, _MOST_ROWS))
+    moved = np.empty(_MOST_ROWS)
+    slope = curvature = 0.0
+    pair = scales[0], scales[1]
+    for start in range(lo, hi, _MOST_ROWS):
+        n = min(_MOST_ROWS, hi - start)
+        for i in range(n):
+            moved[i] = t[start + i] + step * q[start + i]
+        if phi[0] == 0:
+            _slopes_of_polygons(y, scales, kinks, jumps, 1 / sigma, lines, moved, u, start, n, work)
+            _factors(y, s, weights, start, n, work[1])
+            for i in range(n):
+                change = _of_class(y[start + i], pair) * q[start + i]
+                slope += work[1, i] * work[2, i] * change
+                curvature += work[1, i] * work[3, i] * change * change
+            continue
+        for i in range(n):
+            label = y[start + i]
+            m = scales[label] * moved[i]
+            for j in range(kinks.shape[1]):
+                if m == kinks[label, j]:
+                    m = np.nextafter(m, -np.inf)
+            work[0, i] = m
+        _smooth_part(phi, y, kinks, jumps, lines, start, n, work)
+        if second[0] != 0:
+            _curvatures_of_smooth(second, y, start, n, work)
+        for i in range(n):
+            label = y[start + i]
+            total = work[2, i]
+            bend = work[3, i] if second[0] != 0 else 0.0
+            for j in range(kinks.shape[1]):
+                v = _slope(work[0, i], kinks[label, j], jumps[label, j], u[j, start + i], sigma)
+                total += v
+                if 0.0 < v < jumps[label, j]:
+                    bend += 1 / sigma
+            a = _factor(y, s, weights, start + i)
+            if a > 0:
+                change = scales[label] * q[start + i]
+                slope += a * total * change
+                curvature += a * bend * change * change
+    return slope, curvature
+
+
+@njit(**_OPTIONS)
+def _curvatures_of_smooth(second: Any, y: Any, lo: int, n: int, work: Any) -> None:
+    """Curvatures of phi at the margins work[0], in work[3]; the kinks have none."""
+    _call_second(second[1], n, work[0].ctypes.data, work[3].ctypes.data)
+    if second[0] != second[1]:
+        _call_second(second[0], n, work[0].ctypes.data, work[4].ctypes.data)
+        for i in range(n):
+            if y[lo + i] == 0:
+                work[3, i] = work[4, i]
+
+
+@njit(**_OPTIONS)
+def bends(common: Any, second: Any, t: Any, u: Any, lo: int, hi: int, out: Any) -> None:
+    """Weighted second derivatives in the score of the rows lo to hi."""
+    phi, y, s, weights, scales, kinks, jumps, sigma, lines = common
+    work = np.empty((5, _MOST_ROWS))
+    pair = scales[0] ** 2, scales[1] ** 2
+    for start in range(lo, hi, _MOST_ROWS):
+        n = min(_MOST_ROWS, hi - start)
+        if phi[0] == 0:
+            _slopes_of_polygons(y, scales, kinks, jumps, 1 / sigma, lines, t[start:], u, start, n, work)
+            _factors(y, s, weights, start, n, work[1])
+            for i in range(n):
+                out[start + i - lo] = work[1, i] * work[3, i] * _of_class(y[start + i], pair)
+            continue
+        _margins(y, scales, kinks, t, start, n, work[0])
+        if second[0] != 0:
+            _curvatures_of_smooth(second, y, start, n, work)
+        for i in range(n):
+            label = y[start + i]
+            bend = max(work[3, i], 0.0) if second[0] != 0 else 0.0
+            for j in range(kinks.shape[1]):
+                v = _slope(work[0, i], kinks[label, j], jumps[label, j], u[j, start + i], sigma)
+                if 0.0 < v < jumps[label, j]:
+                    bend += 1 / sigma
+            a = _factor(y, s, weights, start + i)
+            out[start + i - lo] = a * bend * scales[label] ** 2 if a > 0 else 0.0
+
+
+@njit(**_OPTIONS)
+def update(common: Any, t: Any, u: Any, lo: int, hi: int) -> None:
+    """Slopes become multipliers."""
+    _, y, _, _, scales, kinks, jumps, sigma, _ = common
+    for i in range(lo, hi):
+        label = y[i]
+        for j in range(kinks.shape[1]):
+            u[j, i] = _slope(scales[label] * t[i], kinks[label, j], jumps[label, j], u[j, i], sigma)
+
+
+@njit(**_OPTIONS)
+def bounds(common: Any, t: Any, u: Any, lo: int, hi: int) -> Any:
+    """Losses at the scores, and the constants of their supporting lines with the slopes u.
+
+    At any other scores, row i costs at least its constant plus slope times score.
+    """
+    phi, y, s, weights, scales, kinks, jumps, _, lines = common
+    work = np.empty((5, _MOST_ROWS))
+    loss = constant = 0.0
+    for start in range(lo, hi, _MOST_ROWS):
+        n = min(_MOST_ROWS, hi - start)
+        _margins(y, scales, kinks, t, start, n, work[0])
+        _smooth_part(phi, y, kinks, jumps, lines, start, n, work)
+        for i in range(n):
+            a = _factor(y, s, weights, start + i)
+            if not a > 0:
+                continue
+            label = y[start + i]
+            m = work[0, i]
+            loss += a * work[1, i]
+            constant += a * (work[1, i] - work[2, i] * m)
+            for j in range(kinks.shape[1]):
+                loss += a * jumps[label, j] * max(m - kinks[label, j], 0.0)
+                constant -= a * u[j, start + i] * kinks[label, j]
+    return loss, constant

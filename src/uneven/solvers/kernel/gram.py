@@ -1,0 +1,200 @@
+"""Kernels k(x, z) on the rows of a matrix, as blocks of the matrix K of all pairs; K itself is never needed whole."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from uneven.errors import LossError
+from uneven.solvers.threads import each, pieces, single_threaded_blas
+
+#: Numbers in the blocks in which many rows of K are made at once.
+_BLOCK = 1 << 20
+
+#: In the order of the numbers by which compiled functions know them.
+KERNELS = ("linear", "poly", "rbf", "sigmoid")
+
+
+class Room:
+    """Memory for one matrix after the other: new memory can take longer than its numbers."""
+
+    def __init__(self) -> None:
+        self._numbers = np.empty(0)
+
+    def matrix(self, n: int) -> np.ndarray:
+        """An n by n matrix, until the next call."""
+        if self._numbers.size < n * n:
+            self._numbers = np.empty(n * n)
+        return self._numbers[: n * n].reshape(n, n)
+
+
+class Gram(ABC):
+    """The matrix K of a training set."""
+
+    n: int
+
+    @abstractmethod
+    def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
+        """Put the chosen rows of K into the rows of out (float64 or float32); best with single-threaded BLAS."""
+
+    @abstractmethod
+    def diagonal(self) -> np.ndarray:
+        """K_ii of all i."""
+
+    def rows_per_block(self) -> int:
+        return max(1, _BLOCK // max(self.n, 1))
+
+    def times(self, b: np.ndarray) -> np.ndarray:
+        """K b, from the rows where b is not 0."""
+        total = np.zeros(self.n)
+        chosen = np.flatnonzero(b)
+        size = self.rows_per_block()
+        with single_threaded_blas():
+            for lo in range(0, chosen.size, size):
+                part = chosen[lo : lo + size]
+                block = np.empty((part.size, self.n))
+                self.fill(part, block)
+                total += b[part] @ block
+        return total
+
+    def whole(self, room: Room | None = None) -> np.ndarray:
+        """K, in float64; in memory that is used again if room is given."""
+        out = (room or Room()).matrix(self.n)
+        size = self.rows_per_block()
+        with single_threaded_blas():
+            for lo in range(0, self.n, size):
+                self.fill(np.arange(lo, min(lo + size, self.n)), out[lo : lo + size])
+        return out
+
+
+class Stored(Gram):
+    """K as it was given or computed before."""
+
+    def __init__(self, K: np.ndarray) -> None:
+        self.K = K
+        self.n = K.shape[0]
+
+    def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
+        out[...] = self.K[chosen]
+
+    def diagonal(self) -> np.ndarray:
+        return np.ascontiguousarray(np.diagonal(self.K), dtype=np.float64)
+
+    def times(self, b: np.ndarray) -> np.ndarray:
+        return np.asarray(self.K @ b)
+
+    def whole(self, room: Room | None = None) -> np.ndarray:
+        return np.ascontiguousarray(self.K, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel by name with its numbers, or a function of two matrices."""
+
+    name: str | Callable[[Any, Any], Any]
+    width: float = 1.0
+    offset: float = 0.0
+    degree: float = 3.0
+
+    def between(self, X: Any, Z: Any) -> np.ndarray:
+        """k(x, z) for all rows x of X and z of Z."""
+        if callable(self.name):
+            return _called(self.name, X, Z)
+        products = _products(X, Z)
+        self.apply(products, squared_norms(X), squared_norms(Z), products)
+        return products
+
+    def apply(self, products: np.ndarray, own: np.ndarray, other: np.ndarray, out: np.ndarray) -> None:
+        """From inner products (one row per x) to the kernel; own and other are squared norms."""
+        if self.name != "linear" or out is not products:
+            from uneven.solvers.compiled import gram_blocks
+
+            gram_blocks.apply(products, *self.numbers, own, other, 0, out)
+
+    @property
+    def numbers(self) -> tuple[int, float, float, float]:
+        """What compiled functions want to know."""
+        return KERNELS.index(str(self.name)), self.width, self.offset, self.degree
+
+    def values(self, X: Any, Z: Any, coefficients: np.ndarray) -> np.ndarray:
+        """sum_j c_j k(x, z_j) for every row x, in blocks."""
+        n = X.shape[0]
+        size = max(1, _BLOCK // max(Z.shape[0], 1))
+        if callable(self.name):
+            size = max(n, 1)  # a user's function is called once
+        out = np.empty(n)
+        for lo in range(0, n, size):
+            out[lo : lo + size] = self.between(X[lo : lo + size], Z) @ coefficients
+        return out
+
+
+class Computed(Gram):
+    """K of a named kernel on dense or CSR rows, computed where it is asked for."""
+
+    def __init__(self, kernel: Kernel, X: Any) -> None:
+        self.kernel = kernel
+        # A Gaussian sees differences only: centred, squared norms are small and their differences exact enough.
+        self.X = X - X.mean(axis=0) if kernel.name == "rbf" and isinstance(X, np.ndarray) else X
+        self.n = X.shape[0]
+        self.norms = squared_norms(self.X)
+
+    def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
+        rows, own = self.X[chosen], self.norms[chosen]
+
+        if not isinstance(self.X, np.ndarray):
+            self.kernel.apply(_products(rows, self.X), own, self.norms, out)
+            return
+        from uneven.solvers.compiled import gram_blocks
+
+        # An exponential costs about as much as ten numbers read.
+        each(
+            lambda k, lo, hi: gram_blocks.fill(rows, self.X, *self.kernel.numbers, own, self.norms, lo, hi, out),
+            pieces(self.n, chosen.size * self.n * (10 + self.X.shape[1]) // 20),
+        )
+
+    def diagonal(self) -> np.ndarray:
+        if self.kernel.name == "rbf":
+            return np.ones(self.n)
+        out = self.norms.reshape(1, -1).copy()
+        self.kernel.apply(out, self.norms[:1], self.norms, out)
+        return out[0]
+
+
+def gram(kernel: Kernel, X: Any) -> Gram:
+    """K of a kernel on validated rows."""
+    if kernel.name == "precomputed":
+        return Stored(X)
+    if callable(kernel.name):
+        return Stored(_called(kernel.name, X, X))
+    return Computed(kernel, X)
+
+
+def squared_norms(X: Any) -> np.ndarray:
+    """Of the rows of a dense or CSR matrix."""
+    if isinstance(X, np.ndarray):
+        return np.asarray(np.einsum("ij,ij->i", X, X))
+    return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+
+
+def _products(X: Any, Z: Any) -> np.ndarray:
+    """X Z' as a C-ordered dense matrix."""
+    if isinstance(X, np.ndarray):
+        return X @ Z.T
+    if X.shape[0] < Z.shape[0]:
+        return np.ascontiguousarray((Z @ X.toarray().T).T)
+    return np.ascontiguousarray(X @ Z.toarray().T)
+
+
+def _called(function: Callable[[Any, Any], Any], X: Any, Z: Any) -> np.ndarray:
+    """A user's kernel, checked: one number for every pair of rows."""
+    K = np.asarray(function(X, Z), dtype=np.float64)
+    wanted = (X.shape[0], Z.shape[0])
+    if K.shape != wanted:
+        raise LossError(f"the kernel function must return a matrix of shape {wanted}, got shape {K.shape}")
+    if not np.isfinite(K).all():
+        raise LossError("the kernel function must return finite numbers, got NaN or inf")
+    return K

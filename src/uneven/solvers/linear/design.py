@@ -1,0 +1,172 @@
+"""The matrix X behind one face, whatever its order, precision or sparsity. It is never copied as a whole."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from uneven.solvers.compiled import kinked_passes, passes
+from uneven.solvers.threads import each, pieces
+
+#: Bytes of the blocks that are handed to BLAS or converted: a small share of X, but not too small for BLAS.
+_BLOCK_BYTES = 1 << 22
+_LEAST_BYTES = 1 << 19
+
+
+class Design(ABC):
+    """n rows and d columns of float64 or float32."""
+
+    X: Any
+    n: int
+    d: int
+
+    @abstractmethod
+    def passed(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
+        """Losses of the rows lo to hi; their gradient is added to g."""
+
+    @abstractmethod
+    def rows(self, chosen: Any) -> np.ndarray:
+        """Some rows as a dense float64 matrix: a copy, or a view."""
+
+    @abstractmethod
+    def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        """Some rows, each times its coefficient, summed."""
+
+    @abstractmethod
+    def some(self, chosen: np.ndarray) -> Design:
+        """Some rows as a smaller matrix of the same precision: a copy, dense."""
+
+    @abstractmethod
+    def bent(self, bend: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray) -> None:
+        """Add (X 1)' diag(bend) (X 1) (v c) of the rows lo to hi to g."""
+
+    @abstractmethod
+    def add_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+        """Put X w + b of the rows lo to hi into out."""
+
+    @abstractmethod
+    def kinked(self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        """Add the gradient of the rows lo to hi, with scores t and multipliers u, to g."""
+
+    @abstractmethod
+    def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
+        """(X * X)' r in float64."""
+
+    @property
+    @abstractmethod
+    def numbers(self) -> int:
+        """How many numbers are stored."""
+
+    def scores(self, theta: np.ndarray) -> np.ndarray:
+        """X w + b."""
+        w, b = np.ascontiguousarray(theta[:-1], dtype=np.float64), float(theta[-1])
+        out = np.empty(self.n)
+        each(lambda k, lo, hi: self.add_scores(w, b, lo, hi, out), pieces(self.n, self.numbers))
+        return out
+
+    @property
+    def rows_per_block(self) -> int:
+        share = self.numbers * self.X.dtype.itemsize // 64
+        return max(64, min(max(share, _LEAST_BYTES), _BLOCK_BYTES) // (8 * max(self.d, 1)))
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """Blocks of rows of moderate size."""
+        size = self.rows_per_block
+        return [(lo, min(lo + size, self.n)) for lo in range(0, self.n, size)]
+
+
+class Dense(Design):
+    """A C- or F-ordered array; any other is copied into C order."""
+
+    def __init__(self, X: np.ndarray) -> None:
+        if not (X.flags.c_contiguous or X.flags.f_contiguous):
+            X = np.ascontiguousarray(X)
+        self.X = X
+        self.n, self.d = X.shape
+
+    @property
+    def numbers(self) -> int:
+        return self.n * self.d
+
+    def passed(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
+        if self.X.flags.c_contiguous:
+            return passes.pass_rows(self.X, *common, w, b, lo, hi, g)
+        return passes.pass_columns(self.X.T, *common, w, b, lo, hi, g)
+
+    def rows(self, chosen: Any) -> np.ndarray:
+        return self.X[chosen].astype(np.float64, copy=False)
+
+    def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        total, size = np.zeros(self.d), self.rows_per_block
+        for lo in range(0, chosen.size, size):
+            total += coefficients[lo : lo + size] @ self.rows(chosen[lo : lo + size])
+        return total
+
+    def some(self, chosen: np.ndarray) -> Design:
+        return Dense(self.X[chosen])
+
+    def bent(self, bend: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            passes.bent_rows(self.X, bend, v, c, lo, hi, g)
+        else:
+            passes.bent_columns(self.X.T, bend, v, c, lo, hi, g)
+
+    def add_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            passes.scores_rows(self.X, w, b, lo, hi, out)
+        else:
+            passes.scores_columns(self.X.T, w, b, lo, hi, out)
+
+    def kinked(self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            kinked_passes.gradient_rows(self.X, common, t, u, lo, hi, g)
+        else:
+            kinked_passes.gradient_columns(self.X.T, common, t, u, lo, hi, g)
+
+    def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
+        return np.sum([np.square(self.rows(slice(lo, hi))).T @ r[lo:hi] for lo, hi in self.ranges()], axis=0)
+
+
+class SparseRows(Design):
+    """A CSR matrix."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self.n, self.d = X.shape
+
+    @property
+    def numbers(self) -> int:
+        return int(self.X.nnz)
+
+    def passed(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
+        return passes.pass_sparse(self.X.data, self.X.indices, self.X.indptr, *common, w, b, lo, hi, g)
+
+    def rows(self, chosen: Any) -> np.ndarray:
+        return self.X[chosen].toarray().astype(np.float64, copy=False)
+
+    def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        return passes.combined_sparse(
+            self.X.data, self.X.indices, self.X.indptr, chosen, coefficients, np.zeros(self.d)
+        )
+
+    def some(self, chosen: np.ndarray) -> Design:
+        return Dense(self.X[chosen].toarray())
+
+    def bent(self, bend: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray) -> None:
+        passes.bent_sparse(self.X.data, self.X.indices, self.X.indptr, bend, v, c, lo, hi, g)
+
+    def add_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+        passes.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
+
+    def kinked(self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        kinked_passes.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
+
+    def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
+        return passes.squared_sparse(self.X.data, self.X.indices, self.X.indptr, r, np.zeros(self.d))
+
+
+def design(X: Any) -> Design:
+    """Wrap a validated array or CSR matrix."""
+    return Dense(X) if isinstance(X, np.ndarray) else SparseRows(X)

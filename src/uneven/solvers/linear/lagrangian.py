@@ -1,0 +1,283 @@
+"""The augmented Lagrangian of a convex objective: smooth, whatever kinks the losses have.
+
+Scores are kept, so that a step along a direction reads X once and its length is found exactly. Without kinks it is
+the objective itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from uneven.losses import Phi
+from uneven.ops.floats import plain_values
+from uneven.shape.pieces import slope_beside
+from uneven.solvers.compiled import kinked_passes
+from uneven.solvers.linear.metric import cholesky_metric, conjugate_gradients
+from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.squares import summed_squares
+from uneven.solvers.threads import each, pieces
+
+T = TypeVar("T")
+
+#: Columns up to which Newton systems are factored; beyond, they are solved by conjugate gradients.
+MOST_COLUMNS = 2000
+#: Rows whose second derivatives are looked at together.
+_STRETCH = 65_536
+#: Share of the slope at the start below which a step is long enough.
+_FLAT = 0.1
+
+
+def kinks_and_jumps(phi: Phi) -> tuple[list[float], list[float]]:
+    """Kinks of a convex phi and by how much its slope jumps there."""
+    kinks, jumps = [], []
+    for kink in phi.kinks:
+        at = np.array([kink])
+        left, right = (plain_values(slope_beside(phi.tree, Fraction(kink), side), at)[0] for side in (-1, 1))
+        kinks.append(kink)
+        jumps.append(float(right - left))
+    return kinks, jumps
+
+
+class Lagrangian:
+    """The augmented Lagrangian of an objective at the current scores and multipliers."""
+
+    def __init__(self, objective: Objective, theta: np.ndarray, width: float) -> None:
+        self.objective = objective
+        self.theta = theta.copy()
+        pairs = [kinks_and_jumps(phi) for phi in objective.pair.phis]
+        most = max(len(kinks) for kinks, _ in pairs)
+        # Where one class has fewer kinks than the other, its last one is repeated, without a jump.
+        self.kinks = np.array([kinks + (kinks[-1:] or [0.0]) * (most - len(kinks)) for kinks, _ in pairs])
+        self.jumps = np.array([jumps + [0.0] * (most - len(jumps)) for _, jumps in pairs])
+        self.t = objective.design.scores(self.theta)
+        # In the middle of what the slopes can be, parabolas lie on both sides of their kinks.
+        self.u = np.empty((most, objective.design.n), dtype=objective.design.X.dtype)
+        for row, jumps in zip(self.u, self.jumps.T, strict=True):
+            np.take(0.5 * jumps.astype(self.u.dtype), objective.y, out=row)
+        used = self.jumps > 0
+        self.sigma = width * float(np.min(np.abs(self.kinks[used]) / self.jumps[used], initial=1.0))
+        kernels = objective.pair.kernels
+        none = objective.pair.polygons  # then no address is called
+        self.first = np.zeros(2, dtype=np.int64) if none else objective.pair.addresses
+        self.second = np.array([0 if none else kernel.second_address for kernel in kernels], dtype=np.int64)
+        # Left of all kinks a polygon is a line: its value and slope at 0.
+        left = -2 * float(np.abs(self.kinks).max(initial=0.0)) - 1
+        at_left = [kernel.first(np.array([left])) for kernel in kernels]
+        self.lines = np.array([[value[0] - slope[0] * left, slope[0]] for value, slope in at_left])
+
+    @cached_property
+    def _pieces(self) -> list[tuple[int, int]]:
+        return pieces(self.objective.design.n, self.objective.design.numbers)
+
+    def over_rows(self, function: Callable[[int, int, int], T]) -> list[T]:
+        """function(k, lo, hi) for every piece of the rows, in threads."""
+        return each(function, self._pieces)
+
+    @property
+    def common(self) -> tuple[Any, ...]:
+        return (self.first, *self.objective._common[1:], self.kinks, self.jumps, self.sigma, self.lines)
+
+    @property
+    def penalty(self) -> float:
+        return self.objective.penalty
+
+    def gradient(self) -> np.ndarray:
+        """Gradient of the augmented Lagrangian."""
+        total = self._gradient_of_losses()
+        total[:-1] += self.penalty * self.theta[:-1]
+        if not self.objective.fit_intercept:
+            total[-1] = 0.0
+        return total
+
+    def gradient_of_multipliers(self) -> np.ndarray:
+        """The same with the multipliers themselves as slopes."""
+        sigma, self.sigma = self.sigma, np.inf
+        try:
+            return self.gradient()
+        finally:
+            self.sigma = sigma
+
+    def _gradient_of_losses(self) -> np.ndarray:
+        parts = self._cleared_parts()
+        self.over_rows(lambda k, lo, hi: self.objective.design.kinked(self.common, self.t, self.u, lo, hi, parts[k]))
+        return parts.sum(axis=0)
+
+    def _cleared_parts(self) -> np.ndarray:
+        """Zeros for a gradient of each piece, until the next call."""
+        self._parts.fill(0.0)
+        return self._parts
+
+    @cached_property
+    def _parts(self) -> np.ndarray:
+        return np.empty((len(self._pieces), self.theta.size))
+
+    def direction(self, gradient: np.ndarray, accuracy: float = 1e-3) -> np.ndarray:
+        """A semismooth Newton step."""
+        if self.theta.size <= MOST_COLUMNS:
+            return -cholesky_metric(self._hessian())(gradient)
+        bend = np.empty(self.t.size)
+        self.over_rows(lambda k, lo, hi: self._bends(lo, hi, bend[lo:hi]))
+        return self._inexact(gradient, bend, accuracy)
+
+    def _bends(self, lo: int, hi: int, out: np.ndarray) -> None:
+        kinked_passes.bends(self.common, self.second, self.t, self.u, lo, hi, out)
+
+    @cached_property
+    def _ridge(self) -> float:
+        """Where all rows are far from their kinks the intercept would have no curvature at all."""
+        return 1e-10 * float(np.abs(self.objective.factors()).sum())
+
+    def _hessian(self) -> np.ndarray:
+        """Second derivatives, from the rows that have any."""
+        design = self.objective.design
+
+        def found(k: int, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+            rows, bends = [], []
+            work = np.empty(min(_STRETCH, last - first))
+            for lo in range(first, last, _STRETCH):
+                hi = min(lo + _STRETCH, last)
+                self._bends(lo, hi, work[: hi - lo])
+                bent = np.flatnonzero(work[: hi - lo])
+                rows.append(lo + bent)
+                bends.append(work[bent])
+            return np.concatenate(rows), np.concatenate(bends)
+
+        rows, bends = (np.concatenate(parts) for parts in zip(*self.over_rows(found), strict=True))
+        total = summed_squares(
+            lambda lo, hi: (design.rows(rows[lo:hi]), bends[lo:hi]), rows.size, self.theta.size, design.rows_per_block
+        )
+        total = self.objective.completed(total)
+        total[-1, -1] = max(total[-1, -1], self._ridge)
+        return total
+
+    def _inexact(self, gradient: np.ndarray, bend: np.ndarray, accuracy: float) -> np.ndarray:
+        design, with_intercept = self.objective.design, self.objective.fit_intercept
+        ridge = 0.0 if bend.any() else self._ridge
+
+        def product(v: np.ndarray) -> np.ndarray:
+            parts = self._cleared_parts()
+            w, c = np.ascontiguousarray(v[:-1]), float(v[-1])
+            self.over_rows(lambda k, lo, hi: design.bent(bend, w, c, lo, hi, parts[k]))
+            total = parts.sum(axis=0)
+            total[:-1] += self.penalty * w
+            total[-1] = total[-1] + ridge * c if with_intercept else c
+            return total
+
+        diagonal = np.append(design.squared_transposed_product(bend) + self.penalty, bend.sum() + ridge)
+        return -conjugate_gradients(product, gradient, 1 / diagonal, accuracy=accuracy, most=500)
+
+    def _along(self, q: np.ndarray, at: float) -> tuple[float, float]:
+        """Slope and curvature of the losses at the scores t + at * q."""
+        parts = self.over_rows(
+            lambda k, lo, hi: kinked_passes.along(self.common, self.second, self.t, q, at, self.u, lo, hi)
+        )
+        return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
+
+    def step(self, gradient: np.ndarray, direction: np.ndarray) -> bool:
+        """Move to the minimum along a direction: only the scores change, X is read once."""
+        if not self.objective.fit_intercept:
+            direction[-1] = 0.0
+        promised = float(gradient @ direction)
+        if not promised < 0:
+            return False
+        q = self.objective.design.scores(direction)
+        linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
+        low, high, at = 0.0, np.inf, 1.0
+        for _ in range(60):
+            slope, bend = self._along(q, at)
+            slope += linear + at * quadratic
+            if abs(slope) <= _FLAT * abs(promised):
+                break
+            low, high = (low, at) if slope > 0 else (at, high)
+            bend += quadratic
+            newton = at - slope / bend if bend > 0 else np.inf
+            outside = not low < newton < min(high, 10 * at)
+            at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
+            if high - low <= 1e-12 * at:
+                break
+        self.theta = self.theta + at * direction
+        q *= at
+        self.t += q
+        return True
+
+    def centre_intercept(self, enough: float) -> None:
+        """Move b to where it is best for this w, up to an amount of the objective; the multipliers play no part."""
+        sigma, self.sigma = self.sigma, 1e-13 * self.sigma
+        ones = np.ones(self.t.size)
+        low, high, reach, at = -np.inf, np.inf, 1e-3, 0.0
+        for _ in range(50):
+            slope, _ = self._along(ones, at)
+            low, high = (low, at) if slope > 0 else (at, high)
+            if abs(slope) * (high - low) <= enough:
+                break
+            reach *= 4
+            at = 0.5 * (low + high) if np.isfinite(high - low) else (high - reach if slope > 0 else low + reach)
+        self.sigma = sigma
+        self.t += at
+        self.theta = self.theta.copy()
+        self.theta[-1] += at
+
+    def update(self) -> None:
+        """Slopes become multipliers; at the scores of the update they have the gradient they had before."""
+        self.over_rows(lambda k, lo, hi: kinked_passes.update(self.common, self.t, self.u, lo, hi))
+
+    def _sums(self) -> tuple[float, float]:
+        """The objective here, and the sum of the constants of the supporting lines."""
+        parts = self.over_rows(lambda k, lo, hi: kinked_passes.bounds(self.common, self.t, self.u, lo, hi))
+        loss, constant = (float(sum(values)) for values in zip(*parts, strict=True))
+        return loss + 0.5 * self.penalty * float(self.theta[:-1] @ self.theta[:-1]), constant
+
+    def value(self) -> float:
+        """The objective here."""
+        return self._sums()[0]
+
+    def bounds(self, gradient: np.ndarray) -> tuple[float, float]:
+        """The objective, and a proved lower bound of its minimum, after an update; ``gradient`` is that before it."""
+        value, constant = self._sums()
+        support = gradient.copy()
+        support[:-1] -= self.penalty * self.theta[:-1]
+        if self.objective.fit_intercept:
+            moved = self._balanced(support[-1])
+            if moved is None:
+                return value, -np.inf
+            constant += moved[0]
+            support += moved[1]
+            # What rounding leaves of the intercept's sum is charged at the size of the intercept.
+            constant -= abs(support[-1]) * (1 + abs(self.theta[-1]))
+        return value, constant - float(support[:-1] @ support[:-1]) / (2 * self.penalty)
+
+    def _balanced(self, excess: float) -> tuple[float, np.ndarray] | None:
+        """Move slopes inside their kinks until all slopes sum to 0; the change of the constants and of the support.
+
+        A slope u with 0 < u < J may be moved freely: the line still supports J relu(m - k), at k. None if there is not
+        enough room.
+        """
+        objective = self.objective
+        moves = []
+        for j, slopes in enumerate(self.u):
+            jumps = self.jumps[:, j].astype(slopes.dtype)
+            inside = np.flatnonzero((slopes > 0) & (slopes < jumps[objective.y]))
+            y = objective.y[inside]
+            weight = objective.factors(inside) * objective.pair.scales[y]  # of a slope in the sum
+            u = slopes[inside].astype(np.float64)
+            room = np.where(weight * excess < 0, self.jumps[y, j] - u, -u)
+            moves.append((j, inside, weight, room))
+        available = float(sum(np.abs(weight * room).sum() for _, _, weight, room in moves))
+        if abs(excess) > available:
+            return None
+        share = abs(excess) / available if excess else 0.0
+        constant, support = 0.0, np.zeros(self.theta.size)
+        for j, inside, weight, room in moves:
+            before = self.u[j, inside].astype(np.float64)
+            self.u[j, inside] = before + share * room
+            change = weight * (self.u[j, inside] - before)
+            y = objective.y[inside]
+            constant -= float((change / objective.pair.scales[y]) @ self.kinks[y, j])
+            support[-1] += change.sum()
+            support[:-1] += objective.design.combined(inside, change)
+        return constant, support

@@ -1,0 +1,79 @@
+"""Metrics in which steps are taken: approximate inverse Hessians."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+
+import numpy as np
+
+from uneven.solvers.threads import single_threaded_blas
+
+#: Rows of a matrix up to which BLAS loses more by waiting for its threads than it gains.
+_SMALL = 1500
+#: Maps a gradient to an approximate Newton step (without its sign).
+Metric = Callable[[np.ndarray], np.ndarray]
+
+
+def cholesky_metric(hessian: np.ndarray) -> Metric:
+    """Solve with a symmetric positive semidefinite matrix, scaled to unit diagonal first.
+
+    Columns may differ in scale by sixteen orders of magnitude; what is singular beyond that (duplicated or
+    constant columns without a penalty) gets the smallest ridge that makes it solvable.
+    """
+    from scipy.linalg import cho_factor, cho_solve
+
+    diagonal = np.diagonal(hessian).copy()
+    positive = diagonal > 0
+    scale = np.where(positive, 1 / np.sqrt(np.where(positive, diagonal, 1.0)), 0.0)
+    # A column without curvature moves as if its curvature were that of the flattest other one.
+    scale[~positive] = scale.max() if positive.any() else 1.0
+    scaled = hessian * scale[:, None] * scale
+    scaled[np.diag_indices(len(scale))] = 1.0
+    alone = single_threaded_blas if len(scale) <= _SMALL else nullcontext
+    ridge = 0.0
+    with alone():
+        while True:
+            matrix = scaled.copy() if ridge == 0 else scaled + ridge * np.eye(len(scale))
+            try:
+                factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+                if np.diagonal(factor[0]).min() > 1e-7:
+                    break
+            except np.linalg.LinAlgError:
+                pass
+            ridge = max(10 * ridge, 1e-14)
+
+    def solve(gradient: np.ndarray) -> np.ndarray:
+        with alone():
+            return scale * cho_solve(factor, scale * gradient, check_finite=False)
+
+    return solve
+
+
+def diagonal_metric(diagonal: np.ndarray) -> Metric:
+    """Divide by a positive diagonal."""
+    inverse = 1 / diagonal
+    return lambda gradient: inverse * gradient
+
+
+def conjugate_gradients(
+    product: Callable[[np.ndarray], np.ndarray], right: np.ndarray, inverse: np.ndarray, *, accuracy: float, most: int
+) -> np.ndarray:
+    """Solve a positive definite system known by its products, preconditioned by a diagonal, to a relative residual."""
+    x = np.zeros_like(right)
+    residual = right.copy()
+    scaled = inverse * residual
+    direction = scaled.copy()
+    size = float(residual @ scaled)
+    target = accuracy**2 * size
+    for _ in range(most):
+        image = product(direction)
+        step = size / float(direction @ image)
+        x += step * direction
+        residual -= step * image
+        scaled = inverse * residual
+        before, size = size, float(residual @ scaled)
+        if size <= target:
+            break
+        direction = scaled + (size / before) * direction
+    return x

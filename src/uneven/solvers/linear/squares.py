@@ -1,0 +1,50 @@
+"""Sums of weighted squares of rows, (X 1)' diag(h) (X 1): the work of Newton's method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+
+import numpy as np
+
+from uneven.solvers.compiled import passes
+from uneven.solvers.threads import each, single_threaded_blas
+
+#: Rows lo to hi as a float64 matrix, and a nonnegative weight for each.
+Block = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
+#: Rows of a matrix of second derivatives up to which its updates are faster in the cache than by BLAS.
+_CACHED = 128
+#: Rows of such a matrix up to which each part of the data has one of its own.
+_SMALL = 600
+_PARTS = 4
+
+
+def summed_squares(block: Block, count: int, size: int, rows_per_block: int) -> np.ndarray:
+    """The matrix of a weighted sum of squares, its last row and column for a column of ones."""
+    parts = _PARTS if size <= _SMALL and count >= 2 * _PARTS * 64 else 1
+    ranges = [(count * k // parts, count * (k + 1) // parts) for k in range(parts)]
+    totals = np.zeros((parts, size, size))
+    add_block = passes.add_squares if size <= _CACHED else _add_by_blas
+
+    def add(k: int, lo: int, hi: int) -> None:
+        for start in range(lo, hi, rows_per_block):
+            add_block(*block(start, min(start + rows_per_block, hi)), totals[k])
+
+    with single_threaded_blas() if size <= _SMALL else nullcontext():
+        each(add, ranges)
+    total = totals.sum(axis=0) if parts > 1 else totals[0]
+    upper = np.triu_indices(size, 1)
+    total[upper] = total.T[upper]
+    return total
+
+
+def _add_by_blas(rows: np.ndarray, weight: np.ndarray, total: np.ndarray) -> None:
+    """The same as ``passes.add_squares``."""
+    used = np.flatnonzero(weight)
+    if used.size < 0.7 * weight.size:
+        rows, weight = rows[used], weight[used]
+    rooted = np.sqrt(weight)
+    scaled = rows * rooted[:, None]
+    total[:-1, :-1] += scaled.T @ scaled
+    total[-1, :-1] += rooted @ scaled
+    total[-1, -1] += weight.sum()

@@ -1,0 +1,59 @@
+"""Every law for every registered phi, with default and with other parameters."""
+
+from __future__ import annotations
+
+import pytest
+from laws import LAWS, Law
+
+import uneven
+
+VARIANTS = {name: [{}] for name in uneven.losses.names()}
+VARIANTS["ramp"] += [{"cap": 1}, {"cap": 3.5}]
+VARIANTS["focal"] += [{"exponent": 0}, {"exponent": 0.5}, {"exponent": 5}]
+VARIANTS["smoothed_hinge"] += [{"width": "1/10"}]
+CASES = [(name, parameters) for name, variants in VARIANTS.items() for parameters in variants]
+NAMES = {
+    "hinge", "squared", "exponential", "sigmoid", "logistic", "squared_hinge", "modified_huber", "smoothed_hinge",
+    "absolute", "savage", "tangent", "ramp", "focal", "probit", "perceptron", "zero_one",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+@pytest.mark.parametrize(("name", "parameters"), CASES, ids=[f"{n}-{p}" for n, p in CASES])
+def test_law(name: str, parameters: dict[str, object], law: Law) -> None:
+    law(uneven.phi(name, **parameters))
+
+
+def test_the_registry_is_the_agreed_one() -> None:
+    assert set(uneven.losses.names()) == NAMES
+
+
+def test_every_family_is_documented_and_declares_its_facts() -> None:
+    import importlib
+
+    for name in uneven.losses.names():
+        module = importlib.import_module(f"uneven.losses.phis.{name}")
+        assert "varphi" in module.__doc__
+        declaration = uneven.losses.declared(name)
+        assert declaration.limits is not None
+        assert declaration.minimiser is not None
+        assert declaration.minimum == "0"
+        assert declaration.convex is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "complaint"),
+    [
+        ("ramp", {"cap": 0.5}, "cap must be at least 1, got 0.5"),
+        ("smoothed_hinge", {"width": 0}, "width must be greater than 0, got 0"),
+        ("smoothed_hinge", {"width": 2}, "width must be at most 1, got 2"),
+        ("focal", {"exponent": -1}, "exponent must be at least 0, got -1"),
+        ("hinge", {"cap": 1}, "takes no parameters, got cap=1"),
+        ("ramp", {"height": 1}, "takes cap, got height=1"),
+        ("ramp", {"cap": float("nan")}, "cap must be a finite number, got nan"),
+        ("hing", {}, "did you mean 'hinge'?"),
+    ],
+)
+def test_bad_parameters_are_named(name: str, parameters: dict[str, float], complaint: str) -> None:
+    with pytest.raises(uneven.errors.LossError, match=complaint.replace("?", r"\?")):
+        uneven.phi(name, **parameters)
