@@ -588,7 +588,7 @@ def test_a_whole_number_of_many_digits() -> None:
 
 
 def test_a_proof_that_fails_its_own_check_is_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    from uneven.calibration.certificate import prover
+    from uneven.calibration.proof import prover
 
     def refuse(_: object) -> bool:
         raise CertificateError("step 1: no")

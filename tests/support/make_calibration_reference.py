@@ -2,7 +2,8 @@
 
 The loss is L_alpha = ((1 - alpha) phi(t), (alpha / gamma) phi(-gamma t)) at threshold alpha. alpha, gamma, eta and eps
 are the binary numbers their decimals stand for. Run
-``python tests/support/make_calibration_reference.py``; a phi already done is read from a cache in the temporary directory, so an interrupted run loses little.
+``python tests/support/make_calibration_reference.py``; a phi already done is read from a cache in the
+temporary directory, so an interrupted run loses little.
 """
 
 from __future__ import annotations

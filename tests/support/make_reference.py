@@ -1,7 +1,8 @@
 """Write tests/reference/losses.json: the sixteen phis to 25 digits, from mpmath alone.
 
 Run ``python tests/support/make_reference.py``. Everything is computed with 400 digits, so that
-subtractions of neighbours (1 - 5e-324, say) keep far more digits than are written. Nothing is imported from the package under test.
+subtractions of neighbours (1 - 5e-324, say) keep far more digits than are written. Nothing is imported from
+the package under test.
 """
 
 from __future__ import annotations
