@@ -21,8 +21,9 @@ from uneven import _inputs
 from uneven._inputs import brief
 from uneven.calibration import analyze, calibrated_loss
 from uneven.calibration.analysis import Analysis
+from uneven.calibration.claim import NOT_CALIBRATED
 from uneven.calibration.implied_costs import costs_in_words, implied_alpha
-from uneven.calibration.verdict import NOT_CALIBRATED, decide
+from uneven.calibration.verdict import verdict as verdict_on
 from uneven.costs import Cost, as_cost_errors
 from uneven.errors import CostError, LossError, UnevenError
 from uneven.learners.labels import positive_class, two_classes
@@ -72,7 +73,7 @@ def _meant_alpha(loss: Loss, cost: Cost) -> Fraction:
 
 @lru_cache(maxsize=256)
 def _require_calibrated(loss: Loss, alpha: Fraction) -> None:
-    verdict = decide(loss, alpha)
+    verdict = verdict_on(loss, alpha)
     if verdict.status == NOT_CALIBRATED:
         implied = implied_alpha(loss)
         raise LossError(

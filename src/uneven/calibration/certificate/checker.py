@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
-from uneven.calibration.certificate.document import UNDECIDED, Certificate, Claim, read_number
+from uneven.calibration.certificate.document import UNDECIDED, Certificate, ClaimData, read_claim, read_number
 from uneven.calibration.certificate.reader import Steps, read_document, read_loss
+from uneven.calibration.claim import Claim
 from uneven.calibration.proof.psi import check_psi
 from uneven.calibration.proof.rules import DIFFERENCE, NEGATIVE, POSITIVE, Rules, at
 from uneven.calibration.proof.steps import WHOLE_LINE, Descent, Floor, Kink, Mirror, Point, Sign, Slope
@@ -16,7 +18,35 @@ from uneven.errors import CertificateError, ExpressionError
 _ONE, _ZERO = Fraction(1), Fraction(0)
 
 
-def verify(certificate: Certificate | str) -> bool:
+@dataclass(frozen=True)
+class Verification:
+    """The result of :func:`verify`; true if the certificate is valid.
+
+    Attributes
+    ----------
+    valid : bool
+        Whether every step holds and the claim follows from them.
+    reason : str
+        The statement that is proved, or the first thing that is wrong.
+    claim : Claim or None
+        What is proved; None if the certificate is not valid.
+    step : int or None
+        The first step that does not hold, counted from 1; None if the fault lies elsewhere.
+    """
+
+    valid: bool
+    reason: str
+    claim: Claim | None = None
+    step: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+    def __str__(self) -> str:
+        return f"{'valid' if self.valid else 'not valid'}: {self.reason}"
+
+
+def verify(certificate: Certificate | str) -> Verification:
     """Check a certificate again, from its JSON text alone.
 
     Parameters
@@ -26,26 +56,37 @@ def verify(certificate: Certificate | str) -> bool:
 
     Returns
     -------
-    bool
-        True. Anything else is an error.
+    Verification
+        True if the certificate proves its claim, else false with the reason. An undecided certificate proves
+        nothing, so it is not valid.
 
     Raises
     ------
     CertificateError
-        If the text is not a certificate, proves nothing (``undecided``), or has a step that does not hold; the
-        message names the first such step.
+        If the text is not a certificate at all, so that there is nothing to check.
 
     Examples
     --------
     >>> import uneven
     >>> certificate = uneven.certify(uneven.UnevenMarginLoss("hinge", gamma=2, alpha="1/4"))
-    >>> uneven.verify(certificate)
-    True
-    >>> uneven.verify(certificate.to_json().replace("0.25", "0.3"))
-    Traceback (most recent call last):
-    uneven.errors.CertificateError: ...
+    >>> result = uneven.verify(certificate)
+    >>> bool(result), result.claim.status
+    (True, 'calibrated')
+    >>> print(uneven.verify(certificate.to_json().replace("relu(1 - t)", "relu(2 - t)**2")))
+    not valid: step 6: slope at 0: the sign of the slope at t = 0 is not seen to be 0
     """
-    document = read_document(certificate.text if isinstance(certificate, Certificate) else certificate)
+    text = certificate.text if isinstance(certificate, Certificate) else certificate
+    try:
+        return Verification(True, *_checked(text))
+    except CertificateError as error:
+        if error.unreadable:
+            raise
+        return Verification(False, str(error), step=error.step)
+
+
+def _checked(text: str) -> tuple[str, Claim]:
+    """What a certificate states and claims, or :class:`CertificateError`."""
+    document = read_document(text)
     if document["status"] == UNDECIDED:
         raise CertificateError("an undecided certificate proves nothing")
     rules = Rules(*read_loss(document["loss"]), document["bits"])
@@ -60,17 +101,17 @@ def verify(certificate: Certificate | str) -> bool:
             check_psi(rules, document["psi"], claim, document["method"])
     except ExpressionError as error:
         raise CertificateError(f"a formula or number of the proof is too large: {error}") from None
-    return True
+    return document["statement"], read_claim(claim)
 
 
-def _probability(claim: Claim, name: str) -> Fraction:
+def _probability(claim: ClaimData, name: str) -> Fraction:
     value = read_number(claim[name])
     if not 0 < value < 1:
         raise CertificateError(f"{name} must lie strictly between 0 and 1")
     return value
 
 
-def _read_interval(claim: Claim) -> tuple[Fraction, Fraction]:
+def _read_interval(claim: ClaimData) -> tuple[Fraction, Fraction]:
     """The proved interval of a claim, and that what else it says follows from it."""
     kind = claim["kind"]
     if kind == "calibrated":
@@ -107,7 +148,7 @@ def _convexity(steps: Steps) -> None:
         steps.take(Sign, weights=weights, order=2, sign=1, low=-math.inf, high=math.inf)
 
 
-def _convex(steps: Steps, claim: Claim) -> None:
+def _convex(steps: Steps, claim: ClaimData) -> None:
     low, high = _read_interval(claim)
     _nonnegative(steps)
     _convexity(steps)
@@ -125,7 +166,7 @@ def _halves(steps: Steps) -> None:
     steps.take(Floor, weights=NEGATIVE, side=1, level=None)
 
 
-def _tangential(steps: Steps, claim: Claim) -> None:
+def _tangential(steps: Steps, claim: ClaimData) -> None:
     low, high = _read_interval(claim)
     _nonnegative(steps)
     steps.take(Descent)
@@ -151,7 +192,7 @@ def _tangential(steps: Steps, claim: Claim) -> None:
             steps.take(Floor, weights=at(eta), side=side, level=None, start=abs(end))
 
 
-def _transversal(steps: Steps, claim: Claim) -> None:
+def _transversal(steps: Steps, claim: ClaimData) -> None:
     low, high = _read_interval(claim)
     _nonnegative(steps)
     ordered = isinstance(steps.peek(), Sign)
@@ -256,7 +297,7 @@ def _tie(steps: Steps, eta: Fraction) -> None:
         steps.take(Floor, weights=at(eta), side=side, level=right.value)
 
 
-def _convex_tie(steps: Steps, claim: Claim) -> None:
+def _convex_tie(steps: Steps, claim: ClaimData) -> None:
     if claim["kind"] != "calibrated for no alpha":
         raise CertificateError(f"this method cannot prove a claim {claim['kind']!r}")
     _nonnegative(steps)
@@ -271,7 +312,7 @@ def _convex_tie(steps: Steps, claim: Claim) -> None:
         raise steps.fail("L1 must not fall to the right of 0, or L-1 not fall to its left")
 
 
-def _order(steps: Steps, claim: Claim) -> None:
+def _order(steps: Steps, claim: ClaimData) -> None:
     _nonnegative(steps)
     found: list[tuple[Fraction, int]] = []
     for _ in range(2 if claim["kind"] == "calibrated for no alpha" else 1):
@@ -294,7 +335,7 @@ def _order(steps: Steps, claim: Claim) -> None:
         raise steps.fail("the witness must be the eta of the proof, on the side of alpha where its order is wrong")
 
 
-_METHODS: dict[str, Callable[[Steps, Claim], None]] = {
+_METHODS: dict[str, Callable[[Steps, ClaimData], None]] = {
     "convex": _convex,
     "tangential": _tangential,
     "transversal": _transversal,

@@ -12,8 +12,12 @@ from typing import Any
 
 from uneven import _inputs
 from uneven._inputs import Exact
+from uneven.calibration.claim import NO_ALPHA, UNKNOWN_ALPHA, Claim, OnlyAlpha
 from uneven.errors import CertificateError
+from uneven.expression import to_text
 from uneven.expression.text import number_text
+from uneven.losses import Loss, Phi
+from uneven.losses.partial import Partial
 
 SCHEMA = "uneven-certificate/1"
 PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
@@ -22,7 +26,7 @@ _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]{1,4})?(?:/[0-9]+)?")
 _MOST_CHARACTERS = 4000
 _MOST_BITS = 12_000  # two doubles multiplied have 4,200 at most
 
-Claim = dict[str, Any]
+ClaimData = dict[str, Any]  # a claim as it stands in the JSON
 
 
 def number(value: Fraction | float) -> str:
@@ -70,7 +74,7 @@ THEOREMS = {
 }
 
 
-def statement(claim: Claim) -> str:
+def statement(claim: ClaimData) -> str:
     """The claim in words."""
     match claim["kind"]:
         case "calibrated":
@@ -107,6 +111,53 @@ CLAIMS: dict[str, tuple[str, frozenset[str]]] = {
     "calibrated for no alpha": (REFUTED, frozenset({"kind"})),
     "undecided": (UNDECIDED, frozenset({"kind", "alpha", "missing"})),
 }
+
+
+def written_loss(loss: Loss) -> dict[str, Any]:
+    """Both partial losses as they stand in the JSON."""
+    return dict(zip(("positive", "negative"), map(_written_partial, loss.partials), strict=True))
+
+
+def _written_partial(partial: Partial) -> dict[str, str]:
+    assert isinstance(partial.function, Phi)
+    return {
+        "function": to_text(partial.function.tree),
+        "weight": number(partial.weight),
+        "scale": number(partial.inner),
+    }
+
+
+def read_claim(data: ClaimData) -> Claim:
+    """A claim from its place in the JSON, once its fields have been checked."""
+
+    def value(name: str) -> Fraction | None:
+        return None if data.get(name) is None else read_number(data[name])
+
+    alpha, low, high = value("alpha"), value("low"), value("high")
+    match data["kind"]:
+        case "calibrated":
+            assert alpha is not None
+            only = OnlyAlpha.within(alpha, alpha)
+        case "calibrated for no alpha":
+            only = NO_ALPHA
+        case _:
+            only = UNKNOWN_ALPHA if low is None or high is None else OnlyAlpha.within(low, high)
+    return Claim(alpha, only, value("witness"), data.get("missing", ""))
+
+
+def claim_data(claim: Claim) -> ClaimData:
+    """A claim as it stands in the JSON: its kind, and the numbers that go with it."""
+    low, high = claim.only.interval or (None, None)
+    numbers = {
+        "alpha": low if claim.kind == "calibrated" else claim.alpha,
+        "low": low,
+        "high": high,
+        "witness": claim.witness,
+        "extra_regret": claim.extra_regret,
+    }
+    texts = {name: None if value is None else number(value) for name, value in numbers.items()}
+    everything = {"kind": claim.kind, **texts, "missing": claim.missing}
+    return {name: value for name, value in everything.items() if name in CLAIMS[claim.kind][1]}
 
 
 @dataclass(frozen=True)
@@ -221,3 +272,43 @@ class Certificate:
 
     def __str__(self) -> str:
         return f"{self.status}: {self.statement}"
+
+
+def written_certificate(
+    loss: dict[str, Any],
+    method: str,
+    steps: list[dict[str, Any]],
+    claim: Claim,
+    bits: int,
+    psi: dict[str, Any] | None = None,
+) -> Certificate:
+    """The document: the loss, what is claimed about it, and the steps of the proof."""
+    data = claim_data(claim)
+    document = {
+        "schema": SCHEMA,
+        "status": CLAIMS[claim.kind][0],
+        "statement": statement(data),
+        "theorem": THEOREMS[method],
+        "method": method,
+        "claim": data,
+        "loss": loss,
+        "bits": bits,
+        "steps": steps,
+        "psi": psi,
+    }
+    return Certificate(_laid_out(document))
+
+
+def _laid_out(document: dict[str, Any]) -> str:
+    """JSON with one line per field, step and node: a person can read it, and a diff is short."""
+    return "{\n" + ",\n".join(_field(key, value, "  ") for key, value in document.items()) + "\n}\n"
+
+
+def _field(key: str, value: Any, indent: str) -> str:
+    if key == "psi" and value is not None:
+        inner = ",\n".join(_field(name, part, indent + "  ") for name, part in value.items())
+        return f'{indent}"psi": {{\n{inner}\n{indent}}}'
+    if isinstance(value, list) and value:
+        items = ",\n".join(f"{indent}  {json.dumps(item)}" for item in value)
+        return f"{indent}{json.dumps(key)}: [\n{items}\n{indent}]"
+    return f"{indent}{json.dumps(key)}: {json.dumps(value)}"

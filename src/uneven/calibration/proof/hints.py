@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -12,7 +13,6 @@ from uneven.calibration.infimum import RigorousRisk
 from uneven.calibration.proof.rules import End
 from uneven.calibration.proof.search import power_of_two
 from uneven.calibration.risk.crossing import crossing, minimised_at_zero
-from uneven.calibration.verdict import declared
 from uneven.losses import Loss, Phi, UnevenMarginLoss
 from uneven.shape.pieces import switch_points
 
@@ -28,12 +28,19 @@ class Hints:
         self.minimiser = lru_cache(maxsize=4096)(self._minimiser)
 
     @cached_property
-    def edges(self) -> list[Fraction]:
-        """Where the formulas change, and powers of two on the scales of the loss."""
+    def _switches(self) -> list[Fraction]:
+        """Where the formulas change, in order."""
         found: set[Fraction] = set()
         for partial in self.loss.partials:
             assert isinstance(partial.function, Phi)
             found |= {point / partial.inner for point in switch_points(partial.function.tree)}
+        return sorted(found)
+
+    @cached_property
+    def edges(self) -> list[Fraction]:
+        """Where the formulas change, and powers of two on the scales of the loss."""
+        found = set(self._switches)
+        for partial in self.loss.partials:
             width = power_of_two(1 / abs(partial.inner))
             found |= {sign * width * Fraction(2) ** k for k in _SCALES for sign in (1, -1)}
         return sorted(found - {Fraction(0)})
@@ -52,20 +59,41 @@ class Hints:
     @cached_property
     def declared_alpha(self) -> Fraction | None:
         """What the file of the phi declares, to be proved."""
-        known = declared(self.loss) if isinstance(self.loss, UnevenMarginLoss) else None
-        return None if known is None else known.exact
+        if not isinstance(self.loss, UnevenMarginLoss) or self.loss.phi.declaration.own_odds is None:
+            return None
+        odds = self.loss.phi.declaration.own_odds.odds(self.loss.exact_gamma, self.loss.phi.exact_parameters)
+        if not isinstance(odds, Fraction):
+            return None
+        positive, negative = self.loss.partials
+        total = odds * negative.weight * self.loss.exact_gamma / positive.weight
+        return total / (1 + total)
 
     def minimised_at_zero(self, eta: Fraction) -> bool:
         return minimised_at_zero(self.loss, float(eta))
 
     def _minimiser(self, side: int, eta: Fraction) -> Fraction:
         """A point of one side close to where the risk has its minimum there."""
-        return self.risk.minimisers(side, [eta])[0]
+        return self.minimisers(side, [eta])[0]
+
+    def minimisers(self, side: int, etas: list[Fraction]) -> list[Fraction]:
+        """The same for many etas at once; a minimum at a kink is the kink itself, which a double may miss."""
+        return [self._at_a_switch(t) for t in self.risk.minimisers(side, etas)]
+
+    def _at_a_switch(self, t: Fraction) -> Fraction:
+        k = bisect_left(self._switches, t)
+        for switch in self._switches[max(k - 1, 0) : k + 1]:
+            if abs(t - switch) <= abs(switch) / 2**44:
+                return switch
+        return t
 
     def minimum(self, side: int, eta: Fraction) -> float:
         """The infimum over one side."""
-        a, b = np.array([float(eta)]), np.array([float(1 - eta)])
-        return float(self.risk.solver.minimum(side, a, b).value[0])
+        return float(self.minima(side, [eta])[0])
+
+    def minima(self, side: int, etas: list[Fraction]) -> np.ndarray:
+        """The same for many etas at once."""
+        a, b = (np.array([float(x) for x in values]) for values in (etas, [1 - eta for eta in etas]))
+        return self.risk.solver.minimum(side, a, b).value
 
     def seems_above(self, side: int, eta: Fraction, level: Fraction) -> bool:
         """Whether a proof that the infimum is at least the level is worth looking for."""

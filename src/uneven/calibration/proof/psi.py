@@ -13,8 +13,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from uneven.calibration.certificate.document import Claim, number, read_number
-from uneven.calibration.enclosure import Vertex, hull, on_hull, vertices_of_largest
+from uneven.calibration.certificate.document import ClaimData, number, read_number
+from uneven.calibration.proof.psi_hull import Vertex, hull, on_hull, vertices_of_largest
 from uneven.calibration.proof.rules import Rules, at
 from uneven.calibration.proof.steps import Floor, Point, read_step
 from uneven.errors import CertificateError
@@ -109,7 +109,7 @@ def upper_vertices(alpha: Fraction, contacts: list[Contact]) -> list[Vertex]:
     return hull(list(found.items()))
 
 
-def check_psi(rules: Rules, table: Any, claim: Claim, method: str) -> None:
+def check_psi(rules: Rules, table: Any, claim: ClaimData, method: str) -> None:
     """Check every row of a psi table, or raise :class:`CertificateError`."""
     _require(isinstance(table, dict) and set(table) == _FIELDS, f"a psi table has the fields {sorted(_FIELDS)}")
     try:
@@ -120,7 +120,7 @@ def check_psi(rules: Rules, table: Any, claim: Claim, method: str) -> None:
         raise CertificateError("psi table: a risk is not finite") from None
 
 
-def _check(rules: Rules, table: dict[str, Any], claim: Claim, method: str) -> None:
+def _check(rules: Rules, table: dict[str, Any], claim: ClaimData, method: str) -> None:
     alpha = read_number(table["alpha"])
     _require(0 < alpha < 1, "alpha must lie strictly between 0 and 1")
     _require(type(table["affine"]) is bool, "'affine' is true or false")

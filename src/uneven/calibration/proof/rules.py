@@ -34,7 +34,7 @@ Pair = tuple[Fraction, Fraction]
 _ZERO = Fraction(0)
 POSITIVE, NEGATIVE, DIFFERENCE = (Fraction(1), _ZERO), (_ZERO, Fraction(1)), (Fraction(1), Fraction(-1))
 _FAR = Fraction(2**64)  # times the last finite end of a cell: where its tail is enclosed
-RULES = ("value", "falls", "rises", "mean", "tangent", "balanced", "fades")
+RULES = ("value", "falls", "rises", "mean", "tangent", "supporting", "balanced", "fades")
 
 
 def at(eta: Fraction) -> Pair:
@@ -60,6 +60,7 @@ class Rules:
             "rises": self._by_rising,
             "mean": self._by_mean_value,
             "tangent": self._by_tangent,
+            "supporting": self._by_supporting_line,
             "balanced": self._by_balance,
             "fades": self._by_rate,
         }
@@ -356,6 +357,35 @@ class Rules:
         middle, half = (low + high) / 2, (high - low) / 2
         slope = self.enclosure(1, weights, middle, middle)
         return self._clears_by(weights, level, middle, max(-below(slope.lo), above(slope.hi)) * half)
+
+    def _by_supporting_line(self, weights: Pair, level: Level, low: End, high: End) -> bool:
+        """Convex on the whole line by its formulas, so above its tangent at either finite end of the cell.
+
+        The slope is the one-sided slope from inside the cell. Towards infinity it must have the right sign.
+        """
+        if not self.continuous or not self.has_sign_by_structure(2, weights, 1):
+            return False
+        return any(
+            self._clears_by(weights, level, end, drop)
+            for end, other in ((low, high), (high, low))
+            if isinstance(end, Fraction) and (drop := self._drop_along_tangent(weights, end, other)) is not None
+        )
+
+    def _drop_along_tangent(self, weights: Pair, end: Fraction, other: End) -> Fraction | None:
+        """How far the tangent at one end falls at most on the way to the other; None if it falls for ever."""
+        low, high = min(end, other), max(end, other)
+        factors = self._scaled(weights)
+        used = [k for k in (0, 1) if factors[k] != 0]
+        terms = tuple(self._slope_from_inside(k, end, low, high) for k in used)
+        slope = combination(tuple(factors[k] for k in used), terms, bits=self.bits)
+        steepest = -below(slope.lo) if other > end else above(slope.hi)
+        if steepest <= 0:
+            return _ZERO
+        return steepest * abs(other - end) if isinstance(other, Fraction) else None
+
+    def _slope_from_inside(self, which: int, end: Fraction, low: End, high: End) -> Interval:
+        tree = inside(self.trees(1)[which], low, high)
+        return self._on_cell(tree, 0, end, end)
 
     def _clears_by(self, weights: Pair, level: Level, middle: Fraction, drop: Fraction) -> bool:
         enclosed = self.enclosure(0, weights, middle, middle)

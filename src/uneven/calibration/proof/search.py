@@ -73,8 +73,26 @@ class Search:
             return None
 
         ends = (start, math.inf) if side > 0 else (-math.inf, -start)
+        if near is not None and rules.has_sign_by_structure(2, weights, 1):
+            for bits in (40, 30):
+                bracket = self._bracketed(weights, level, near, bits, ends)
+                if bracket is not None:
+                    return Floor(weights, side, level, bracket, start)
         cells = self._covered(ends[0], ends[1], inner, rule, first, most)
         return None if cells is None else Floor(weights, side, level, tuple(cells), start)
+
+    def _bracketed(
+        self, weights: Pair, level: Level, near: Fraction, bits: int, ends: tuple[End, End]
+    ) -> tuple[tuple[End, End, str], ...] | None:
+        """A convex risk: a narrow cell around its minimum and the rest, each above a tangent; None if one is not."""
+        spread = max(abs(near), Fraction(1, 2**40)) / 2**bits
+        edges = [ends[0], *(t for t in (near - spread, near + spread) if ends[0] < t < ends[1]), ends[1]]
+        cells = tuple((u, v, "supporting") for u, v in pairwise(edges))
+        for u, v, rule in cells:
+            self.budget.spend()
+            if not self.rules.is_floor(rule, weights, level, u, v):
+                return None
+        return cells
 
     def _around(self, weights: Pair, level: Level, point: Fraction, side: int, rule: str) -> list[tuple[End, End, str]]:
         """The widest cell around a minimum that a rule for minima shows; none if there is none."""

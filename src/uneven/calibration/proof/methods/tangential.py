@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from uneven.calibration.claim import OnlyAlpha
 from uneven.calibration.proof.attempt import Attempt, NotShown, Proof, found
 from uneven.calibration.proof.rules import at
 from uneven.calibration.proof.steps import Descent, Sign, Slope, Step
@@ -23,7 +24,7 @@ def prove_tangential(attempt: Attempt) -> Proof:
     steps: list[Step] = [Descent(), *(Slope(at(eta), 1, sign) for eta, sign in signs), *attempt.halves()]
     for eta, _ in signs:
         steps += _bottom(attempt, eta, exact=exact)
-    return attempt.concluded("tangential", steps, low, high)
+    return Proof("tangential", steps, OnlyAlpha.within(low, high))
 
 
 def _bottom(attempt: Attempt, eta: Fraction, *, exact: bool) -> list[Step]:
