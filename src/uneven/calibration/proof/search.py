@@ -14,6 +14,7 @@ from uneven.calibration.proof.steps import WHOLE_LINE, Floor, Sign
 
 _RULES = ("value", "falls", "rises", "tangent", "mean")
 _TAIL_RULES = ("value", "falls", "rises", "fades")
+_AROUND_MINIMA = ("tangent", "balanced", "flat")
 _SMALLEST = Fraction(1, 2**400)
 _DEPTH = 120
 
@@ -61,7 +62,7 @@ class Search:
         inner = [edge for edge in self.edges if edge * side > start]
         first: list[tuple[End, End, str]] = []
         if level is None and start == 0:
-            first += self._around(weights, level, Fraction(0), side, "balanced")
+            first += self._around_zero(weights, side)
         elif near is not None and near != 0:
             first += self._around(weights, level, near, side, "tangent")
 
@@ -76,12 +77,19 @@ class Search:
         cells = self._covered(ends[0], ends[1], inner, rule, first, most)
         return None if cells is None else Floor(weights, side, level, tuple(cells), start)
 
+    def _around_zero(self, weights: Pair, side: int) -> list[tuple[End, End, str]]:
+        """The widest cell beside 0 on which F(0) is seen to be the minimum."""
+        if not self.rules.is_balanced(weights):
+            return []
+        cells = self._around(weights, None, Fraction(0), side, "balanced")
+        return cells or self._around(weights, None, Fraction(0), side, "flat")
+
     def _around(self, weights: Pair, level: Level, point: Fraction, side: int, rule: str) -> list[tuple[End, End, str]]:
         """The widest cell around a minimum that a rule for minima shows; none if there is none."""
         scale = abs(point) or min((abs(edge) for edge in self.edges if edge != 0), default=Fraction(1))
         for k in (1, 3, 5, 8, 11, 15, 20, 26, 34):
             radius = power_of_two(scale) / 2**k
-            if rule == "balanced":
+            if rule != "tangent":
                 low, high = (Fraction(0), radius) if side > 0 else (-radius, Fraction(0))
             else:
                 low, high = point - radius, point + radius
@@ -147,7 +155,7 @@ def _merged(cells: list[tuple[End, End, str]], rule: Callable[[End, End], str | 
     """Neighbours joined where one rule covers both: a shorter proof to check."""
     merged: list[tuple[End, End, str]] = []
     for low, high, name in cells:
-        if merged and name not in ("tangent", "balanced") and merged[-1][2] not in ("tangent", "balanced"):
+        if merged and name not in _AROUND_MINIMA and merged[-1][2] not in _AROUND_MINIMA:
             joined = rule(merged[-1][0], high)
             if joined is not None:
                 merged[-1] = (merged[-1][0], high, joined)

@@ -16,7 +16,8 @@ _FAR_APART = Fraction(1, 10**6)
 
 def refute_far(attempt: Attempt) -> Proof:
     """An alpha far from where the sides cross is refuted by one eta between the two."""
-    guess, alpha = attempt.hints.crossing, attempt.alpha
+    alpha = attempt.alpha
+    guess = None if alpha is None else attempt.hints.crossing
     if alpha is None or guess is None:
         raise NotShown
     if abs(alpha - guess) < _FAR_APART * min(alpha, 1 - alpha, guess, 1 - guess):
