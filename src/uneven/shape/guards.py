@@ -15,10 +15,8 @@ from uneven.errors import ExpressionError
 from uneven.expression import simplify
 from uneven.expression.algebra import add, affine, call, mul, neg, subtract, terms_of, where
 from uneven.expression.tree import ONE, ZERO, Call, Node, Number, Symbol, Where, depends_on_t, put, transform
-from uneven.ops.balls import Undefined, enclose_interval, interval, precision
-from uneven.shape.pieces import switches
+from uneven.shape.piece_on_cell import OPPOSITE, formula_inside, switches
 
-_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 # Strictly increasing functions, and their value at 0.
 _AT_ZERO = {
@@ -30,7 +28,6 @@ _AT_ZERO = {
     "erf": Fraction(0),
 }
 _EXCESS = Symbol("excess")
-_BITS = 96
 
 
 @lru_cache(maxsize=1024)
@@ -46,62 +43,12 @@ def guarded(tree: Node) -> Node:
     >>> to_text(guarded(simplify(parse("where(expit(t) < 1/2, 1, 4*expit(-t)**2)"))))
     'where(t < 0, 1, 4*expit(-t)**2)'
     """
-    if not has_curved_switch(tree):
+    if all(affine(switch) is not None for switch in switches(tree)):
         return tree
     try:
-        return decided(simplify(transform(tree, _rewritten)), -math.inf, math.inf)
+        return formula_inside(simplify(transform(tree, _rewritten)), -math.inf, math.inf)
     except ExpressionError:  # the rewritten tree would be too large
         return tree
-
-
-@lru_cache(maxsize=4096)
-def has_curved_switch(tree: Node) -> bool:
-    """Whether a formula changes where something other than an affine function of t changes its sign."""
-    return any(affine(switch) is None for switch in switches(tree))
-
-
-@lru_cache(maxsize=16384)
-def decided(tree: Node, low: Fraction | float, high: Fraction | float) -> Node:
-    """The formula on a closed interval: switches whose sign an enclosure shows on all of it are resolved.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from uneven.expression import parse, to_text
-    >>> from uneven.shape.guards import decided
-    >>> to_text(decided(parse("relu(expit(t) - 0.05)**2"), Fraction(-1), Fraction(1)))
-    '(-0.05 + expit(t))**2'
-    """
-    if not has_curved_switch(tree):
-        return tree
-    with precision(_BITS):
-        cell = interval(low, high)
-
-    def sign(switch: Node) -> tuple[bool, bool, bool, bool]:
-        """Whether the switch is > 0, >= 0, <= 0, < 0 on the whole interval."""
-        try:
-            value = enclose_interval(switch, cell, bits=_BITS)
-        except Undefined:
-            return False, False, False, False
-        return bool(value.lo > 0), bool(value.lo >= 0), bool(value.hi <= 0), bool(value.hi < 0)
-
-    def resolved(node: Node) -> Node:
-        match node:
-            case Call("relu" | "abs" as name, (u,)):
-                _, up, down, _ = sign(u)
-                return u if up else node if not down else ZERO if name == "relu" else neg(u)
-            case Call("step", (u,)):
-                positive, _, down, _ = sign(u)
-                return ONE if positive else ZERO if down else node
-            case Call("max" | "min" as name, (left, right)):
-                _, up, down, _ = sign(subtract(left, right))
-                return node if not (up or down) else left if up == (name == "max") else right
-            case Where(op, left, right, yes, no):
-                signs = dict(zip((">", ">=", "<=", "<"), sign(subtract(left, right)), strict=True))
-                return yes if signs[op] else no if signs[_OPPOSITE[op]] else node
-        return node
-
-    return simplify(transform(tree, resolved))
 
 
 def _rewritten(node: Node) -> Node:
@@ -131,7 +78,7 @@ def _without_condition(op: str, difference: Node, yes: Node, no: Node) -> Node |
     if terms[u] < 0:
         op = _TURNED[op]
     if op in (">", ">="):  # where(u > bound, yes, no) = where(u <= bound, no, yes)
-        op, yes, no = _OPPOSITE[op], no, yes
+        op, yes, no = OPPOSITE[op], no, yes
     return _by_inverse(op, u, bound, yes, no) or _by_excess(u, bound, yes, no)
 
 

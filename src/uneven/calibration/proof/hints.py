@@ -62,6 +62,10 @@ class Hints:
         """A point of one side close to where the risk has its minimum there."""
         return self.risk.minimisers(side, [eta])[0]
 
+    def is_far(self, t: Fraction) -> bool:
+        """Whether a minimiser counts as infinitely far."""
+        return t != 0 and abs(t) >= self.risk.far(1 if t > 0 else -1)
+
     def minimum(self, side: int, eta: Fraction) -> float:
         """The infimum over one side."""
         a, b = np.array([float(eta)]), np.array([float(1 - eta)])
@@ -77,8 +81,8 @@ class Hints:
         right, left = self._minimiser(1, Fraction(1)), self._minimiser(-1, Fraction(0))
         ends: list[End] = []
         for side, t in ((-1, left), (1, right)):
-            far = abs(t) >= self.risk.far(side)
-            ends.append(math.copysign(math.inf, side) if far or t == 0 else t + side * power_of_two(abs(t)) / 1024)
+            away = self.is_far(t) or t == 0
+            ends.append(math.copysign(math.inf, side) if away else t + side * power_of_two(abs(t)) / 1024)
         if all(isinstance(end, float) for end in ends):
             return None
         return ends[0], ends[1]

@@ -25,9 +25,10 @@ from uneven.shape.continuity import is_continuous
 from uneven.shape.curvature import is_convex
 from uneven.shape.decay import decay
 from uneven.shape.factored import factored
-from uneven.shape.guards import decided, guarded
+from uneven.shape.guards import guarded
 from uneven.shape.monotone import CONSTANT, FALLING, RISING, direction
-from uneven.shape.pieces import Undecidable, inside, slope_beside, switches
+from uneven.shape.piece_on_cell import formula_inside
+from uneven.shape.pieces import Undecidable, slope_beside, switches
 from uneven.shape.signs import never_negative
 
 End = Fraction | float  # of a cell; a float here is an infinity
@@ -88,7 +89,7 @@ class Rules:
 
     def _on_cell(self, tree: Node, order: int, low: End, high: End) -> Interval:
         if order > 0 and low < high:  # a slope need not exist at the ends
-            tree = _formula_inside(tree, low, high)
+            tree = formula_inside(tree, low, high)
         with precision(self.bits):
             cell = interval(low, high)
         return enclose_interval(tree, cell, bits=self.bits)
@@ -147,8 +148,7 @@ class Rules:
         return self.exact_at(weights, _ZERO) if level is None else level
 
     def _clears(self, weights: Pair, enclosed: Interval, level: Level) -> bool:
-        with precision(self.bits):
-            wanted = self.enclosure(0, weights, _ZERO, _ZERO) if level is None else interval(level, level)
+        wanted = self.enclosure(0, weights, _ZERO, _ZERO) if level is None else _exactly(level, self.bits)
         return bool(enclosed.lo >= wanted.hi)
 
     # Continuity: only then do slopes speak about values, and curvatures about slopes.
@@ -159,7 +159,7 @@ class Rules:
 
     def has_no_kink_inside(self, low: End, high: End) -> bool:
         """Whether the slopes are continuous strictly inside an interval."""
-        return all(is_continuous(_formula_inside(tree, low, high)) for tree in self.trees(1))
+        return all(is_continuous(formula_inside(tree, low, high)) for tree in self.trees(1))
 
     # Signs of F, F' or F'' on a cell.
 
@@ -184,6 +184,22 @@ class Rules:
         except Undefined:
             return False
         return bool(enclosed.lo >= 0 if sign > 0 else enclosed.hi <= 0)
+
+    def has_wrong_sign_at(self, order: int, weights: Pair, sign: int, t: Fraction) -> bool:
+        """sign * (the formula of this derivative of F) is surely negative at a point."""
+        try:
+            enclosed = self.enclosure(order, weights, t, t)
+        except (Undefined, ExpressionError):
+            return False
+        return bool(enclosed.hi < 0 if sign > 0 else enclosed.lo > 0)
+
+    def is_below(self, weights: Pair, t: Fraction, level: Level) -> bool:
+        """F(t) is surely below the level."""
+        try:
+            wanted = self.enclosure(0, weights, _ZERO, _ZERO) if level is None else _exactly(level, self.bits)
+            return bool(self.enclosure(0, weights, t, t).hi < wanted.lo)
+        except (Undefined, ExpressionError):
+            return False
 
     def has_sign_by_structure(self, order: int, weights: Pair, sign: int) -> bool:
         """The same on the whole line, read off the formulas (jumps are no obstacle there)."""
@@ -326,7 +342,7 @@ class Rules:
         total = _ZERO
         for factor, tree in zip(self._scaled(weights), self.trees(0), strict=True):
             if factor != 0:
-                piece = _formula_inside(tree, low, high)
+                piece = formula_inside(tree, low, high)
                 if not isinstance(piece, Number):
                     return None
                 total += factor * piece.value
@@ -403,7 +419,7 @@ class Rules:
         if order > 0:
             before = self._taylor(order - 1, weights, low, high)
             return None if before is None else factored(derivative(before))
-        pieces = [_formula_inside(tree, low, high) for tree in self.trees(0)]
+        pieces = [formula_inside(tree, low, high) for tree in self.trees(0)]
         if any(map(_has_switch, pieces)):
             return None
         return add(*(mul(Number(factor), piece) for factor, piece in zip(self._scaled(weights), pieces, strict=True)))
@@ -465,14 +481,14 @@ def _factored(tree: Node) -> tuple[Fraction, Node]:
     return Fraction(1), tree
 
 
+def _exactly(value: Fraction, bits: int) -> Interval:
+    with precision(bits):
+        return interval(value, value)
+
+
 @lru_cache(maxsize=4096)
 def _has_switch(tree: Node) -> bool:
     return next(switches(tree), None) is not None
-
-
-def _formula_inside(tree: Node, low: End, high: End) -> Node:
-    """The formula strictly inside a cell, with all switches resolved that are seen not to turn there."""
-    return decided(inside(tree, low, high), low, high) if _has_switch(tree) else tree
 
 
 def _size(tree: Node) -> int:

@@ -73,8 +73,11 @@ class Search:
                     return name
             return None
 
+        def fails(t: Fraction) -> bool:
+            return rules.is_below(weights, t, level)
+
         ends = (start, math.inf) if side > 0 else (-math.inf, -start)
-        cells = self._covered(ends[0], ends[1], inner, rule, first, most)
+        cells = self._covered(ends[0], ends[1], inner, rule, fails, first, most)
         return None if cells is None else Floor(weights, side, level, tuple(cells), start)
 
     def _around_zero(self, weights: Pair, side: int) -> list[tuple[End, End, str]]:
@@ -109,12 +112,15 @@ class Search:
         def rule(u: End, v: End) -> str | None:
             return "sign" if rules.has_sign(order, weights, sign, u, v) else None
 
+        def fails(t: Fraction) -> bool:
+            return rules.has_wrong_sign_at(order, weights, sign, t)
+
         if order == 2 and not rules.has_no_kink_inside(low, high):
             return None
         if rule(low, high):
             cells: list[tuple[End, End, str]] | None = [(low, high, "sign")]
         else:
-            cells = self._covered(low, high, inner, rule, [], 200)
+            cells = self._covered(low, high, inner, rule, fails, [], 200)
         if cells is None:
             return None
         return Sign(weights, order, sign, low, high, tuple((u, v) for u, v, _ in cells))
@@ -125,16 +131,25 @@ class Search:
         high: End,
         inner: list[Fraction],
         rule: Callable[[End, End], str | None],
+        fails: Callable[[Fraction], bool],
         known: list[tuple[End, End, str]],
         most: int,
     ) -> list[tuple[End, End, str]] | None:
-        """Cells from low to high, each with a rule; those that are known already stay as they are."""
+        """Cells from low to high, each with a rule; those that are known already stay as they are.
+
+        ``fails(t)`` says that what is to be shown is false at t, so that looking further is useless.
+        """
         taken = [(u, v) for u, v, _ in known]
         edges = {low, high, *inner, *(end for pair in taken for end in pair)}
         edges = {edge for edge in edges if not any(u < edge < v for u, v in taken)}
         ordered = sorted(edges)
         found = list(known)
         pending = [(u, v, 0) for u, v in pairwise(ordered) if (u, v) not in taken]
+        for u, v, _ in pending:
+            self.budget.spend()
+            middle = _middle(u, v)
+            if middle is not None and fails(middle):
+                return None
         while pending:
             u, v, depth = pending.pop()
             self.budget.spend()
@@ -145,7 +160,7 @@ class Search:
                 return None
             else:
                 middle = _middle(u, v)
-                if middle is None:
+                if middle is None or (depth > 0 and fails(middle)):
                     return None
                 pending += [(u, middle, depth + 1), (middle, v, depth + 1)]
         return _merged(sorted(found), rule)
