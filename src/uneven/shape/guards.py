@@ -86,8 +86,8 @@ def _by_inverse(op: str, u: Node, bound: Fraction, low: Node, high: Node) -> Nod
     """where(u op bound, low, high) with an affine condition, for op < or <= and a u that can be inverted."""
     match u:
         case Call("abs", (w,)) if affine(w) is not None and bound > 0:
-            inner = where(op, neg(w), Number(bound), low, high)
-            return where(op, w, Number(bound), inner, high)
+            left, right = (_replaced(high, {u: side}) for side in (neg(w), w))  # abs(w) where it exceeds the bound
+            return where(op, w, Number(bound), where(op, neg(w), Number(bound), low, left), right)
         case Call(name, (w,)) if affine(w) is not None and _AT_ZERO.get(name) == bound:
             return where(op, w, ZERO, low, high)
     return None
@@ -107,8 +107,12 @@ def _by_excess(u: Node, bound: Fraction, low: Node, high: Node) -> Node | None:
         values = {u: limited}
         if isinstance(u, Call) and u.name == "expit":
             values[call("expit", neg(u.arguments[0]))] = subtract(ONE, limited)
-        written = simplify(transform(branch, lambda node, values=values: values.get(node, node)))  # type: ignore[misc]
+        written = simplify(_replaced(branch, values))
         if not depends_on_t(written) and simplify(put(written, {"excess": ZERO})) == simplify(other):
             excess = call("relu", mul(Number(sign), subtract(u, Number(bound))))
             return put(written, {"excess": excess})
     return None
+
+
+def _replaced(tree: Node, values: dict[Node, Node]) -> Node:
+    return transform(tree, lambda node: values.get(node, node))

@@ -46,7 +46,7 @@ class Hints:
     @cached_property
     def crossing(self) -> Fraction | None:
         """Where A = B."""
-        odds = crossing(self.loss)
+        odds = crossing(self.loss, self.risk.solver)
         return None if odds is None or odds == 0 or math.isinf(odds) else Fraction(odds) / (1 + Fraction(odds))
 
     @cached_property
@@ -56,7 +56,7 @@ class Hints:
         return None if known is None else known.exact
 
     def minimised_at_zero(self, eta: Fraction) -> bool:
-        return minimised_at_zero(self.loss, float(eta))
+        return minimised_at_zero(self.loss, float(eta), self.risk.solver)
 
     def _minimiser(self, side: int, eta: Fraction) -> Fraction:
         """A point of one side close to where the risk has its minimum there."""

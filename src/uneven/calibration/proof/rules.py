@@ -60,6 +60,7 @@ class Rules:
         self._merged = lru_cache(maxsize=1024)(self._merge)
         self._exactly_at = lru_cache(maxsize=4096)(self._exact_pair)
         self.is_balanced = lru_cache(maxsize=1024)(self._is_balanced)
+        self._wanted = lru_cache(maxsize=1024)(self._enclose_level)
         self._taylor = lru_cache(maxsize=256)(self._taylor_tree)
         self._floors: dict[str, Callable[[Pair, Level, End, End], bool]] = {
             "value": self._by_value,
@@ -148,8 +149,13 @@ class Rules:
         return self.exact_at(weights, _ZERO) if level is None else level
 
     def _clears(self, weights: Pair, enclosed: Interval, level: Level) -> bool:
-        wanted = self.enclosure(0, weights, _ZERO, _ZERO) if level is None else _exactly(level, self.bits)
-        return bool(enclosed.lo >= wanted.hi)
+        return bool(enclosed.lo >= self._wanted(weights, level).hi)
+
+    def _enclose_level(self, weights: Pair, level: Level) -> Interval:
+        if level is None:
+            return self.enclosure(0, weights, _ZERO, _ZERO)
+        with precision(self.bits):
+            return interval(level, level)
 
     # Continuity: only then do slopes speak about values, and curvatures about slopes.
 
@@ -196,8 +202,7 @@ class Rules:
     def is_below(self, weights: Pair, t: Fraction, level: Level) -> bool:
         """F(t) is surely below the level."""
         try:
-            wanted = self.enclosure(0, weights, _ZERO, _ZERO) if level is None else _exactly(level, self.bits)
-            return bool(self.enclosure(0, weights, t, t).hi < wanted.lo)
+            return bool(self.enclosure(0, weights, t, t).hi < self._wanted(weights, level).lo)
         except (Undefined, ExpressionError):
             return False
 
@@ -479,11 +484,6 @@ def _factored(tree: Node) -> tuple[Fraction, Node]:
         case Mul() if isinstance(tree.children[0], Number):
             return tree.children[0].value, mul(*tree.children[1:])
     return Fraction(1), tree
-
-
-def _exactly(value: Fraction, bits: int) -> Interval:
-    with precision(bits):
-        return interval(value, value)
 
 
 @lru_cache(maxsize=4096)

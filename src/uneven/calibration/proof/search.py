@@ -61,10 +61,6 @@ class Search:
         rules = self.rules
         inner = [edge for edge in self.edges if edge * side > start]
         first: list[tuple[End, End, str]] = []
-        if level is None and start == 0:
-            first += self._around_zero(weights, side)
-        elif near is not None and near != 0:
-            first += self._around(weights, level, near, side, "tangent")
 
         def rule(low: End, high: End) -> str | None:
             infinite = isinstance(low, float) or isinstance(high, float)
@@ -76,8 +72,15 @@ class Search:
         def fails(t: Fraction) -> bool:
             return rules.is_below(weights, t, level)
 
-        ends = (start, math.inf) if side > 0 else (-math.inf, -start)
-        cells = self._covered(ends[0], ends[1], inner, rule, fails, first, most)
+        low, high = (start, math.inf) if side > 0 else (-math.inf, -start)
+        name = rule(low, high)
+        if name is not None:
+            return Floor(weights, side, level, ((low, high, name),), start)
+        if level is None and start == 0:
+            first = self._around_zero(weights, side)
+        elif near is not None and near != 0:
+            first = self._around(weights, level, near, side, "tangent")
+        cells = self._covered(low, high, inner, rule, fails, first, most)
         return None if cells is None else Floor(weights, side, level, tuple(cells), start)
 
     def _around_zero(self, weights: Pair, side: int) -> list[tuple[End, End, str]]:

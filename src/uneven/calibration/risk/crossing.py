@@ -12,13 +12,13 @@ from uneven.losses import Loss
 _FARTHEST = 700.0  # logits beyond it are probabilities below 1e-304
 
 
-def crossing(loss: Loss) -> float | None:
+def crossing(loss: Loss, solver: HalfLineSolver | None = None) -> float | None:
     """Odds eta/(1 - eta) at which A = B, if A > B below and A < B above; None if no such place is seen.
 
     Bisection on the sign of A - B finds the only candidate of any loss; Newton steps (the slope of A - B comes
     from the envelope theorem) make it fast; then the signs are checked at several distances.
     """
-    solver = HalfLineSolver(loss)
+    solver = solver or HalfLineSolver(loss)
     low, high = -2.0, 2.0
     while _difference(solver, low)[0] <= 0:
         low *= 2
@@ -37,9 +37,9 @@ def crossing(loss: Loss) -> float | None:
     return math.exp(logit)
 
 
-def minimised_at_zero(loss: Loss, eta: float) -> bool:
+def minimised_at_zero(loss: Loss, eta: float, solver: HalfLineSolver | None = None) -> bool:
     """Whether no t beats t = 0 by more than rounding (then A - B is tangential there)."""
-    solver = HalfLineSolver(loss)
+    solver = solver or HalfLineSolver(loss)
     a, b = np.array([eta]), np.array([1 - eta])
     at_zero = solver.risk(a, b, np.zeros(1))[0]
     return all(solver.minimum(side, a, b).value[0] >= at_zero * (1 - 4e-15) for side in (1, -1))
