@@ -91,6 +91,7 @@ class Attempt:
 
     def point(self, eta: Fraction, side: int, t: Fraction | None = None) -> Point:
         """An upper bound of the infimum over one side."""
+        self.search.budget.check_time()
         place = self.hints.minimiser(side, eta) if t is None else t
         places = [place]
         if t is None and self.hints.is_far(place):  # a limit at infinity may be reached slowly, like 1/t

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -22,8 +23,10 @@ _SCALES = (-3, 0, 1, 3)
 class Hints:
     """The engine's view of one loss."""
 
-    def __init__(self, loss: Loss) -> None:
+    def __init__(self, loss: Loss, pause: Callable[[], None] = lambda: None) -> None:
+        """``pause`` is called in long loops; it raises an exception when time is up."""
         self.loss = loss
+        self.pause = pause
         self.risk = RigorousRisk(loss)
         self.minimiser = lru_cache(maxsize=4096)(self._minimiser)
 
@@ -46,7 +49,7 @@ class Hints:
     @cached_property
     def crossing(self) -> Fraction | None:
         """Where A = B."""
-        odds = crossing(self.loss, self.risk.solver)
+        odds = crossing(self.loss, self.risk.solver, self.pause)
         return None if odds is None or odds == 0 or math.isinf(odds) else Fraction(odds) / (1 + Fraction(odds))
 
     @cached_property
@@ -60,6 +63,7 @@ class Hints:
 
     def _minimiser(self, side: int, eta: Fraction) -> Fraction:
         """A point of one side close to where the risk has its minimum there."""
+        self.pause()
         return self.risk.minimisers(side, [eta])[0]
 
     def is_far(self, t: Fraction) -> bool:

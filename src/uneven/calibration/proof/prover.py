@@ -64,7 +64,7 @@ def certify(
     budget : int
         Cells the search may look at.
     seconds : float, optional
-        Time after which the search gives up.
+        Time after which the search gives up; 10 by default.
     psi : sequence of numbers, optional
         Cost regrets at which the certificate also bounds psi from below and above.
 
@@ -104,8 +104,9 @@ def certify(
     eps = None if psi is None else _read_eps(psi)
     written = dict(zip(("positive", "negative"), map(_written, chosen.partials), strict=True))
     rules = Rules(*read_loss(written), _BITS)
-    hints = Hints(chosen)
-    attempt = Attempt(rules, Search(rules, Budget(budget, limit), hints.edges), hints, asked, width)
+    limits = Budget(budget, limit)
+    hints = Hints(chosen, limits.check_time)
+    attempt = Attempt(rules, Search(rules, limits, hints.edges), hints, asked, width)
     proof = _proof(attempt)
     table = None if eps is None or proof.method == "none" else _psi_table(attempt, proof, eps)
     certificate = _written_out(written, proof, table)
@@ -165,8 +166,8 @@ def _proof(attempt: Attempt) -> Proof:
                 missing += [str(gap)] if str(gap) else []
             else:
                 return Proof(proof.method, loss_steps + proof.steps, proof.claim)
-    except Exhausted:
-        missing.append("the budget was spent")
+    except Exhausted as stop:
+        missing.append(str(stop))
     return _undecided(attempt, "; ".join(dict.fromkeys(missing)))
 
 
@@ -182,8 +183,8 @@ def _psi_table(attempt: Attempt, proof: Proof, eps: list[Fraction]) -> dict[str,
         return prove_psi(attempt, alpha, eps, affine=exact)
     except NotShown as gap:
         raise LossError(f"psi was not bounded: {gap}; a larger budget may help") from None
-    except Exhausted:
-        raise LossError("the budget was spent before psi was bounded; a larger one may help") from None
+    except Exhausted as stop:
+        raise LossError(f"{stop} before psi was bounded; a larger budget may help") from None
 
 
 def _laid_out(document: dict[str, Any]) -> str:

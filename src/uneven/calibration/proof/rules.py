@@ -61,7 +61,6 @@ class Rules:
         self._exactly_at = lru_cache(maxsize=4096)(self._exact_pair)
         self.is_balanced = lru_cache(maxsize=1024)(self._is_balanced)
         self._wanted = lru_cache(maxsize=1024)(self._enclose_level)
-        self._taylor = lru_cache(maxsize=256)(self._taylor_tree)
         self._floors: dict[str, Callable[[Pair, Level, End, End], bool]] = {
             "value": self._by_value,
             "falls": self._by_falling,
@@ -315,8 +314,8 @@ class Rules:
         if self.slope_sign_at_zero(weights, 1) == 0:
             return True
         factors = self._scaled(weights)
-        terms = (mul(Number(f), pair[1]) for f, pair in zip(factors, self._slopes_beside, strict=True))
-        return substitute(add(*terms), {"t": ZERO}) == ZERO
+        terms = (mul(Number(f), _at_zero(pair[1])) for f, pair in zip(factors, self._slopes_beside, strict=True))
+        return add(*terms) == ZERO
 
     def mirrored_at(self) -> Fraction | None:
         """If L-1(t) = k L1(-t): the eta k/(1 + k), at which both sides tie."""
@@ -339,8 +338,9 @@ class Rules:
         if self._clears(weights, self.enclosure(0, weights, low, high), level):
             return True
         constant, wanted = self._constant_inside(weights, low, high), self._level(weights, level)
-        ends = [self._is_at_least(weights, end, level) for end in (low, high) if isinstance(end, Fraction)]
-        return constant is not None and wanted is not None and constant >= wanted and all(ends)
+        if constant is None or wanted is None or constant < wanted:
+            return False
+        return all(self._is_at_least(weights, end, level) for end in (low, high) if isinstance(end, Fraction))
 
     def _constant_inside(self, weights: Pair, low: End, high: End) -> Fraction | None:
         """F inside a cell, if it is one rational number there."""
@@ -387,7 +387,7 @@ class Rules:
     def _tree_at_zero(self, weights: Pair) -> Node:
         """F(0) as a tree without t; both partial losses are finite at 0."""
         parts = zip(self._scaled(weights), self.trees(0), strict=True)
-        return add(*(mul(Number(factor), substitute(tree, {"t": ZERO})) for factor, tree in parts if factor != 0))
+        return add(*(mul(Number(factor), _at_zero(tree)) for factor, tree in parts if factor != 0))
 
     def _by_mean_value(self, weights: Pair, level: Level, low: End, high: End) -> bool:
         if not (self.continuous and isinstance(low, Fraction) and isinstance(high, Fraction)):
@@ -419,16 +419,6 @@ class Rules:
             and self.has_sign(2, weights, 1, low, high)
         )
 
-    def _taylor_tree(self, order: int, weights: Pair, low: End, high: End) -> Node | None:
-        """The derivative of F of this order as one smooth formula on a cell; None if its formula changes there."""
-        if order > 0:
-            before = self._taylor(order - 1, weights, low, high)
-            return None if before is None else factored(derivative(before))
-        pieces = [formula_inside(tree, low, high) for tree in self.trees(0)]
-        if any(map(_has_switch, pieces)):
-            return None
-        return add(*(mul(Number(factor), piece) for factor, piece in zip(self._scaled(weights), pieces, strict=True)))
-
     def _by_higher_order(self, weights: Pair, level: Level, low: End, high: End) -> bool:
         """F is smooth on a cell that holds 0, where its first derivatives are exactly 0: the next one decides.
 
@@ -440,16 +430,22 @@ class Rules:
             return False
         if not (level is None or self._is_at_least(weights, _ZERO, level)):
             return False
+        used = [k for k in (0, 1) if weights[k] != 0]
+        trees = [formula_inside(self.trees(0)[k], low, high) for k in used]
+        if any(map(_has_switch, trees)):
+            return False
+        factors = tuple(self._scaled(weights)[k] for k in used)
         for order in range(1, _MOST_DERIVATIVES + 1):
-            tree = self._taylor(order, weights, low, high)
-            if tree is None:
-                return False
-            enclosed = self._on_cell(tree, 0, low, high)
+            trees = [factored(derivative(tree)) for tree in trees]
+            terms = tuple(self._on_cell(tree, 0, low, high) for tree in trees)
+            enclosed = combination(factors, terms, bits=self.bits)
             if (order % 2 == 0 or low == 0) and enclosed.lo >= 0:
                 return True
             if order % 2 == 1 and high == 0 and enclosed.hi <= 0:
                 return True
-            if substitute(tree, {"t": ZERO}) != ZERO:  # it is defined there: the enclosure says so
+            # The enclosures say that the trees are defined at 0.
+            at_zero = add(*(mul(Number(f), _at_zero(tree)) for f, tree in zip(factors, trees, strict=True)))
+            if at_zero != ZERO:
                 return False
         return False
 
@@ -484,6 +480,12 @@ def _factored(tree: Node) -> tuple[Fraction, Node]:
         case Mul() if isinstance(tree.children[0], Number):
             return tree.children[0].value, mul(*tree.children[1:])
     return Fraction(1), tree
+
+
+@lru_cache(maxsize=1024)
+def _at_zero(tree: Node) -> Node:
+    """The value at 0 as a tree without t."""
+    return substitute(tree, {"t": ZERO})
 
 
 @lru_cache(maxsize=4096)

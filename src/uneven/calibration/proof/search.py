@@ -15,17 +15,18 @@ from uneven.calibration.proof.steps import WHOLE_LINE, Floor, Sign
 _RULES = ("value", "falls", "rises", "tangent", "mean")
 _TAIL_RULES = ("value", "falls", "rises", "fades")
 _AROUND_MINIMA = ("tangent", "balanced", "flat")
+DEFAULT_SECONDS = 10.0
 _SMALLEST = Fraction(1, 2**400)
 _DEPTH = 120
 
 
 class Exhausted(Exception):
-    """The budget is spent."""
+    """The budget is spent; the message says which part of it."""
 
 
 @dataclass
 class Budget:
-    """What a proof may cost: cells looked at, and seconds."""
+    """What a proof may cost: cells looked at, and seconds of wall clock (None: 10)."""
 
     cells: int
     seconds: float | None = None
@@ -33,10 +34,17 @@ class Budget:
     _start: float = field(default_factory=time.monotonic)
 
     def spend(self) -> None:
+        """Count one cell, or raise :class:`Exhausted`."""
         self._spent += 1
-        late = self.seconds is not None and time.monotonic() - self._start > self.seconds
-        if self._spent > self.cells or late:
-            raise Exhausted
+        if self._spent > self.cells:
+            raise Exhausted(f"the budget of {self.cells} cells was spent")
+        self.check_time()
+
+    def check_time(self) -> None:
+        """Raise :class:`Exhausted` if it is late."""
+        seconds = DEFAULT_SECONDS if self.seconds is None else self.seconds
+        if time.monotonic() - self._start > seconds:
+            raise Exhausted(f"the search stopped after {seconds:g} s")
 
 
 class Search:
@@ -166,20 +174,25 @@ class Search:
                 if middle is None or (depth > 0 and fails(middle)):
                     return None
                 pending += [(u, middle, depth + 1), (middle, v, depth + 1)]
-        return _merged(sorted(found), rule)
+        return self._merged(sorted(found), rule)
 
-
-def _merged(cells: list[tuple[End, End, str]], rule: Callable[[End, End], str | None]) -> list[tuple[End, End, str]]:
-    """Neighbours joined where one rule covers both: a shorter proof to check."""
-    merged: list[tuple[End, End, str]] = []
-    for low, high, name in cells:
-        if merged and name not in _AROUND_MINIMA and merged[-1][2] not in _AROUND_MINIMA:
-            joined = rule(merged[-1][0], high)
-            if joined is not None:
-                merged[-1] = (merged[-1][0], high, joined)
-                continue
-        merged.append((low, high, name))
-    return merged
+    def _merged(
+        self, cells: list[tuple[End, End, str]], rule: Callable[[End, End], str | None]
+    ) -> list[tuple[End, End, str]]:
+        """Neighbours joined where one rule covers both: a shorter proof to check."""
+        merged: list[tuple[End, End, str]] = []
+        for k, (low, high, name) in enumerate(cells):
+            try:
+                self.budget.check_time()
+            except Exhausted:  # the proof is there, only longer
+                return merged + cells[k:]
+            if merged and name not in _AROUND_MINIMA and merged[-1][2] not in _AROUND_MINIMA:
+                joined = rule(merged[-1][0], high)
+                if joined is not None:
+                    merged[-1] = (merged[-1][0], high, joined)
+                    continue
+            merged.append((low, high, name))
+        return merged
 
 
 def _middle(low: End, high: End) -> Fraction | None:
