@@ -50,6 +50,7 @@ class PsiBounds:
 
     def bounds(self, eps: Fraction) -> tuple[Fraction, Fraction]:
         """Rationals below and above psi(eps)."""
+        self._attempt.search.budget.restart()
         contacts = [self._contact(eta) for eta in etas_around(self._float_hull, eps)]
         lower, upper = on_hull(self._lower, eps), on_hull(upper_vertices(self.alpha, contacts), eps)
         return min(lower, upper), upper
@@ -65,5 +66,6 @@ class PsiBounds:
 
     def inverse_of_lower(self, r: Fraction) -> Fraction:
         """sup{eps: lower bound <= r}: at least the inverse of psi at r."""
+        self._attempt.search.budget.restart()
         found = inverse_on_hull(self._lower, r)
         return self.largest if found is None else found

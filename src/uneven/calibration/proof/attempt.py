@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,6 +14,7 @@ from uneven.calibration.proof.steps import Floor, Point, Step
 from uneven.ops.balls import Undefined
 
 _ZERO = Fraction(0)
+_FARTHER = (24, 60)
 
 
 class NotShown(Exception):
@@ -76,11 +78,18 @@ class Attempt:
 
     def point(self, eta: Fraction, side: int, t: Fraction | None = None) -> Point:
         """An upper bound of the infimum over one side."""
+        self.search.budget.check_time()
         place = self.hints.minimiser(side, eta) if t is None else t
-        try:
-            return Point(at(eta), place, self.rules.upper_at(at(eta), place))
-        except Undefined:
-            raise NotShown(f"the risk at t = {float(place):.6g} is not finite") from None
+        places = [place]
+        if t is None and self.hints.is_far(place):  # a limit at infinity may be reached slowly, like 1/t
+            places += [place * 2**k for k in _FARTHER]
+        points = []
+        for place in places:
+            with suppress(Undefined):
+                points.append(Point(at(eta), place, self.rules.upper_at(at(eta), place)))
+        if not points:
+            raise NotShown(f"the risk at t = {float(place):.6g} is not finite")
+        return min(points, key=lambda point: point.value)
 
     def ordered_at(self, eta: Fraction, side: int) -> list[Step]:
         """Proof that the infimum over this side exceeds the one over the other at eta."""

@@ -56,9 +56,9 @@ class Decision:
 def attempt_at(loss: Loss, limits: Limits) -> Attempt:
     """Everything a proof about this loss needs."""
     rules = Rules(*read_loss(written_loss(loss)), BITS)
-    hints = Hints(loss)
-    search = Search(rules, Budget(limits.cells, limits.seconds), hints.edges)
-    return Attempt(rules, search, hints, loss.exact_alpha, limits.precision)
+    budget = Budget(limits.cells, limits.seconds)
+    hints = Hints(loss, budget.check_time)
+    return Attempt(rules, Search(rules, budget, hints.edges), hints, loss.exact_alpha, limits.precision)
 
 
 def prove(loss: Loss, alpha: Fraction | None, limits: Limits, known: Proof | None = None) -> Decision:

@@ -17,7 +17,7 @@ def prove_tangential(attempt: Attempt) -> Proof:
     alpha, exact = attempt.balance()
     if not attempt.hints.minimised_at_zero(alpha):
         raise NotShown
-    if not attempt.rules.has_sign(2, at(alpha), 1, _ZERO, _ZERO):  # flat at 0: no cell around 0 would do
+    if not exact and not attempt.rules.has_sign(2, at(alpha), 1, _ZERO, _ZERO):  # no cell around 0 would do
         raise NotShown(f"C({float(alpha):.12g}, .) is too flat at t = 0")
     low, high = (alpha, alpha) if exact else attempt.bracket(alpha)
     signs = [(alpha, 0)] if exact else [(low, 1), (high, -1)]
