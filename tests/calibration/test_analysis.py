@@ -143,12 +143,23 @@ def test_verdicts_of_the_registry() -> None:
         if name == "perceptron":
             assert verdict.status == "not calibrated"
             assert "kink at t = 0" in verdict.reason
-        elif name == "probit":  # nothing exact is declared: the alpha is enclosed, not known
-            assert verdict.status == "undecided"
-            assert "exactly one alpha" in verdict.reason
         else:
             assert verdict.status == "calibrated", (name, verdict)
             assert verdict.witness is None
+            assert verdict.extra_regret == 0
+
+
+@pytest.mark.parametrize(("name", "gamma"), [("sigmoid", 3), ("probit", 2), ("savage", 10), ("tangent", 20)])
+def test_an_irrational_alpha_is_met_up_to_rounding(name: str, gamma: int) -> None:
+    """The alpha of these losses is irrational: yours differs by rounding, and what that can cost is proved."""
+    loss = uneven.calibrated_loss(name, alpha=0.1, gamma=gamma)
+    verdict = uneven.analyze(loss).verdict
+    assert verdict.status == "calibrated up to rounding"
+    assert 0 < verdict.extra_regret < 1e-12
+    assert "cost regret" in verdict.reason
+    far = uneven.analyze(loss, 0.1 + 1e-9).verdict
+    assert far.status == "not calibrated"
+    assert uneven.analyze(loss, 0.1 + 1e-9).H(far.witness) == 0
 
 
 def test_convex_verdicts_are_exact() -> None:

@@ -9,23 +9,18 @@ from uneven.calibration.certificate.document import THEOREMS
 from uneven.calibration.claim import Claim
 from uneven.calibration.decide import decide
 from uneven.calibration.proof.attempt import Proof
-from uneven.calibration.proof.steps import Kink
+from uneven.calibration.proof.rules import POSITIVE
+from uneven.calibration.proof.steps import Kink, Slope, Step
 from uneven.calibration.rounding import rounded_up
 from uneven.losses import Loss, UnevenMarginLoss, cost_loss
 
-_TIE = "its partial losses are convex and one "
 _REASONS = {
     "convex": "its partial losses are convex and differentiable at 0 with L1'(0) < 0 < L-1'(0) (theorem 4)",
     "tangential": "at eta = alpha the risk is smallest at t = 0, and both partial losses have the right slope there "
     "(theorem T)",
     "transversal": "as eta grows, the better side of the risk changes exactly once, from t < 0 to t > 0 (theorem D)",
-    "convex tie": f"{_TIE}does not move in the right direction at t = 0 (theorem 4)",
     "order": "as eta grows, the better side of the risk does not change once from t < 0 to t > 0 (theorem D)",
 }
-_KINK = (
-    f"{_TIE}has a kink at t = 0, so both sides tie on a whole interval of eta (theorem 4: a calibrated convex loss is "
-    "differentiable at 0)"
-)
 _COST_LOSS = (
     "t = 0 counts as a negative decision but is admitted on both sides, so H vanishes for every eta below alpha; "
     "U_alpha is alpha-CC' (section 3), not alpha-CC"
@@ -79,11 +74,25 @@ def why(loss: Loss, proof: Proof) -> str:
     """The theorem behind a proof, in words."""
     if proof.method == "convex" and isinstance(loss, UnevenMarginLoss):
         return "phi is convex and phi'(0) < 0 (corollary 2)"
-    if proof.method == "convex tie" and isinstance(proof.steps[-1], Kink):
-        return _KINK
+    if proof.method == "convex tie":
+        return _why_tied(proof.steps[-1])
     if proof.method == "order" and loss.symbolic and _is_cost_loss(loss):
         return _COST_LOSS
     return _REASONS.get(proof.method, THEOREMS[proof.method])
+
+
+def _why_tied(last: Step) -> str:
+    convex = "its partial losses are convex and "
+    if isinstance(last, Kink):
+        return (
+            f"{convex}one has a kink at t = 0, so both sides tie on a whole interval of eta (theorem 4: a calibrated "
+            "convex loss is differentiable at 0)"
+        )
+    assert isinstance(last, Slope)
+    wrong = (
+        "L1's slope at t = 0 is not negative" if last.weights == POSITIVE else "L-1's slope at t = 0 is not positive"
+    )
+    return f"{convex}{wrong} (theorem 4)"
 
 
 def _is_cost_loss(loss: Loss) -> bool:

@@ -32,7 +32,9 @@ _MOST_WORK = 500_000_000  # characters times bits: checking takes seconds, not h
 def read_document(text: str) -> dict[str, Any]:
     """The document, its outer form checked and every sentence in it compared to what it must be."""
     if not isinstance(text, str):
-        raise CertificateError(f"a certificate or its JSON text is needed, got a {type(text).__name__}")
+        raise CertificateError(
+            f"a certificate or its JSON text is needed, got a {type(text).__name__}", unreadable=True
+        )
     if len(text) > MAX_CHARACTERS:
         raise CertificateError(
             f"a certificate has at most {MAX_CHARACTERS} characters, this has {len(text)}", unreadable=True

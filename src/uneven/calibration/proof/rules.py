@@ -276,7 +276,11 @@ class Rules:
         return slopes is not None and self.is_differentiable_at_zero() and bool(slopes[0].hi < 0 < slopes[1].lo)
 
     def has_kink_at_zero(self, which: int) -> bool:
-        """The one-sided slopes of a partial loss at 0 differ."""
+        """The one-sided slopes of a partial loss at 0 differ, the right one being larger."""
+        if self._slopes_beside is not None and self.continuous:  # exactly, however small the kink
+            exact = [exact_value(slope, _ZERO) for slope in self._slopes_beside[which]]
+            if exact[0] is not None and exact[1] is not None:
+                return exact[0] < exact[1]
         left, right = self.slopes_at_zero(-1), self.slopes_at_zero(1)
         return left is not None and right is not None and bool(left[which].hi < right[which].lo)
 
