@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from uneven.calibration.certificate.document import UNDECIDED, Certificate, Claim, read_number
+from uneven.calibration.certificate.effort import require_affordable
 from uneven.calibration.certificate.reader import Steps, read_document, read_loss
 from uneven.calibration.proof.psi import check_psi
 from uneven.calibration.proof.rules import DIFFERENCE, NEGATIVE, POSITIVE, Rules, at
@@ -53,6 +54,7 @@ def verify(certificate: Certificate | str) -> bool:
     steps = Steps(document["steps"], rules)
     if document["method"] not in _METHODS:
         raise CertificateError(f"the method {document['method']!r} proves nothing")
+    require_affordable(document, rules)
     try:
         _METHODS[document["method"]](steps, claim)
         steps.require_end()

@@ -79,9 +79,13 @@ class Rules:
         return weights[0] * self.partials[0].weight, weights[1] * self.partials[1].weight
 
     def trees(self, order: int) -> tuple[Node, Node]:
+        """Both functions or their derivatives of this order; :class:`Undefined` if one is too large."""
         while len(self._trees) <= order:
             first, second = self._trees[-1]
-            self._trees.append((factored(derivative(first)), factored(derivative(second))))
+            try:
+                self._trees.append((factored(derivative(first)), factored(derivative(second))))
+            except ExpressionError:
+                raise Undefined("a derivative is too large") from None
         return self._trees[order]
 
     def _enclose(self, order: int, which: int, low: End, high: End) -> Interval:
@@ -109,8 +113,11 @@ class Rules:
         trees = self.trees(order)
         if 0 in weights:
             return None
-        whole = add(*(mul(Number(factor), tree) for factor, tree in zip(self._scaled(weights), trees, strict=True)))
-        return whole if _size(whole) < sum(map(_size, trees)) else None
+        try:
+            whole = add(*(mul(Number(factor), tree) for factor, tree in zip(self._scaled(weights), trees, strict=True)))
+        except ExpressionError:  # too large
+            return None
+        return whole if whole.size < sum(tree.size for tree in trees) else None
 
     def _exact_pair(self, t: Fraction) -> tuple[Fraction | None, Fraction | None]:
         first, second = self.trees(0)
@@ -164,7 +171,10 @@ class Rules:
 
     def has_no_kink_inside(self, low: End, high: End) -> bool:
         """Whether the slopes are continuous strictly inside an interval."""
-        return all(is_continuous(formula_inside(tree, low, high)) for tree in self.trees(1))
+        try:
+            return all(is_continuous(formula_inside(tree, low, high)) for tree in self.trees(1))
+        except (Undefined, ExpressionError):
+            return False
 
     # Signs of F, F' or F'' on a cell.
 
@@ -186,7 +196,7 @@ class Rules:
             return False
         try:
             enclosed = self.enclosure(order, weights, low, high)
-        except Undefined:
+        except (Undefined, ExpressionError):
             return False
         return bool(enclosed.lo >= 0 if sign > 0 else enclosed.hi <= 0)
 
@@ -491,7 +501,3 @@ def _at_zero(tree: Node) -> Node:
 @lru_cache(maxsize=4096)
 def _has_switch(tree: Node) -> bool:
     return next(switches(tree), None) is not None
-
-
-def _size(tree: Node) -> int:
-    return sum(1 for _ in tree.walk())
