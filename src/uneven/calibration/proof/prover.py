@@ -27,7 +27,7 @@ from uneven.calibration.proof.psi_search import prove_psi, psi_alpha
 from uneven.calibration.proof.rules import NEGATIVE, POSITIVE, Rules
 from uneven.calibration.proof.search import Budget, Exhausted, Search
 from uneven.calibration.proof.steps import Step
-from uneven.errors import CertificateError, LossError
+from uneven.errors import CertificateError, ExpressionError, LossError
 from uneven.expression import to_text
 from uneven.losses import Loss, Phi
 from uneven.losses.partial import Partial
@@ -162,7 +162,7 @@ def _proof(attempt: Attempt) -> Proof:
         for method in _METHODS:
             try:
                 proof = method(attempt)
-            except NotShown as gap:
+            except (NotShown, ExpressionError) as gap:
                 missing += [str(gap)] if str(gap) else []
             else:
                 return Proof(proof.method, loss_steps + proof.steps, proof.claim)
