@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from uneven.calibration.certificate.document import UNDECIDED, Certificate, ClaimData, read_claim, read_number
+from uneven.calibration.certificate.effort import require_affordable
 from uneven.calibration.certificate.reader import Steps, read_document, read_loss
 from uneven.calibration.claim import Claim
 from uneven.calibration.proof.psi import check_psi
@@ -94,6 +95,7 @@ def _checked(text: str) -> tuple[str, Claim]:
     steps = Steps(document["steps"], rules)
     if document["method"] not in _METHODS:
         raise CertificateError(f"the method {document['method']!r} proves nothing")
+    require_affordable(document, rules)
     try:
         _METHODS[document["method"]](steps, claim)
         steps.require_end()

@@ -47,6 +47,8 @@ def read_number(text: Any) -> Fraction:
         canonical = number_text(value)
     except ZeroDivisionError:
         raise CertificateError(f"{text[:60]!r} divides by 0") from None
+    except ValueError:
+        raise CertificateError(f"an exact number such as '1/3' or '0.25' is needed, got {text[:60]!r}") from None
     if canonical != text:
         raise CertificateError(f"{text[:60]!r} is written {canonical[:60]!r} in a certificate")
     return value

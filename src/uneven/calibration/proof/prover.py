@@ -25,6 +25,7 @@ from uneven.calibration.proof.rules import NEGATIVE, POSITIVE, Rules
 from uneven.calibration.proof.search import Budget, Exhausted, Search
 from uneven.calibration.proof.steps import Step
 from uneven.calibration.proof.witness import witness
+from uneven.errors import ExpressionError
 from uneven.losses import Loss
 
 BITS = 160
@@ -77,7 +78,7 @@ def prove(loss: Loss, alpha: Fraction | None, limits: Limits, known: Proof | Non
             proof = _first((lambda chosen: refute_one_alpha(chosen, alpha),), attempt, missing)
         if proof is not None:
             return _confirmed(loss, alpha, Proof(proof.method, steps + proof.steps, proof.only, proof.ties))
-    except NotShown as gap:
+    except (NotShown, ExpressionError) as gap:
         missing = [str(gap)]
     except Exhausted as spent:
         missing.append(str(spent))
@@ -117,7 +118,7 @@ def _first(methods: Iterable[Callable[[Attempt], Proof]], attempt: Attempt, miss
     for method in methods:
         try:
             return method(attempt)
-        except NotShown as gap:
+        except (NotShown, ExpressionError) as gap:  # a derivative may be too large to be written down
             missing += [str(gap)] if str(gap) else []
     return None
 

@@ -26,6 +26,7 @@ from uneven.shape.curvature import is_convex
 from uneven.shape.decay import decay
 from uneven.shape.factored import factored
 from uneven.shape.guards import guarded
+from uneven.shape.limits import exact_limit
 from uneven.shape.monotone import CONSTANT, FALLING, RISING, direction
 from uneven.shape.piece_on_cell import formula_inside
 from uneven.shape.pieces import Undecidable, slope_beside, switches
@@ -80,9 +81,13 @@ class Rules:
         return weights[0] * self.partials[0].weight, weights[1] * self.partials[1].weight
 
     def trees(self, order: int) -> tuple[Node, Node]:
+        """Both functions or their derivatives of this order; :class:`Undefined` if one is too large."""
         while len(self._trees) <= order:
             first, second = self._trees[-1]
-            self._trees.append((factored(derivative(first)), factored(derivative(second))))
+            try:
+                self._trees.append((factored(derivative(first)), factored(derivative(second))))
+            except ExpressionError:
+                raise Undefined("a derivative is too large") from None
         return self._trees[order]
 
     def _enclose(self, order: int, which: int, low: End, high: End) -> Interval:
@@ -110,8 +115,11 @@ class Rules:
         trees = self.trees(order)
         if 0 in weights:
             return None
-        whole = add(*(mul(Number(factor), tree) for factor, tree in zip(self._scaled(weights), trees, strict=True)))
-        return whole if _size(whole) < sum(map(_size, trees)) else None
+        try:
+            whole = add(*(mul(Number(factor), tree) for factor, tree in zip(self._scaled(weights), trees, strict=True)))
+        except ExpressionError:  # too large
+            return None
+        return whole if whole.size < sum(tree.size for tree in trees) else None
 
     def _exact_pair(self, t: Fraction) -> tuple[Fraction | None, Fraction | None]:
         first, second = self.trees(0)
@@ -165,7 +173,10 @@ class Rules:
 
     def has_no_kink_inside(self, low: End, high: End) -> bool:
         """Whether the slopes are continuous strictly inside an interval."""
-        return all(is_continuous(formula_inside(tree, low, high)) for tree in self.trees(1))
+        try:
+            return all(is_continuous(formula_inside(tree, low, high)) for tree in self.trees(1))
+        except (Undefined, ExpressionError):
+            return False
 
     # Signs of F, F' or F'' on a cell.
 
@@ -187,7 +198,7 @@ class Rules:
             return False
         try:
             enclosed = self.enclosure(order, weights, low, high)
-        except Undefined:
+        except (Undefined, ExpressionError):
             return False
         return bool(enclosed.lo >= 0 if sign > 0 else enclosed.hi <= 0)
 
@@ -374,6 +385,17 @@ class Rules:
         low, high = (far, math.inf) if end > 0 else (-math.inf, -far)
         return self._clears(weights, self.enclosure(0, weights, low, high), level)
 
+    def limit_at(self, weights: Pair, end: float) -> Fraction | None:
+        """The limit of F at plus or minus infinity, if it is rational and known."""
+        total = _ZERO
+        for factor, tree in zip(self._scaled(weights), self.trees(0), strict=True):
+            if factor != 0:
+                limit = exact_limit(tree, 1 if end > 0 else -1)
+                if not isinstance(limit, Fraction):
+                    return None
+                total += factor * limit
+        return total
+
     def _limit_clears(self, weights: Pair, level: Level, side: int) -> bool:
         """The limit of F at plus or minus infinity is seen to be at least the level; both may be irrational."""
         limits: list[Node] = []
@@ -525,7 +547,3 @@ def _at_zero(tree: Node) -> Node:
 @lru_cache(maxsize=4096)
 def _has_switch(tree: Node) -> bool:
     return next(switches(tree), None) is not None
-
-
-def _size(tree: Node) -> int:
-    return sum(1 for _ in tree.walk())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from uneven.calibration.claim import NO_ALPHA, UNKNOWN_ALPHA
 from uneven.calibration.proof.attempt import Attempt, NotShown, Proof, found
 from uneven.calibration.proof.rules import at
-from uneven.calibration.proof.steps import Step
+from uneven.calibration.proof.steps import Point, Step
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -37,11 +38,15 @@ def refute_one_alpha(attempt: Attempt, alpha: Fraction) -> Proof:
 
 
 def _weakly_ordered_at(attempt: Attempt, eta: Fraction, side: int) -> list[Step]:
-    """The infimum over this side is at least the other: larger, or attained at t = 0, which both sides have."""
+    """The infimum over this side is at least the other: larger, or both are C(eta, 0), or both are one limit."""
     try:
         return attempt.ordered_at(eta, side)
     except NotShown:
-        point = attempt.point(eta, -side, _ZERO)
-        if not attempt.hints.seems_above(side, eta, point.value):
-            raise
-    return [found(attempt.search.floor(at(eta), side, None), "that both sides tie was not proved"), point]
+        missing = "that both sides tie was not proved"
+    point = attempt.point(eta, -side, _ZERO)
+    if attempt.hints.seems_above(side, eta, point.value):
+        return [found(attempt.search.floor(at(eta), side, None), missing), point]
+    limit = attempt.rules.limit_at(at(eta), -side * math.inf)
+    if limit is None or not attempt.hints.seems_above(side, eta, limit):
+        raise NotShown(missing)
+    return [found(attempt.search.floor(at(eta), side, limit), missing), Point(at(eta), -side * math.inf, limit)]
