@@ -485,7 +485,8 @@ def made_by_hand(
     claim: dict[str, Any], method: str, function: str, steps: list[dict[str, Any]], /, **changes: Any
 ) -> str:
     """A document that no prover wrote, for one function on two scales."""
-    from uneven.calibration.certificate.document import CLAIMS, SCHEMA, THEOREMS, statement
+    from uneven.calibration.certificate.claims import KINDS, statement
+    from uneven.calibration.certificate.document import SCHEMA, THEOREMS
 
     scale = changes.pop("scale", "1")
     negative = changes.pop("negative", function)
@@ -496,7 +497,7 @@ def made_by_hand(
     }
     document = {
         "schema": SCHEMA,
-        "status": CLAIMS[claim["kind"]][0],
+        "status": KINDS[claim["kind"]][0],
         "statement": statement(claim),
         "theorem": THEOREMS[method],
         "method": method,

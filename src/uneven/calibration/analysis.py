@@ -265,6 +265,7 @@ class Analysis:
                 "status": self.verdict.status,
                 "reason": self.verdict.reason,
                 "witness": self.verdict.witness,
+                "extra_regret": self.verdict.extra_regret,
             },
             "implied": {
                 "alpha": implied.alpha,

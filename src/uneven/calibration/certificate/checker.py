@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from uneven.calibration.certificate.document import UNDECIDED, Certificate, ClaimData, read_claim, read_number
+from uneven.calibration.certificate.claims import UNDECIDED, read_claim
+from uneven.calibration.certificate.document import Certificate
 from uneven.calibration.certificate.effort import require_affordable
+from uneven.calibration.certificate.psi_table import check_psi
 from uneven.calibration.certificate.reader import Steps, read_document, read_loss
 from uneven.calibration.claim import Claim
-from uneven.calibration.proof.psi import check_psi
 from uneven.calibration.proof.rules import DIFFERENCE, NEGATIVE, POSITIVE, Rules, at
 from uneven.calibration.proof.steps import WHOLE_LINE, Descent, Floor, Kink, Mirror, Point, Sign, Slope
 from uneven.errors import CertificateError, ExpressionError
@@ -91,7 +92,7 @@ def _checked(text: str) -> tuple[str, Claim]:
     if document["status"] == UNDECIDED:
         raise CertificateError("an undecided certificate proves nothing")
     rules = Rules(*read_loss(document["loss"]), document["bits"])
-    claim = document["claim"]
+    claim = read_claim(document["claim"])
     steps = Steps(document["steps"], rules)
     if document["method"] not in _METHODS:
         raise CertificateError(f"the method {document['method']!r} proves nothing")
@@ -103,41 +104,14 @@ def _checked(text: str) -> tuple[str, Claim]:
             check_psi(rules, document["psi"], claim, document["method"])
     except ExpressionError as error:
         raise CertificateError(f"a formula or number of the proof is too large: {error}") from None
-    return document["statement"], read_claim(claim)
+    return document["statement"], claim
 
 
-def _probability(claim: ClaimData, name: str) -> Fraction:
-    value = read_number(claim[name])
-    if not 0 < value < 1:
-        raise CertificateError(f"{name} must lie strictly between 0 and 1")
-    return value
-
-
-def _read_interval(claim: ClaimData) -> tuple[Fraction, Fraction]:
-    """The proved interval of a claim, and that what else it says follows from it."""
-    kind = claim["kind"]
-    if kind == "calibrated":
-        alpha = _probability(claim, "alpha")
-        return alpha, alpha
-    if kind not in ("calibrated within", "calibrated elsewhere"):
-        raise CertificateError(f"this method cannot prove a claim {kind!r}")
-    low, high = _probability(claim, "low"), _probability(claim, "high")
-    if low > high or (low == high and kind == "calibrated within"):
-        raise CertificateError("low must be below high")
-    if kind == "calibrated elsewhere":
-        alpha, witness = _probability(claim, "alpha"), read_number(claim["witness"])
-        if low <= alpha <= high:
-            raise CertificateError("the alpha asked for must lie outside the proved interval")
-        if not (alpha < witness <= low or high <= witness < alpha):
-            raise CertificateError("the witness must lie between the alpha asked for and the proved interval")
-    elif claim["alpha"] is None:
-        if claim["extra_regret"] is not None:
-            raise CertificateError("an extra regret belongs to an alpha")
-    else:
-        alpha = _probability(claim, "alpha")
-        if not low <= alpha <= high or read_number(claim["extra_regret"]) != max(alpha - low, high - alpha):
-            raise CertificateError("the extra regret is the largest distance of alpha to the proved interval's ends")
-    return low, high
+def _interval(claim: Claim) -> tuple[Fraction, Fraction]:
+    """The interval that is claimed to hold the only alpha."""
+    if claim.only.interval is None:
+        raise CertificateError(f"this method cannot prove a claim {claim.kind!r}")
+    return claim.only.interval
 
 
 def _nonnegative(steps: Steps) -> None:
@@ -150,8 +124,8 @@ def _convexity(steps: Steps) -> None:
         steps.take(Sign, weights=weights, order=2, sign=1, low=-math.inf, high=math.inf)
 
 
-def _convex(steps: Steps, claim: ClaimData) -> None:
-    low, high = _read_interval(claim)
+def _convex(steps: Steps, claim: Claim) -> None:
+    low, high = _interval(claim)
     _nonnegative(steps)
     _convexity(steps)
     steps.take(Descent)
@@ -168,8 +142,8 @@ def _halves(steps: Steps) -> None:
     steps.take(Floor, weights=NEGATIVE, side=1, level=None)
 
 
-def _tangential(steps: Steps, claim: ClaimData) -> None:
-    low, high = _read_interval(claim)
+def _tangential(steps: Steps, claim: Claim) -> None:
+    low, high = _interval(claim)
     _nonnegative(steps)
     steps.take(Descent)
     if low == high:
@@ -194,8 +168,8 @@ def _tangential(steps: Steps, claim: ClaimData) -> None:
             steps.take(Floor, weights=at(eta), side=side, level=None, start=abs(end))
 
 
-def _transversal(steps: Steps, claim: ClaimData) -> None:
-    low, high = _read_interval(claim)
+def _transversal(steps: Steps, claim: Claim) -> None:
+    low, high = _interval(claim)
     _nonnegative(steps)
     ordered = isinstance(steps.peek(), Sign)
     if ordered:
@@ -299,9 +273,9 @@ def _tie(steps: Steps, eta: Fraction) -> None:
         steps.take(Floor, weights=at(eta), side=side, level=right.value)
 
 
-def _convex_tie(steps: Steps, claim: ClaimData) -> None:
-    if claim["kind"] != "calibrated for no alpha":
-        raise CertificateError(f"this method cannot prove a claim {claim['kind']!r}")
+def _convex_tie(steps: Steps, claim: Claim) -> None:
+    if claim.kind != "calibrated for no alpha":
+        raise CertificateError(f"this method cannot prove a claim {claim.kind!r}")
     _nonnegative(steps)
     _convexity(steps)
     if isinstance(steps.peek(), Kink):
@@ -314,30 +288,30 @@ def _convex_tie(steps: Steps, claim: ClaimData) -> None:
         raise steps.fail("L1 must not fall to the right of 0, or L-1 not fall to its left")
 
 
-def _order(steps: Steps, claim: ClaimData) -> None:
+def _order(steps: Steps, claim: Claim) -> None:
     _nonnegative(steps)
     found: list[tuple[Fraction, int]] = []
-    for _ in range(2 if claim["kind"] == "calibrated for no alpha" else 1):
+    for _ in range(2 if claim.kind == "calibrated for no alpha" else 1):
         step = steps.peek()
         if found and step is None:
             break
         side = step.side if isinstance(step, Floor) else 1
         found.append((_ordered_at(steps, side, strict=False), side))
-    if claim["kind"] == "calibrated for no alpha":
+    if claim.kind == "calibrated for no alpha":
         # B >= A (side -1) at eta rules out every alpha above it, A >= B every alpha below it.
         none_above = min([eta for eta, side in found if side < 0], default=_ONE)
         none_below = max([eta for eta, side in found if side > 0], default=_ZERO)
         if not (none_above == 0 or none_below == 1 or none_above < none_below):
             raise steps.fail("some alpha is left")
         return
-    if claim["kind"] != "not calibrated":
-        raise CertificateError(f"this method cannot prove a claim {claim['kind']!r}")
-    alpha, ((eta, side),) = _probability(claim, "alpha"), found
-    if read_number(claim["witness"]) != eta or not (eta - alpha) * side > 0:
+    if claim.kind != "not calibrated":
+        raise CertificateError(f"this method cannot prove a claim {claim.kind!r}")
+    ((eta, side),) = found
+    if claim.alpha is None or claim.witness != eta or not (eta - claim.alpha) * side > 0:
         raise steps.fail("the witness must be the eta of the proof, on the side of alpha where its order is wrong")
 
 
-_METHODS: dict[str, Callable[[Steps, ClaimData], None]] = {
+_METHODS: dict[str, Callable[[Steps, Claim], None]] = {
     "convex": _convex,
     "tangential": _tangential,
     "transversal": _transversal,

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from uneven._hull import lower_hull
-from uneven.calibration.certificate.document import number
 from uneven.calibration.claim import Claim
 from uneven.calibration.proof.attempt import Attempt, NotShown, Proof
 from uneven.calibration.proof.hints import simplest_between
+from uneven.calibration.proof.numbers import number
 from uneven.calibration.proof.psi import SIDES, Contact, EtaNode, lower_vertices, upper_vertices
 from uneven.calibration.proof.psi_hull import on_hull
 from uneven.calibration.proof.search import Exhausted

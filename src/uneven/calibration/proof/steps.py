@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
-from uneven.calibration.certificate.document import number, read_end, read_number
+from uneven.calibration.proof.numbers import number, read_end, read_number
 from uneven.calibration.proof.rules import RULES, End, Level, Pair, Rules
 from uneven.errors import CertificateError
 from uneven.ops.balls import Undefined
