@@ -67,7 +67,7 @@ def test_savage_above_three(gamma: float) -> None:
 
 @pytest.mark.parametrize(("gamma", "start"), [(15, 0.94), (20, 0.73), (100, 0.165)])
 def test_tangent_beyond_its_tangential_range(gamma: int, start: float) -> None:
-    """The 3x3 stationarity system of ALGORITHMS section 7, solved in mpmath."""
+    """The three equations of docs/theory.md, the alpha of a phi (interior against interior), solved in mpmath."""
     f = lambda t: (2 * mpmath.atan(t) - 1) ** 2  # noqa: E731
     df = lambda t: 4 * (2 * mpmath.atan(t) - 1) / (1 + t**2)  # noqa: E731
 
