@@ -50,5 +50,5 @@ declaration = Declaration(
     limits=("inf", "0"),
     minimiser=math.inf,
     minimum="0",
-    closed_form=ClosedForm("Scott, section 4.3, with correction A1 (docs/paper-corrections.md)", from_risk_and_gap(_risk, _gap)),
+    closed_form=ClosedForm("Scott, section 4.3, with correction A1", from_risk_and_gap(_risk, _gap)),
 )
