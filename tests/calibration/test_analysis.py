@@ -193,7 +193,7 @@ def test_cost_loss_is_not_alpha_cc_and_says_why() -> None:
 
 
 def test_theorem_9_part_2_needs_calibration() -> None:
-    """Convex but not calibrated: mu and nu differ (erratum B1)."""
+    """Convex but not calibrated: mu and nu differ (correction B1)."""
     a = uneven.analyze(uneven.Loss("relu(1 + t)", "relu(1 - t)"), "1/10")
     assert a.nu([0.1, 0.2, 0.3, 0.4, 0.9]) == pytest.approx([0, 0.4, 0.2, 0, 0], abs=1e-12)
     assert a.mu([0.1, 0.2, 0.3]) == pytest.approx([0, 0, 0], abs=1e-9)
@@ -205,7 +205,7 @@ def test_theorem_9_part_2_needs_calibration() -> None:
 @pytest.mark.parametrize("name", ["hinge", "squared"])
 @pytest.mark.parametrize(("alpha", "gamma"), [("1/4", 2), ("1/4", "1/2"), ("4/5", 3), ("1/2", 10), ("9/20", 10)])
 def test_explicit_psi(name: str, alpha: str, gamma: object) -> None:
-    """FORMULAS section 4: psi of the hinge and of the squared error in closed form."""
+    """docs/theory.md, nu and psi in closed form: psi of the hinge and of the squared error in closed form."""
     a = uneven.analyze(uneven.UnevenMarginLoss(name, gamma=gamma, alpha=alpha))
     al, g = float(Fraction(alpha)), float(Fraction(str(gamma)))
     b, end = min(al, 1 - al), max(al, 1 - al)

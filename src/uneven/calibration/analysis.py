@@ -124,7 +124,7 @@ class Analysis:
         return self._over_eps(self._curves.nu, eps)
 
     def mu(self, eps: Any) -> Any:
-        """inf of H over |eta - alpha| >= eps (erratum A5)."""
+        """inf of H over |eta - alpha| >= eps (section 3 with correction A5)."""
         return self._over_eps(self._curves.mu, eps)
 
     def psi(self, eps: Any) -> Any:

@@ -1,7 +1,7 @@
 r"""The one alpha for which (phi(t), phi(-gamma t)/gamma) is calibrated, and the loss made from it.
 
 For convex phi it is 1/2 whatever gamma (corollary 2). For other phi it moves with gamma, and the target
-alpha is reached by reweighting (section 4.4, erratum A4): with odds(x) = x/(1-x), the loss
+alpha is reached by reweighting (section 4.4 with correction A4): with odds(x) = x/(1-x), the loss
 (phi(t), beta phi(-gamma t)) is alpha-CC iff odds(alpha) = beta gamma odds(alpha_phi(gamma)).
 """
 
