@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 import uneven
-from uneven.cli._comparison import compare, constant_rules, costs_of
 from uneven.cli._models import model_bytes, read_model
 from uneven.cli.main import main
 
@@ -162,25 +161,6 @@ def test_bad_models(folder: Path, model: Path) -> None:
 
     bad.write_bytes(io.dumps({"format": "uneven-model/1", "pipeline": Path}))
     assert "is not opened" in run("report", bad, cases).stderr
-
-
-def test_costs_are_compared_on_the_same_folds() -> None:
-    from sklearn.dummy import DummyClassifier
-
-    y = np.array([0] * 30 + [1] * 10)
-    X = np.zeros((40, 1))
-    models = {
-        "always": DummyClassifier(strategy="constant", constant=1),
-        "never": DummyClassifier(strategy="most_frequent"),
-    }
-    rows = compare(models, X, y, fp_cost=1, fn_cost=9)
-    constants = {row.name: row for row in constant_rules(y, 1, 9)}
-    assert rows[0].cost == pytest.approx(constants["always positive"].cost)
-    assert rows[1].cost == pytest.approx(constants["never positive"].cost)
-    assert rows[0].low <= rows[0].cost <= rows[0].high
-    assert costs_of(y, 1 - y, 1, 9).tolist() == [1] * 30 + [9] * 10
-    with pytest.raises(uneven.errors.UnevenError, match="two examples of each class"):
-        compare(models, X, np.array([0] * 39 + [1]), fp_cost=1, fn_cost=9)
 
 
 def test_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

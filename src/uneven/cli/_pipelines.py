@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
@@ -57,22 +58,12 @@ def float_or_text(value: str) -> float | str:
 def alternatives(fp_cost: float, fn_cost: float) -> dict[str, BaseEstimator]:
     """What someone would use instead."""
     threshold = fp_cost / (fp_cost + fn_cost)
+    plain = LogisticRegression(max_iter=2000)
     return {
-        "plain logistic regression": LogisticRegression(max_iter=2000),
+        "plain logistic regression": plain,
         "class-weighted": LogisticRegression(max_iter=2000, class_weight={0: fp_cost, 1: fn_cost}),
-        "threshold-moved": MovedThreshold(threshold),
+        "threshold-moved": FixedThresholdClassifier(plain, threshold=threshold, response_method="predict_proba"),
     }
-
-
-class MovedThreshold(LogisticRegression):  # type: ignore[misc]
-    """Logistic regression that predicts 1 where its probability exceeds the threshold of the costs."""
-
-    def __init__(self, threshold: float = 0.5) -> None:
-        super().__init__(max_iter=2000)
-        self.threshold = threshold
-
-    def predict(self, X: Any) -> np.ndarray:
-        return self.classes_[(self.predict_proba(X)[:, 1] > self.threshold).astype(int)]
 
 
 def assembled(columns: Columns, classifier: BaseEstimator) -> Pipeline:

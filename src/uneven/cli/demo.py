@@ -27,10 +27,10 @@ def demo(output: str) -> None:
     from sklearn.preprocessing import StandardScaler
 
     from uneven.calibration import certify, verify
-    from uneven.cli._comparison import compare, constant_rules
     from uneven.cli._pipelines import alternatives
     from uneven.costs import Cost
     from uneven.learners import UnevenClassifierCV, UnevenLinearClassifier
+    from uneven.metrics.comparison import compare, constant_costs
 
     X, benign = load_breast_cancer(return_X_y=True)
     y = 1 - benign
@@ -50,7 +50,7 @@ def demo(output: str) -> None:
     }
     models |= {name: scaled(model) for name, model in alternatives(FP_COST, FN_COST).items()}
     rows = compare(models, X, y, fp_cost=FP_COST, fn_cost=FN_COST, progress=said)
-    rows += constant_rules(y, FP_COST, FN_COST)
+    rows += constant_costs(y == 1, cost)
     said("fitting to all patients")
     model = scaled(tuned).fit(X, y)
     classifier = model[-1]

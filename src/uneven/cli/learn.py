@@ -54,10 +54,11 @@ def fit(
     """Fit a classifier that is right for your costs to a table (CSV or Parquet)."""
     from uneven import _inputs
     from uneven.cli import _tables
-    from uneven.cli._comparison import compare, constant_rules
     from uneven.cli._models import model_bytes
     from uneven.cli._pipelines import alternatives, assembled, learner
+    from uneven.costs import Cost
     from uneven.errors import UnevenError
+    from uneven.metrics.comparison import compare, constant_costs
 
     if kind == "svc" and loss is not None:
         raise UnevenError(f"--loss belongs to the linear learner; the support vector machine uses hinge, got {loss!r}")
@@ -76,7 +77,7 @@ def fit(
         models = {"uneven": ours}
         models |= {name: assembled(columns, model) for name, model in alternatives(*prices).items()}
         rows = compare(models, X, y, fp_cost=prices[0], fn_cost=prices[1], progress=said)
-        rows += constant_rules(y, *prices)
+        rows += constant_costs(y == 1, Cost(fp_cost=prices[0], fn_cost=prices[1]))
     said("fitting the model to all rows")
     ours.fit(X, y)
     done()
@@ -192,8 +193,9 @@ def report(model: str, data: str) -> None:
     from uneven import _inputs
     from uneven.calibration.implied_costs import costs_in_words
     from uneven.cli import _tables
-    from uneven.cli._comparison import constant_rules, costs_of, measured
     from uneven.cli._models import read_model
+    from uneven.costs import Cost
+    from uneven.metrics.comparison import constant_costs, estimated_cost
 
     content = read_model(model)
     about, pipeline = content["about"], content["pipeline"]
@@ -202,10 +204,10 @@ def report(model: str, data: str) -> None:
     y = chosen.astype(int)
     guess = pipeline.predict(_tables.prepared(frame[known], about["columns"])).astype(int)
     prices = [float(_inputs.positive(name, about[name])) for name in ("fp_cost", "fn_cost")]
-    per_example = costs_of(y, guess, *prices)
-    ours = measured("this model", per_example, float((guess > y).sum()), float((guess < y).sum()))
+    cost = Cost(fp_cost=prices[0], fn_cost=prices[1])
+    ours = estimated_cost("this model", cost, y == 1, guess == 1)
     alpha = chosen_learner(pipeline).analysis_.exact_alpha
     click.echo(f"{len(y)} rows, {int(y.sum())} positive; {costs_in_words(alpha)}.")
-    print_costs([ours, *constant_rules(y, *prices)], "on this table")
+    print_costs([ours, *constant_costs(y == 1, cost)], "on this table")
     click.echo("If the model was fitted to these rows, it looks better here than on new ones.")
     click.echo(about_loss(pipeline))
