@@ -36,7 +36,7 @@ def h_exponential(eta: np.ndarray, alpha: float, gamma: float) -> np.ndarray:
     ("name", "formula"), [("hinge", h_hinge), ("squared", h_squared), ("exponential", h_exponential)]
 )
 def test_h_and_nu_are_the_closed_forms(name: str, formula: object) -> None:
-    """Section 4 of the paper, with erratum A1; nu is the smaller of the two branches of H."""
+    """Section 4 of the paper, with correction A1; nu is the smaller of the two branches of H."""
     figure = figures.h_and_nu(name)
     axes = np.array(figure.axes).reshape(3, 2)
     for row, alpha in zip(axes, ALPHAS, strict=True):
@@ -74,9 +74,9 @@ def test_the_sigmoid() -> None:
     risk = figures.conditional_risk(etas=(0.3, 0.6))
     curves = [line for line in risk.axes[0].lines if line.get_xdata().size > 1]
     t, value = curves[0].get_data()
-    assert np.allclose(value, 0.3 / (1 + np.exp(t)) + 0.35 / (1 + np.exp(-2 * t)))  # erratum A2
+    assert np.allclose(value, 0.3 / (1 + np.exp(t)) + 0.35 / (1 + np.exp(-2 * t)))  # correction A2
     (disc,) = [line for line in risk.axes[0].lines if line.get_xdata().size == 1]
-    w = ((1 - 0.3) + np.sqrt((1 - 0.3) * (1 + 7 * 0.3))) / (2 * 0.3)  # the root of appendix B (erratum A3)
+    w = ((1 - 0.3) + np.sqrt((1 - 0.3) * (1 + 7 * 0.3))) / (2 * 0.3)  # the root of appendix B (correction A3)
     z = (w + np.sqrt(w**2 - 4)) / 2
     assert disc.get_xdata()[0] == pytest.approx(-np.log(z))
     sides = figures.sides()
@@ -126,6 +126,15 @@ def test_captions_and_bounds(name: str) -> None:
     figure = figures.draw(name)
     assert len(figure.get_label()) > 60
     assert "theorem" in figure.get_label() or "section" in figure.get_label() or "corollary" in figure.get_label()
+
+
+def test_the_gallery_shows_the_paper_first() -> None:
+    numbers = [record.paper_figure for record in figures.FIGURES.values()]
+    assert numbers == [1, 2, 3, 4, 5, 6, 7] + [None] * (len(numbers) - 7)
+
+
+def test_parameters_reach_the_figure() -> None:
+    assert "phi = ramp" in figures.draw("partial-losses", phis=("ramp",)).get_label()
 
 
 def test_any_phi_can_be_drawn() -> None:

@@ -119,7 +119,7 @@ def figures(names: tuple[str, ...], directory: str, kind: str, only_list: bool) 
 
     if only_list:
         for name, entry in FIGURES.items():
-            click.echo(f"{name:16s} {entry.title}")
+            click.echo(f"{name:16s} {entry.heading}")
         return
     page = write_gallery(directory, names, format=kind, progress=lambda name: click.echo(f"drawing {name}", err=True))
     click.echo(f"{page} shows them.")
