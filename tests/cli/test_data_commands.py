@@ -54,12 +54,12 @@ def model(folder: Path) -> Path:
     assert result.exit_code == 0, result.output
     for sentence in (
         "399 rows, ",
-        "1 rows without a label were left out.",
-        "Column 'constant' is not used: it never changes.",
-        "Column 'id' is not used: its 399 different texts name rows.",
-        "Column 'when' is not used: it is a date or a duration.",
+        "1 row without a label skipped.",
+        "Column 'constant' skipped: it has only one value.",
+        "Column 'id' skipped: looks like an ID (399 different values).",
+        "Column 'when' skipped: dates and durations are not supported.",
         "missing values, filled with the median and flagged.",
-        "missing values, a category of their own.",
+        "missing values, treated as a category.",
         "alpha='1/10'): calibrated",
         "threshold-moved",
         "never positive",
@@ -139,7 +139,7 @@ def test_bad_tables(folder: Path, model: Path) -> None:
     (folder / "noise.parquet").write_bytes(b"noise")
     assert "not a readable table" in sentence("fit", folder / "noise.parquet", *FIT, "-o", out)
     assert "--fn-cost must be positive" in sentence("fit", cases, *FIT[:-1], "-1", "-o", out)
-    assert "--loss belongs to the linear learner" in sentence(
+    assert "--loss is for the linear learner" in sentence(
         "fit", cases, *FIT, "--learner", "svc", "--loss", "hinge", "-o", out
     )
     assert "leave --gamma out" in sentence("fit", cases, *FIT, "--tune", "--gamma", "2", "-o", out)
