@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from click import unstyle
 from click.testing import CliRunner, Result
 from terminal import in_terminal
 
 import uneven
+import uneven.cli.commands
 from uneven.cli.main import main
 
 
@@ -74,7 +76,7 @@ def test_figures(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["hinge.svg", "index.html"]
     assert "drawing hinge" in result.stderr
-    assert len(run("figures", "--list").output.splitlines()) == 11
+    assert [line.split()[0] for line in run("figures", "--list").output.splitlines()] == list(uneven.figures.FIGURES)
 
 
 @pytest.mark.parametrize(
@@ -159,6 +161,18 @@ def test_in_a_terminal(colour: bool) -> None:
         assert "\x1b[3" not in shown
 
 
+@pytest.mark.parametrize("columns", [50, 60, 79, 80, 120])
+def test_formulas_stay_whole_in_terminals_of_any_width(columns: int) -> None:
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns), "NO_COLOR": "1"}
+    status, shown = in_terminal([*COMMAND, "losses"], environment)
+    assert status == 0
+    for name in uneven.losses.names():
+        assert name in shown
+        assert uneven.phi(name).text in shown
+    assert "2.816 : 1" in shown if columns >= 100 else "FN : FP = 2.816 : 1 at gamma = 4" in shown
+    assert max(map(len, unstyle(shown).splitlines())) <= columns
+
+
 def test_a_bar_moves_in_a_terminal(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("x,y\n" + "".join(f"{k % 7},{'a' if k % 3 else 'b'}\n" for k in range(60)))
@@ -170,9 +184,27 @@ def test_a_bar_moves_in_a_terminal(tmp_path: Path) -> None:
     assert "[############............] repeat 2 of 2, fold 1 of 5" in shown
 
 
+def test_the_help_names_every_command_and_what_it_does() -> None:
+    shown = run("--help").output
+    files = Path(uneven.cli.commands.__file__).parent.glob("[a-z]*.py")
+    names = sorted(file.stem.replace("_", "-") for file in files)
+    assert [line.split()[0] for line in shown.split("Commands:")[1].strip().splitlines()] == names
+    assert "..." not in shown.split("Commands:")[1]  # each fits on its line
+    assert run("implied_cost", "hinge").exit_code == 2  # commands are written with hyphens
+
+
 def test_help_is_light() -> None:
-    """--help loads neither NumPy nor the engine."""
+    """--help imports neither NumPy nor scikit-learn."""
     code = "import sys; from click.testing import CliRunner; from uneven.cli.main import main; "
-    code += "print(CliRunner().invoke(main, ['check', '--help']).exit_code, 'numpy' in sys.modules)"
+    code += "print([CliRunner().invoke(main, [*words, '--help']).exit_code for words in ([], ['check'])]);"
+    code += "print([name for name in ('numpy', 'rich', 'sklearn') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["0", "False"]
+    assert done.stdout.splitlines() == ["[0, 0]", "[]"]
+
+
+def test_one_command_does_not_import_another() -> None:
+    code = "import sys; from click.testing import CliRunner; from uneven.cli.main import main; "
+    code += "CliRunner().invoke(main, ['verify', '--help']);"
+    code += "print([name for name in sys.modules if name.startswith('uneven.cli.commands.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['uneven.cli.commands.verify']"

@@ -128,6 +128,15 @@ def test_captions_and_bounds(name: str) -> None:
     assert "theorem" in figure.get_label() or "section" in figure.get_label() or "corollary" in figure.get_label()
 
 
+def test_the_gallery_shows_the_paper_first() -> None:
+    numbers = [record.paper_figure for record in figures.FIGURES.values()]
+    assert numbers == [1, 2, 3, 4, 5, 6, 7] + [None] * (len(numbers) - 7)
+
+
+def test_parameters_reach_the_figure() -> None:
+    assert "phi = ramp" in figures.draw("partial-losses", phis=("ramp",)).get_label()
+
+
 def test_any_phi_can_be_drawn() -> None:
     mine = uneven.phi("softplus(-t) + relu(-t)**2/2")
     assert figures.partial_losses((mine, "tangent"), gammas=(3,)).axes

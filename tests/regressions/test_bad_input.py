@@ -169,12 +169,12 @@ def mixed(*labels: object) -> np.ndarray:
 @pytest.mark.parametrize(
     ("y_true", "pos_label", "says"),
     [
-        ([0, 1], [1], r"pos_label must be one of the labels 0, 1, got \[1\]"),
+        ([0, 1], [1], r"pos_label must be one of the labels 0 and 1, got \[1\]"),
         ([1, 1], (1,), "pos_label must be one of the labels"),
         ([1, 1], math.nan, "pos_label must be one of the labels"),
         ([1, 1], np.array(1), "pos_label must be one of the labels"),
         ([[1], [1, 2]], None, "y_true must be a one-dimensional array"),
-        (mixed(1, "a"), None, "pos_label must say which of the labels 'a', 1"),
+        (mixed(1, "a"), None, "pos_label must say which of the labels 'a' and 1"),
         (mixed([1], [2]), None, "y_true must hold numbers, booleans or strings"),
         (mixed((1, 2), (2,)), None, "y_true must hold numbers, booleans or strings"),
         (np.array([1, 2], dtype="M8[s]"), 1, "y_true must hold numbers, booleans or strings"),

@@ -1,7 +1,10 @@
-"""A command group whose errors are one sentence and exit code 2, never a traceback."""
+"""The group of commands: each is a file in the folder ``commands``, imported when it is asked for."""
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,24 +12,35 @@ import click
 from uneven.errors import UnevenError
 
 
-class Failure(click.ClickException):
+class InputFailure(click.ClickException):
     """Bad input: one sentence on stderr, exit code 2."""
 
     exit_code = 2
 
 
-class Commands(click.Group):
-    """Turns what a user can cause into a :class:`Failure`."""
+class CommandFolder(click.Group):
+    """Finds its commands in the folder, and turns errors a user can cause into one sentence and exit code 2."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        files = pkgutil.iter_modules([str(Path(__file__).parent / "commands")])
+        return sorted(file.name.replace("_", "-") for file in files)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(importlib.import_module(f"uneven.cli.commands.{name}"), name)
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except UnevenError as error:
-            raise Failure(" ".join(str(error).split())) from None
-        except BrokenPipeError:  # the reader has had enough; click ends quietly
+            raise InputFailure(" ".join(str(error).split())) from None
+        except BrokenPipeError:  # the reader of a pipe stopped early; click ends quietly
             raise
         except UnicodeDecodeError as error:
-            raise Failure(f"a file is not UTF-8 text: {error.reason} at byte {error.start}") from None
+            raise InputFailure(f"a file is not UTF-8 text: {error.reason} at byte {error.start}") from None
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
-            raise Failure(f"{where}{error.strerror or error}") from None
+            raise InputFailure(f"{where}{error.strerror or error}") from None

@@ -1,4 +1,4 @@
-"""How a loss and its costs are named on the command line."""
+"""Options that name a loss and its costs."""
 
 from __future__ import annotations
 
@@ -16,15 +16,22 @@ Command = Callable[..., Any]
 
 _OPTIONS = (
     click.argument("loss", required=False),
-    click.option("--gamma", metavar="G", help="Margin asymmetry of the negative class, such as 2 or 1/3."),
-    click.option("--beta", metavar="B", help="Factor of the negative class; by default exactly 1/gamma."),
-    click.option("--positive", metavar="EXPR", help="Instead of LOSS: what a positive example pays, in t."),
-    click.option("--negative", metavar="EXPR", help="Instead of LOSS: what a negative example pays, in t."),
-    click.option("--alpha", metavar="A", help="Cost parameter: a false positive costs alpha, a miss 1 - alpha."),
+    click.option(
+        "--gamma", metavar="G", help="Margin asymmetry, such as 2 or 1/3; the negative loss is beta*phi(-gamma*t)."
+    ),
+    click.option(
+        "--beta", metavar="B", help="Factor of the negative loss beta*phi(-gamma*t); by default exactly 1/gamma."
+    ),
+    click.option("--positive", metavar="EXPR", help="Instead of LOSS: loss of a positive example, in t."),
+    click.option("--negative", metavar="EXPR", help="Instead of LOSS: loss of a negative example, in t."),
+    click.option("--alpha", metavar="A", help="A false positive costs alpha, a false negative 1 - alpha."),
     click.option("--fp-cost", metavar="X", help="Cost of a false positive (with --fn-cost, instead of --alpha)."),
     click.option("--fn-cost", metavar="Y", help="Cost of a false negative."),
     click.option("--weighted", is_flag=True, help="Weight the loss by the costs first: (1 - alpha) L1, alpha L-1."),
 )
+
+#: The switch of commands that can print JSON.
+json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,7 @@ class Request:
 
 
 def loss_options(command: Command) -> Command:
-    """LOSS and the options that describe it."""
+    """Give a command the argument LOSS and the options that describe it; see :func:`read_request`."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -53,7 +60,7 @@ def read_request(
     fn_cost: str | None,
     weighted: bool,
 ) -> Request:
-    """What the options say, or an error that says which do not go together."""
+    """The loss and the alpha that the options describe; an error names options that exclude each other."""
     from uneven.errors import UnevenError
     from uneven.losses import Loss, UnevenMarginLoss
 

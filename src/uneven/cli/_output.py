@@ -1,4 +1,4 @@
-"""Where a command writes: a console that knows pipes and NO_COLOR, and files written whole or not at all."""
+"""Where a command writes: a console that respects pipes and NO_COLOR, and files that are complete or absent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Colours on a terminal unless NO_COLOR is set; through a pipe plain text whose lines are never wrapped."""
+    """A console: colours on a terminal unless NO_COLOR is set; plain text without line breaks through a pipe."""
     from rich.console import Console as NewConsole
 
     stream = sys.stderr if stderr else sys.stdout
@@ -23,7 +23,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def write_whole(path: str | Path, data: str | bytes) -> None:
-    """Write a file that is complete or not there: first beside it, then moved into place."""
+    """Write to a temporary file in the same folder, then move it into place, so that no file is half written."""
     target = Path(path)
     raw = data.encode() if isinstance(data, str) else data
     handle, partial = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")

@@ -1,4 +1,4 @@
-"""From a table to a classifier: what is done to its columns, and the learners that are compared."""
+"""From a table to a classifier: preprocessing of the columns, and the classifiers that are compared."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
+from uneven import _inputs
 from uneven.cli._tables import Columns
+from uneven.costs import Cost
 from uneven.learners import UnevenClassifierCV, UnevenLinearClassifier, UnevenSVC
 
 MISSING = "missing"
 
 
 def as_texts(values: Any) -> np.ndarray:
-    """Categories as texts, missing ones marked."""
+    """Categories as strings; a missing one becomes the category "missing"."""
     import pandas as pd
 
     frame = pd.DataFrame(values)
@@ -27,7 +30,7 @@ def as_texts(values: Any) -> np.ndarray:
 
 
 def preprocessing(columns: Columns) -> ColumnTransformer:
-    """Numbers: median for missing ones (which are flagged), then scaled. Texts: one column for each of them."""
+    """Numbers are scaled, missing ones filled with the median and flagged; strings are one-hot encoded."""
     numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
     texts = make_pipeline(
         FunctionTransformer(as_texts, feature_names_out="one-to-one"),
@@ -36,44 +39,41 @@ def preprocessing(columns: Columns) -> ColumnTransformer:
     return ColumnTransformer([("numbers", numbers, columns.numeric), ("texts", texts, columns.categorical)])
 
 
+def read_costs(fp_cost: str, fn_cost: str) -> Cost:
+    """Two positive costs as doubles."""
+    fp, fn = (float(_inputs.positive(*given)) for given in (("--fp-cost", fp_cost), ("--fn-cost", fn_cost)))
+    return Cost(fp_cost=fp, fn_cost=fn)
+
+
 def learner(kind: str, loss: str | None, fp_cost: str, fn_cost: str, *, tune: bool, gamma: str) -> BaseEstimator:
-    """The classifier that was asked for; labels are 0 and 1."""
-    costs: dict[str, Any] = {"fp_cost": float_or_text(fp_cost), "fn_cost": float_or_text(fn_cost)}
+    """The classifier that was asked for; its labels are 0 and 1."""
+    costs: dict[str, Any] = {"fp_cost": _float_or_text(fp_cost), "fn_cost": _float_or_text(fn_cost)}
     if tune:
         return UnevenClassifierCV(kind, loss=loss, **costs) if loss else UnevenClassifierCV(kind, **costs)
     if kind == "svc":
-        return UnevenSVC(margin_gamma=float_or_text(gamma), **costs)
-    return UnevenLinearClassifier(loss or "logistic", margin_gamma=float_or_text(gamma), **costs)
+        return UnevenSVC(margin_gamma=_float_or_text(gamma), **costs)
+    return UnevenLinearClassifier(loss or "logistic", margin_gamma=_float_or_text(gamma), **costs)
 
 
-def float_or_text(value: str) -> float | str:
-    """A cost as scikit-learn likes it, a number; 1/3 stays exact."""
+def _float_or_text(value: str) -> float | str:
+    """A decimal as the float a Python user would give; a fraction such as 1/3 as text, which is read exactly."""
     try:
         return float(value)
     except ValueError:
         return value
 
 
-def alternatives(fp_cost: float, fn_cost: float) -> dict[str, BaseEstimator]:
-    """What someone would use instead."""
-    threshold = fp_cost / (fp_cost + fn_cost)
+def alternatives(cost: Cost) -> dict[str, BaseEstimator]:
+    """What is commonly used when costs are unequal."""
+    plain = LogisticRegression(max_iter=2000)
+    weights = {0: cost.fp_cost, 1: cost.fn_cost}
     return {
-        "plain logistic regression": LogisticRegression(max_iter=2000),
-        "class-weighted": LogisticRegression(max_iter=2000, class_weight={0: fp_cost, 1: fn_cost}),
-        "threshold-moved": MovedThreshold(threshold),
+        "plain logistic regression": plain,
+        "class-weighted": LogisticRegression(max_iter=2000, class_weight=weights),
+        "threshold-moved": FixedThresholdClassifier(plain, threshold=cost.alpha, response_method="predict_proba"),
     }
 
 
-class MovedThreshold(LogisticRegression):  # type: ignore[misc]
-    """Logistic regression that predicts 1 where its probability exceeds the threshold of the costs."""
-
-    def __init__(self, threshold: float = 0.5) -> None:
-        super().__init__(max_iter=2000)
-        self.threshold = threshold
-
-    def predict(self, X: Any) -> np.ndarray:
-        return self.classes_[(self.predict_proba(X)[:, 1] > self.threshold).astype(int)]
-
-
 def assembled(columns: Columns, classifier: BaseEstimator) -> Pipeline:
+    """Preprocessing and a classifier in one pipeline."""
     return Pipeline([("columns", preprocessing(columns)), ("classifier", classifier)])

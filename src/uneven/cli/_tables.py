@@ -12,7 +12,7 @@ from uneven._inputs import brief
 from uneven.errors import MissingExtraError, UnevenError
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".pq")
-_MANY = 200  # distinct texts beyond which a column names rows rather than describes them
+_MANY = 200  # a column with more distinct strings may be an ID
 
 
 def read_table(path: str) -> Any:
@@ -40,7 +40,7 @@ def read_table(path: str) -> Any:
 
 
 def table_bytes(frame: Any, path: str) -> bytes:
-    """A data frame as the bytes of a CSV or Parquet file, by the ending of the path."""
+    """A data frame as the bytes of a CSV or Parquet file; the ending of the path decides which."""
     import io
 
     buffer = io.BytesIO()
@@ -58,11 +58,11 @@ def table_bytes(frame: Any, path: str) -> bytes:
 
 @dataclass(frozen=True)
 class Columns:
-    """What each column is used for, and why some are not used."""
+    """Which columns are used as numbers and as categories, and why others are skipped."""
 
     numeric: list[str]
     categorical: list[str]
-    left_out: dict[str, str]
+    skipped: dict[str, str]
 
     @property
     def used(self) -> list[str]:
@@ -70,42 +70,42 @@ class Columns:
 
 
 def sorted_columns(frame: Any, target: str) -> Columns:
-    """Numbers are scaled, texts one-hot encoded; constants, dates and columns that name rows are left out."""
+    """Sort columns into numbers and categories; constants, dates and columns that look like an ID are skipped."""
     from pandas.api import types
 
     numeric: list[str] = []
     categorical: list[str] = []
-    left_out: dict[str, str] = {}
+    skipped: dict[str, str] = {}
     for name in frame.columns:
         if name == target:
             continue
         column = frame[name]
         distinct = column.nunique(dropna=True)
         if distinct == 0 or (distinct == 1 and not column.isna().any()):
-            left_out[name] = "it never changes"
+            skipped[name] = "it has only one value"
         elif types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column):
-            left_out[name] = "it is a date or a duration"
+            skipped[name] = "dates and durations are not supported"
         elif types.is_bool_dtype(column) or not types.is_numeric_dtype(column):
             if distinct > _MANY and distinct > len(column) / 2:
-                left_out[name] = f"its {distinct} different texts name rows"
+                skipped[name] = f"looks like an ID ({distinct:,} different values)"
             else:
                 categorical.append(name)
         else:
             numeric.append(name)
     if not numeric and not categorical:
-        raise UnevenError("no column can be used to predict: " + "; ".join(f"{k}: {v}" for k, v in left_out.items()))
-    return Columns(numeric, categorical, left_out)
+        raise UnevenError("no column can be used for prediction: " + "; ".join(f"{k}: {v}" for k, v in skipped.items()))
+    return Columns(numeric, categorical, skipped)
 
 
 def read_target(frame: Any, target: str, positive: str) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows have a label, and whether it is the positive one."""
+    """Which rows have a label, and for each of those whether it is the positive one."""
     if target not in frame.columns:
         raise UnevenError(f"there is no column {target!r}; the columns are {', '.join(map(repr, frame.columns))}"[:400])
     known = frame[target].notna().to_numpy()
     labels = frame[target][known]
     values = labels.astype(str)
     chosen = (values == positive).to_numpy()
-    if not chosen.any():  # 1 may have been read as 1.0
+    if not chosen.any():  # pandas may have read 1 as 1.0
         number = _number(positive)
         chosen = np.array([number is not None and _number(value) == number for value in values])
     found = list(dict.fromkeys(values))
@@ -124,8 +124,8 @@ def _number(text: str) -> float | None:
         return None
 
 
-def prepared(frame: Any, columns: list[str]) -> Any:
-    """The columns a model expects, texts as str with missing ones marked, or an error that names what is missing."""
+def required_columns(frame: Any, columns: list[str]) -> Any:
+    """The columns a model expects; an error names those that are missing."""
     absent = [name for name in columns if name not in frame.columns]
     if absent:
         raise UnevenError(

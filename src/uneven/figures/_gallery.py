@@ -1,19 +1,17 @@
-"""The figures by name, files of them, and a page that lists them."""
+"""The figures by name, files of them, and a page that shows them."""
 
 from __future__ import annotations
 
 import html
+import importlib
+import pkgutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uneven._inputs import brief
 from uneven.errors import UnevenError
-from uneven.figures.guarantees import all_losses, implied_costs, psi_enclosed, regret_bound
-from uneven.figures.partial_losses import partial_losses
-from uneven.figures.regret import h_and_nu
-from uneven.figures.sigmoid import alpha_of_gamma, conditional_risk, sides
+from uneven.figures._record import GalleryFigure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,42 +19,36 @@ if TYPE_CHECKING:
 FORMATS = ("png", "svg", "pdf")
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A figure of the gallery: its title, and how it is drawn."""
-
-    title: str
-    draw: Callable[[], Figure]
-
-
-#: The seven figures of the paper in its order, then ours.
-FIGURES: dict[str, Entry] = {
-    "partial-losses": Entry("Partial losses (the paper's figure 1)", partial_losses),
-    "hinge": Entry("Uneven hinge loss (figure 2)", lambda: h_and_nu("hinge")),
-    "squared": Entry("Uneven squared error loss (figure 3)", lambda: h_and_nu("squared")),
-    "exponential": Entry("Uneven exponential loss (figure 4)", lambda: h_and_nu("exponential")),
-    "sigmoid-risk": Entry("Conditional risk of the uneven sigmoid (figure 5)", conditional_risk),
-    "sigmoid-sides": Entry("The two sides of the uneven sigmoid (figure 6)", sides),
-    "alpha-of-gamma": Entry("The alpha of the uneven sigmoid (figure 7)", alpha_of_gamma),
-    "psi": Entry("psi, enclosed", psi_enclosed),
-    "regret-bound": Entry("Surrogate regret in, cost regret out", regret_bound),
-    "implied-costs": Entry("The costs a loss assumes", implied_costs),
-    "all-losses": Entry("Every registered phi", all_losses),
-}
+def _found() -> dict[str, GalleryFigure]:
+    """Every record in the tuple ``GALLERY`` of a file of this folder."""
+    files = [file.name for file in pkgutil.iter_modules([str(Path(__file__).parent)]) if not file.name.startswith("_")]
+    modules = [importlib.import_module(f"uneven.figures.{name}") for name in files]
+    records: list[GalleryFigure] = [record for module in modules for record in getattr(module, "GALLERY", ())]
+    return {record.name: record for record in sorted(records, key=lambda record: record.place)}
 
 
-def draw(name: str) -> Figure:
-    """A figure by its name.
+#: The figures of the gallery by name: those of the paper in its order, then the others.
+FIGURES: dict[str, GalleryFigure] = _found()
+
+
+def draw(name: str, **parameters: Any) -> Figure:
+    """A figure by its name; parameters go to the function that draws it.
 
     Examples
     --------
     >>> from uneven import figures
     >>> figures.draw("hinge").get_label()[:12]
     'Uneven hinge'
+    >>> len(figures.draw("regret-bound", phis=("hinge",), alpha="1/3").axes)
+    1
     """
+    _require_figure(name)
+    return FIGURES[name].draw(**parameters)
+
+
+def _require_figure(name: str) -> None:
     if name not in FIGURES:
         raise UnevenError(f"there is no figure {brief(name)}; there are {', '.join(FIGURES)}")
-    return FIGURES[name].draw()
 
 
 def write_gallery(
@@ -71,7 +63,7 @@ def write_gallery(
     Parameters
     ----------
     directory : path
-        Made if it is not there.
+        Created if it does not exist.
     names : sequence of str
         Keys of :data:`FIGURES`; all of them if empty.
     format : {"png", "svg", "pdf"}
@@ -82,8 +74,7 @@ def write_gallery(
         raise UnevenError(f"the format must be one of {', '.join(FORMATS)}, got {brief(format)}")
     chosen = list(dict.fromkeys(names)) or list(FIGURES)
     for name in chosen:
-        if name not in FIGURES:
-            raise UnevenError(f"there is no figure {brief(name)}; there are {', '.join(FIGURES)}")
+        _require_figure(name)
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     entries = []
@@ -95,7 +86,7 @@ def write_gallery(
         partial = file.with_suffix(f".partial.{format}")
         figure.savefig(partial, dpi=160)
         partial.replace(file)
-        entries.append(_entry(FIGURES[name].title, str(figure.get_label()), file.name, format))
+        entries.append(_entry(FIGURES[name].heading, str(figure.get_label()), file.name, format))
     page = folder / "index.html"
     page.write_text(_PAGE.format(entries="\n".join(entries)), encoding="utf-8")
     return page
@@ -116,8 +107,8 @@ figure {{ margin: 2.5rem 0; }} img {{ max-width: 100%; height: auto; }}
 figcaption {{ color: #555; font-size: .9rem; }}
 </style></head><body>
 <h1>Figures</h1>
-<p>Drawn by uneven from its own engine: the seven figures of C. Scott, <em>Calibrated Surrogate Losses for
-Classification with Label-Dependent Costs</em>, and a few more.</p>
+<p>Drawn by uneven: the figures of C. Scott, <em>Calibrated Surrogate Losses for Classification with Label-Dependent
+Costs</em>, and a few more.</p>
 {entries}
 </body></html>
 """

@@ -1,4 +1,4 @@
-"""Probabilities at which to draw a curve: more where it bends, and two at a jump."""
+"""Where to evaluate a curve so that the drawn polygon looks smooth: more points where it bends."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable
 import numpy as np
 
 _ROUNDS = 7
-_BEND = 1.5e-3  # of the height of the curve
+_BEND = 1.5e-3  # as a share of the height of the curve
 
 
 def sampled(
     function: Callable[[np.ndarray], np.ndarray], low: float, high: float, *, start: int = 61
 ) -> tuple[np.ndarray, np.ndarray]:
-    """x and y from low to high: intervals whose middle lies off the chord are halved, up to seven times.
+    """x and y from low to high: an interval whose middle lies off the chord is halved, up to seven times.
 
-    Ends are approached geometrically as well, where roots and logarithms are steep.
+    The points close in geometrically on both ends, where roots and logarithms are steep.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How every figure looks: colours that colour-blind readers and printers keep apart, one font size, one width."""
+"""How every figure looks: colours that colour-blind readers can tell apart, dashes for grey prints, one font size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette without its yellow, and a dash pattern for each, so that grey prints stay readable.
+# Okabe and Ito's palette without its yellow. Each colour has its own dashes, so that grey prints stay readable.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (5, 1.2, 1.2, 1.2)), (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)), "-")
 GREY = "#666666"
@@ -38,7 +38,7 @@ _SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw inside this block; a :class:`MissingExtraError` names the extra if Matplotlib is not there."""
+    """Use our style inside this block; a :class:`MissingExtraError` names the extra if Matplotlib is missing."""
     try:
         import matplotlib as mpl
     except ImportError:
@@ -48,7 +48,7 @@ def styled() -> Iterator[None]:
 
 
 def panels(rows: int, columns: int, *, width: float = 7.2, height: float | None = None, **options: Any) -> Any:
-    """A figure outside pyplot's registry (so that none leaks), and its axes as an array."""
+    """A figure and its axes as an array. pyplot does not know the figure, so nobody has to close it."""
     from matplotlib.figure import Figure as NewFigure
 
     tall = height if height is not None else 2.3 * rows + 0.9
@@ -57,7 +57,7 @@ def panels(rows: int, columns: int, *, width: float = 7.2, height: float | None 
 
 
 def captioned(figure: Figure, caption: str) -> Figure:
-    """The figure with its caption below; the text is also kept as the figure's label."""
+    """The figure with a caption below; ``figure.get_label()`` returns the caption."""
     width = int(figure.get_figwidth() * 15.5)
     figure.supxlabel(textwrap.fill(caption, width), fontsize=8, color=GREY, x=0.01, ha="left")
     figure.set_label(caption)
@@ -70,6 +70,6 @@ def curve_style(k: int) -> dict[str, Any]:
 
 
 def jump(axes: Axes, x: float, closed: float, opened: float, colour: str) -> None:
-    """The two ends of a curve at a jump: a full disc where its value is, a ring where it is not."""
+    """Mark a jump: a disc at the value of the curve, a ring at its limit from the other side."""
     axes.plot([x], [closed], "o", color=colour, markersize=4, zorder=4)
     axes.plot([x], [opened], "o", color=colour, markerfacecolor="white", markersize=4, zorder=4)

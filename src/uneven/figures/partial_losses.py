@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uneven._inputs import Exact
+from uneven.figures._record import GalleryFigure
 from uneven.figures._sampling import sampled
 from uneven.figures._style import captioned, curve_style, panels, styled
 from uneven.losses import Phi, UnevenMarginLoss, phi
@@ -21,7 +22,7 @@ def partial_losses(
     gammas: tuple[Exact, ...] = ("1/2", 1, 2),
     reach: float = 3.0,
 ) -> Figure:
-    r"""L(1, t) and L(-1, t) for several phi (rows' worth of columns) and gamma.
+    r"""L(1, t) and L(-1, t): one panel per phi, one curve per gamma.
 
     Parameters
     ----------
@@ -58,3 +59,6 @@ def partial_losses(
             f"Partial losses of the uneven margin loss for phi = {names} (definition 4): L1(t) = phi(t) does not "
             "depend on gamma, L-1(t) = phi(-gamma t)/gamma does; all slopes at t = 0 have one size (corollary 2).",
         )
+
+
+GALLERY = (GalleryFigure("partial-losses", "Partial losses", partial_losses, paper_figure=1),)

@@ -22,6 +22,7 @@ from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.svc import UnevenSVC, affine
 from uneven.learners.tuning.hinge_path import is_one_fit, moved, own_c, svc_fits
 from uneven.learners.tuning.linear_path import linear_fits
+from uneven.metrics.expected_cost import mean_cost
 from uneven.solvers.kernel.gram import Room
 from uneven.solvers.linear.path import Follower
 
@@ -69,9 +70,8 @@ class Task:
     scorer: Callable[[Any, Any, Any], float] | None
 
     def expected_cost(self, truth: np.ndarray, said: np.ndarray, weight: np.ndarray) -> float:
-        """As :func:`uneven.metrics.expected_cost`, of decisions instead of labels; weights sum to 1."""
-        fp_cost, fn_cost = map(float, self.cost.exact_costs)
-        return fp_cost * float(weight[~truth & said].sum()) + fn_cost * float(weight[truth & ~said].sum())
+        """As :func:`uneven.metrics.expected_cost`, of decisions instead of labels."""
+        return mean_cost(self.cost, truth, said, weight)
 
 
 @dataclass

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from uneven._inputs import Exact
-from uneven.calibration import Analysis, analyze
-from uneven.calibration.calibrated_losses import calibrated_loss
+from uneven.calibration import Analysis, analyze, calibrated_loss
+from uneven.figures._record import GalleryFigure
 from uneven.figures._sampling import sampled
 from uneven.figures._style import captioned, curve_style, jump, panels, styled
 from uneven.losses import Phi, phi
@@ -26,7 +27,14 @@ def h_and_nu(
 ) -> Figure:
     r"""H (left) and nu (right) of the calibrated loss :math:`L_\alpha`, one row per alpha, one curve per gamma.
 
-    At a jump of nu, which can only be at min(alpha, 1 - alpha), a disc marks the value and a ring the limit.
+    nu can jump only at min(alpha, 1 - alpha); there a disc marks its value and a ring its limit from the right.
+
+    Parameters
+    ----------
+    function : name, expression or phi
+    alphas : numbers in (0, 1)
+    gammas : positive numbers
+        Margin asymmetries.
 
     Examples
     --------
@@ -39,8 +47,9 @@ def h_and_nu(
         figure, axes = panels(len(alphas), 2, height=2.0 * len(alphas) + 1.0)
         for row, alpha in zip(axes, alphas, strict=True):
             for k, gamma in enumerate(gammas):
-                analysis = analyze(calibrated_loss(chosen, alpha=alpha, gamma=gamma))
-                _h(row[0], analysis, k, rf"$\gamma = {float(eval_gamma(gamma)):g}$")
+                loss = calibrated_loss(chosen, alpha=alpha, gamma=gamma)
+                analysis = analyze(loss)
+                _h(row[0], analysis, k, rf"$\gamma = {loss.gamma:g}$")
                 _nu(row[1], analysis, k)
             row[0].set(xlim=(0, 1), ylabel=rf"$\alpha = {analysis.alpha:g}$", ylim=(0, None))
             row[1].set(xlim=(0, analysis.largest_regret), ylim=(0, None))
@@ -55,13 +64,6 @@ def h_and_nu(
             f"{', '.join(map(str, alphas))}. Where nu jumps, at min(alpha, 1 - alpha), a disc marks its value and a "
             "ring the limit from the right; the regret bound psi is the convex hull of nu (theorem 1).",
         )
-
-
-def eval_gamma(gamma: Exact) -> float:
-    """A gamma as a float for a label."""
-    from uneven import _inputs
-
-    return float(_inputs.positive("gamma", gamma))
 
 
 def _h(axes: Axes, analysis: Analysis, k: int, label: str) -> None:
@@ -82,3 +84,10 @@ def _nu(axes: Axes, analysis: Analysis, k: int) -> None:
     closed, opened = analysis.nu(near), float(y[0])
     if opened > closed + 1e-6 * float(y.max()):
         jump(axes, near, closed, opened, style["color"])
+
+
+GALLERY = (
+    GalleryFigure("hinge", "Uneven hinge loss", partial(h_and_nu, "hinge"), paper_figure=2),
+    GalleryFigure("squared", "Uneven squared error loss", partial(h_and_nu, "squared"), paper_figure=3),
+    GalleryFigure("exponential", "Uneven exponential loss", partial(h_and_nu, "exponential"), paper_figure=4),
+)

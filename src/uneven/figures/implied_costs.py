@@ -1,0 +1,73 @@
+"""The cost ratio that each of several losses assumes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from uneven.calibration import implied_alpha
+from uneven.figures._record import GalleryFigure
+from uneven.figures._style import COLOURS, GREY, captioned, panels, styled
+from uneven.losses import Loss, Phi, UnevenMarginLoss
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def implied_costs(losses: dict[str, Loss | Phi | str] | None = None) -> Figure:
+    """The cost ratio that each loss silently assumes.
+
+    Parameters
+    ----------
+    losses : dict of str to Loss, phi, name or expression, optional
+        By default six losses in common use.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> figure = uneven.figures.implied_costs({"weighted": uneven.Loss("10*softplus(-t)", "softplus(t)")})
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['weighted']
+    """
+    p = "relu(expit(t) - 0.05)"
+    given = losses or {
+        "logistic": "logistic",
+        "logistic, positives weighted 10": Loss("10*softplus(-t)", "softplus(t)"),
+        "focal, weight 0.25 on positives": Loss("0.25*expit(-t)**2*softplus(-t)", "0.75*expit(t)**2*softplus(t)"),
+        "asymmetric (1, 4, clip 0.05)": Loss("expit(-t)*softplus(-t)", f"-log(1 - {p})*{p}**4"),
+        "sigmoid, gamma = 4": UnevenMarginLoss("sigmoid", gamma=4),
+        "hinge, gamma = 2, beta = 3": UnevenMarginLoss("hinge", gamma=2, beta=3),
+    }
+    ratios = {name: implied_alpha(loss).cost_ratio for name, loss in given.items()}
+    with styled():
+        figure, ((axes,),) = panels(1, 1, width=6.4, height=0.42 * len(given) + 1.6)
+        for k, ratio in enumerate(ratios.values()):
+            if ratio is None:
+                axes.annotate("none", (1, k), (4, 0), textcoords="offset points", va="center", color=GREY)
+                continue
+            axes.plot([1, ratio], [k, k], color=COLOURS[0], linewidth=3, solid_capstyle="butt")
+            axes.plot([ratio], [k], "o", color=COLOURS[0], markersize=7)
+            text = f"{ratio:.3g} : 1" if ratio >= 1 else f"1 : {1 / ratio:.3g}"
+            side = 1 if ratio >= 1 else -1
+            axes.annotate(
+                text,
+                (ratio, k),
+                (8 * side, 0),
+                textcoords="offset points",
+                va="center",
+                ha="left" if side > 0 else "right",
+            )
+        axes.axvline(1, color=GREY, linewidth=0.8)
+        axes.set_xscale("log")
+        axes.margins(x=0.25, y=0.12)
+        axes.set_yticks(range(len(ratios)), list(ratios))
+        axes.invert_yaxis()
+        axes.set_xlabel("cost of a false negative : cost of a false positive")
+        axes.grid(axis="y", visible=False)
+        return captioned(
+            figure,
+            "The costs each loss assumes, whether its author knew or not: the one alpha for which it is calibrated, as "
+            "a ratio (1 - alpha) : alpha (theorem D: there is at most one).",
+        )
+
+
+GALLERY = (GalleryFigure("implied-costs", "The costs a loss assumes", implied_costs),)

@@ -1,0 +1,182 @@
+"""Labels of two classes, which of them is positive, and the weights of examples: how they are read and checked."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from uneven import _inputs
+from uneven._inputs import brief
+from uneven.costs import as_cost_errors
+from uneven.errors import CostError
+
+
+def read_vector(name: str, value: Any) -> np.ndarray:
+    """Doubles without NaN in one dimension."""
+    with as_cost_errors():
+        array, scalar = _inputs.float_array(name, value)
+    if scalar or array.ndim != 1:
+        shape = () if scalar else array.shape
+        raise CostError(f"{name} must be a one-dimensional array of numbers, got shape {shape}")
+    return array.astype(np.float64, copy=False)
+
+
+def read_labels(name: str, labels: Any) -> np.ndarray:
+    """Numbers, booleans or strings in one dimension, none of them missing."""
+    try:
+        array = np.asarray(labels)
+    except ValueError:
+        raise CostError(f"{name} must be a one-dimensional array of labels, got {brief(labels)}") from None
+    if array.ndim != 1 or array.size == 0:
+        raise CostError(f"{name} must be a one-dimensional array with at least one label, got shape {array.shape}")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise CostError(f"{name} must not contain NaN")
+    plain = array.dtype.kind not in "cmMV" and (array.dtype.kind != "O" or all(map(_is_label, array)))
+    if not plain:
+        raise CostError(f"{name} must hold numbers, booleans or strings as labels, got {brief(labels)}")
+    if np.ma.is_masked(labels) or (array.dtype.kind == "O" and any(map(_is_missing, array))):
+        raise CostError(f"{name} must not contain missing labels")
+    return array
+
+
+def _is_label(value: Any) -> bool:
+    return isinstance(value, Hashable) and not isinstance(value, tuple)  # NumPy compares a tuple item by item
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(operator.ne(label, label))
+    except TypeError:  # pandas.NA has no truth value
+        return True
+
+
+def require_same_length(**arrays: np.ndarray) -> None:
+    """Raise unless two named arrays have the same length."""
+    (first, a), (second, b) = arrays.items()
+    if len(a) != len(b):
+        raise CostError(f"{first} and {second} must have the same length, got {len(a)} and {len(b)}")
+
+
+def distinct_labels(*arrays: np.ndarray) -> list[Any]:
+    """The different labels in the arrays, in order of appearance.
+
+    Each of the first three labels costs one comparison of the whole array, which is much faster than sorting or
+    hashing a million labels of two classes. Further ones are hashed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.metrics.labels import distinct_labels
+    >>> distinct_labels(np.array(["ok", "fraud", "ok"]), np.array(["ok"]))
+    ['ok', 'fraud']
+    """
+    found: list[Any] = []
+    for array in arrays:
+        unseen = np.ones(array.size, dtype=bool)
+        for _ in range(3):
+            if not unseen.any():
+                break
+            first = int(unseen.argmax())
+            found.extend(array[first : first + 1].tolist())
+            unseen &= np.asarray(array != array[first], dtype=bool)
+        found.extend(array[unseen].tolist())
+    return list(dict.fromkeys(found))
+
+
+def positive_label(pos_label: Any, present: Iterable[Any], *, symmetric: bool = False) -> Any:
+    """The positive one of at most two labels.
+
+    Without ``pos_label`` it is 1 for the labels {0, 1}, {-1, 1} and {False, True}. Other labels would get their costs
+    by alphabetical order, so ``pos_label`` is required, unless the two classes are treated alike (``symmetric``).
+
+    Examples
+    --------
+    >>> from uneven.metrics.labels import positive_label
+    >>> positive_label(None, [-1, 1]), positive_label("fraud", ["fraud", "ok"])
+    (1, 'fraud')
+    """
+    labels = list(present)
+    shown = " and ".join(sorted(map(repr, labels)))
+    if pos_label is None:
+        if set(labels) <= {0, 1} or set(labels) <= {-1, 1}:
+            return 1
+        if symmetric:
+            return max(labels)
+        raise CostError(
+            f"pos_label must say which of the labels {shown} is the positive class, the one whose misses cost fn_cost"
+        )
+    if not _is_label(pos_label) or _is_missing(pos_label) or (len(labels) == 2 and pos_label not in labels):
+        raise CostError(f"pos_label must be one of the labels {shown}, got {brief(pos_label)}")
+    return pos_label
+
+
+def where_positive(pos_label: Any, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    """For each array of labels, a boolean array that says where its label is the positive one."""
+    present = distinct_labels(*arrays)
+    if len(present) > 2:
+        few = ", ".join(sorted(map(repr, present))[:6])
+        raise CostError(f"labels must come from two classes, got {len(present)}: {few}")
+    positive = positive_label(pos_label, present)
+    return tuple(np.asarray(array == positive, dtype=bool) for array in arrays)
+
+
+def two_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The two classes to learn, sorted, and for each label the index of its class as int8.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.metrics.labels import two_classes
+    >>> classes, index = two_classes(np.array(["ok", "fraud", "ok"]))
+    >>> classes.tolist(), index.tolist()
+    (['fraud', 'ok'], [1, 0, 1])
+    """
+    _require_classes(y)
+    found = distinct_labels(y)
+    if len(found) == 1:
+        raise CostError(
+            f"the labels must come from two classes, got one class only: {brief(found[0])}; a classifier needs "
+            "examples of both"
+        )
+    if len(found) > 2:  # scikit-learn's checks look for the first two sentences
+        raise CostError(
+            "Only binary classification is supported. The type of the target is multiclass: got "
+            f"{len(found)} classes, {brief(found)}; one class against the rest would work"
+        )
+    classes = np.unique(np.array(found, dtype=y.dtype))
+    return classes, np.asarray(y == classes[1]).astype(np.int8)
+
+
+def _require_classes(y: np.ndarray) -> None:
+    """Raise for missing labels and for measurements such as 0.37, which are no classes."""
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise CostError("y must hold labels, got NaN or an infinite number among them; drop those rows")
+    if y.dtype.kind in "biuUS" or (y.dtype.kind == "f" and bool((y == np.floor(y)).all())):
+        return
+    if y.dtype.kind == "O" and any(map(_is_missing, y.tolist())):
+        raise CostError("y must not contain missing labels (None or NaN); drop those rows")
+    from sklearn.utils.multiclass import check_classification_targets
+
+    check_classification_targets(y)
+
+
+def positive_class(classes: np.ndarray, pos_label: Any, *, symmetric: bool) -> int:
+    """The index of the positive one of two sorted classes; see :func:`positive_label`."""
+    labels = classes.tolist()
+    return labels.index(positive_label(pos_label, labels, symmetric=symmetric))
+
+
+def read_weights(sample_weight: Any, count: int) -> np.ndarray:
+    """Nonnegative weights of so many examples, scaled by a power of two so that their sum is finite."""
+    if sample_weight is None:
+        return np.ones(count)
+    weight = read_vector("sample_weight", sample_weight)
+    if weight.size != count:
+        raise CostError(f"sample_weight must be {count} numbers, got {weight.size}")
+    largest = weight.max()
+    if not np.isfinite(largest) or (weight < 0).any() or largest == 0:
+        raise CostError(f"sample_weight must be finite, nonnegative and not all zero, got {brief(weight)}")
+    return np.ldexp(weight, -np.frexp(largest)[1])  # only ratios matter, and a power of two changes none
