@@ -27,7 +27,7 @@ from uneven.costs import Cost, as_cost_errors
 from uneven.errors import CostError, LossError, UnevenError
 from uneven.learners.labels import positive_class, two_classes
 from uneven.losses import Loss
-from uneven.solvers.threads import each, pieces
+from uneven.solvers.threads import in_threads, row_ranges
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,7 @@ def require_finite(name: str, X: Any) -> None:
         with np.errstate(all="ignore"):
             return float(data[lo:hi].sum())
 
-    if np.isfinite(each(total, pieces(data.shape[0], data.size))).all():
+    if np.isfinite(in_threads(total, row_ranges(data.shape[0], data.size))).all():
         return
     bad = np.argwhere(~np.isfinite(data))
     if not len(bad):  # only the sum overflowed

@@ -22,8 +22,10 @@ from uneven.learners.progress import progress
 from uneven.losses import Loss, Phi
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective, PairOfLosses
+from uneven.solvers.linear.registry import names
 from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solve import SOLVERS, minimise
+from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.solver import Settings
 
 
 class UnevenLinearClassifier(UnevenClassifier):
@@ -162,19 +164,21 @@ class UnevenLinearClassifier(UnevenClassifier):
             fit_intercept=bool(self.fit_intercept),
         )
         convex = None
-        if not all(phi.convex for phi in objective.pair.phis):
+        if not objective.pair.convex:
             gamma = 1 if isinstance(self.loss, Loss) else self.margin_gamma
             start = calibrated_loss("logistic", alpha=cost.exact_alpha, gamma=gamma)
             convex = replace(objective, pair=PairOfLosses.of(start, Fraction(self.C) * sum(cost.exact_costs)))
         solution = minimise(
             objective,
+            Settings(
+                tol=float(self.tol),
+                max_iter=int(self.max_iter),
+                random=_generator(self.random_state),
+                progress=progress(self.verbose, type(self).__name__),
+            ),
             convex=convex,
             theta=before if before is not None and before.size == objective.size else None,
             solver=self.solver,
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            random=_generator(self.random_state),
-            progress=progress(self.verbose, type(self).__name__),
         )
         self._keep(solution, problem)
         self._warn(solution, objective)
@@ -188,8 +192,8 @@ class UnevenLinearClassifier(UnevenClassifier):
             raise LossError(f"max_iter must be a positive integer, got {brief(self.max_iter)}")
         if self.penalty not in ("l2", None):
             raise LossError(f"penalty must be 'l2' or None, got {brief(self.penalty)}")
-        if self.solver not in SOLVERS:
-            raise LossError(f"solver must be one of {', '.join(SOLVERS)}, got {brief(self.solver)}")
+        if self.solver not in names():
+            raise LossError(f"solver must be one of {', '.join(names())}, got {brief(self.solver)}")
         return factor
 
     def _last_theta(self) -> np.ndarray | None:

@@ -15,7 +15,7 @@ from uneven._inputs import Exact, brief
 from uneven.errors import CostError, LossError
 from uneven.learners.base import Problem, UnevenClassifier
 from uneven.learners.progress import progress
-from uneven.solvers.kernel.gram import KERNELS, Gram, Kernel, gram
+from uneven.solvers.kernel.gram import KERNELS, Gram, KernelFunction, gram
 from uneven.solvers.kernel.smo import Dual, KernelSolution, feasible, finished, solve
 
 SOLVERS = ("smo", "libsvm")
@@ -186,7 +186,7 @@ class UnevenSVC(UnevenClassifier):
         return self._fit(problem, kernel, gram(kernel, problem.X), before)
 
     def _fit(
-        self, problem: Problem, kernel: Kernel, K: Gram, before: tuple[np.ndarray, np.ndarray] | None
+        self, problem: Problem, kernel: KernelFunction, K: Gram, before: tuple[np.ndarray, np.ndarray] | None
     ) -> UnevenSVC:
         """Fit with what has been read; others share the matrix K between fits."""
         dual = self._dual(problem, K)
@@ -240,7 +240,7 @@ class UnevenSVC(UnevenClassifier):
                 raise LossError(f"gamma must be 'scale', 'auto' or a positive number, got {brief(self.gamma)}")
             _inputs.positive("gamma", self.gamma)
 
-    def _read_kernel(self, problem: Problem) -> Kernel:
+    def _read_kernel(self, problem: Problem) -> KernelFunction:
         """The kernel with its numbers; a width from the data becomes one here."""
         X = problem.X
         if callable(self.kernel) or self.kernel == "precomputed":
@@ -249,7 +249,7 @@ class UnevenSVC(UnevenClassifier):
                     f"Precomputed matrix must be a square matrix: fit takes the kernel of all pairs of training rows, "
                     f"got shape {X.shape}"
                 )
-            return Kernel(self.kernel)
+            return KernelFunction(self.kernel)
         width = 1.0
         if self.gamma == "scale":
             spread = _variance(X, problem.sample_weight)
@@ -258,7 +258,7 @@ class UnevenSVC(UnevenClassifier):
             width = 1 / X.shape[1]
         else:
             width = float(_inputs.exact("gamma", self.gamma))
-        return Kernel(self.kernel, width=width, offset=float(self.coef0), degree=float(self.degree))
+        return KernelFunction(self.kernel, width=width, offset=float(self.coef0), degree=float(self.degree))
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         X = super()._read_features(X, reset=reset)
@@ -325,7 +325,7 @@ class UnevenSVC(UnevenClassifier):
         steps = int(np.max(peer.n_iter_))
         return finished(dual, b, gradient, converged=peer.fit_status_ == 0, iterations=steps)
 
-    def _keep(self, solution: KernelSolution, problem: Problem, kernel: Kernel) -> None:
+    def _keep(self, solution: KernelSolution, problem: Problem, kernel: KernelFunction) -> None:
         sign = 1.0 if self._positive == 1 else -1.0
         self.support_ = np.flatnonzero(solution.b).astype(np.int32)
         self.dual_coef_ = sign * solution.b[self.support_].reshape(1, -1)

@@ -16,13 +16,13 @@ _LEAST_WORK = 400_000
 _MOST_PIECES = 8
 
 
-def pieces(n: int, work: int) -> list[tuple[int, int]]:
+def row_ranges(n: int, work: int) -> list[tuple[int, int]]:
     """Row ranges of about equal length for n rows that hold ``work`` numbers."""
     count = max(1, min(_MOST_PIECES, n, work // _LEAST_WORK))
     return [(n * k // count, n * (k + 1) // count) for k in range(count)]
 
 
-def each(function: Callable[[int, int, int], T], ranges: list[tuple[int, int]]) -> list[T]:
+def in_threads(function: Callable[[int, int, int], T], ranges: list[tuple[int, int]]) -> list[T]:
     """function(k, lo, hi) for every range, in order of the ranges."""
     if len(ranges) == 1 or _threads() == 1:
         return [function(k, lo, hi) for k, (lo, hi) in enumerate(ranges)]

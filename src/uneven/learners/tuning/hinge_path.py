@@ -15,7 +15,7 @@ from uneven import _inputs
 from uneven._inputs import Exact
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.svc import UnevenSVC, affine
-from uneven.solvers.kernel.gram import Room, Stored, gram
+from uneven.solvers.kernel.gram import Buffer, Stored, gram
 
 #: Up to so many rows, all of K in memory that is there costs less than the rows that one fit needs, one by one.
 _FEW_ROWS = 4000
@@ -56,7 +56,9 @@ def moved(model: Any, margin_gamma: Exact, C: float) -> Any:
     return other
 
 
-def svc_fits(learner: UnevenSVC, X: Any, y: Any, sample_weight: Any, Cs: list[Any], room: Room) -> Iterator[UnevenSVC]:
+def svc_fits(
+    learner: UnevenSVC, X: Any, y: Any, sample_weight: Any, Cs: list[Any], buffer: Buffer
+) -> Iterator[UnevenSVC]:
     """Fits at gamma = 1 for many C: the data are read once, the kernel matrix made once where it fits and pays."""
     learner.set_params(margin_gamma=1.0, C=Cs[0], warm_start=True)
     learner._read_parameters()
@@ -65,7 +67,7 @@ def svc_fits(learner: UnevenSVC, X: Any, y: Any, sample_weight: Any, Cs: list[An
     K = gram(kernel, problem.X)
     fits = learner.solver == "smo" and 8 * K.n**2 <= float(learner.cache_size) * 2**20
     if fits and (len(Cs) > 1 or K.n <= _FEW_ROWS):
-        K = Stored(K.whole(room))
+        K = Stored(K.whole(buffer))
     before = None
     for C in Cs:
         model = copy.copy(learner).set_params(C=C)

@@ -16,6 +16,7 @@ from uneven.losses import Loss
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective, PairOfLosses
 from uneven.solvers.linear.path import Follower
+from uneven.solvers.linear.solver import Settings
 
 
 @lru_cache(maxsize=1024)
@@ -43,7 +44,7 @@ def linear_fits(
         model = copy.copy(learner).set_params(**one)
         model._read_parameters()
         pair = _pair(model.loss, model.fp_cost, model.fn_cost, model.margin_gamma, model.C)
-        if not all(phi.convex for phi in pair.phis):
+        if not pair.convex:
             yield model.fit(X, y, sample_weight)
             continue
         if objective is None or problem is None:
@@ -63,10 +64,8 @@ def linear_fits(
         solution = follower.solve(
             objective,
             math.log(float(model.margin_gamma)),
+            Settings(tol=float(model.tol), max_iter=int(model.max_iter), random=_generator(model.random_state)),
             solver=model.solver,
-            tol=float(model.tol),
-            max_iter=int(model.max_iter),
-            random=_generator(model.random_state),
         )
         model._keep(solution, problem)
         model._warn(solution, objective)

@@ -22,7 +22,7 @@ from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.svc import UnevenSVC, affine
 from uneven.learners.tuning.hinge_path import is_one_fit, moved, own_c, svc_fits
 from uneven.learners.tuning.linear_path import linear_fits
-from uneven.solvers.kernel.gram import Room
+from uneven.solvers.kernel.gram import Buffer
 from uneven.solvers.linear.path import Follower
 
 
@@ -89,10 +89,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Memory:
-    """What is left for the next split in this process: linear paths that were followed, and room for a kernel."""
+    """What is left for the next split in this process: linear paths that were followed, and buffer for a kernel."""
 
     followers: dict[int, Follower] = field(default_factory=dict)
-    room: Room = field(default_factory=Room)
+    buffer: Buffer = field(default_factory=Buffer)
 
 
 def run_split(
@@ -166,7 +166,7 @@ def _fits(task: Task, X: Any, y: Any, sample_weight: Any, memory: Memory) -> Ite
     for index, candidate in enumerate(task.candidates):
         by_path.setdefault(candidate.path, []).append(index)
     one_fit = [path for path in by_path.values() if is_one_fit(task.learner, task.candidates[path[0]].loss)]
-    for path, model, seconds in _one_fit_paths(task, one_fit, X, y, sample_weight, memory.room):
+    for path, model, seconds in _one_fit_paths(task, one_fit, X, y, sample_weight, memory.buffer):
         for index in path:
             yield index, model, True, seconds / len(path)
     for number, path in by_path.items():
@@ -191,7 +191,7 @@ def _plain_fits(task: Task, path: list[int], X: Any, y: Any, sample_weight: Any,
 
 
 def _one_fit_paths(
-    task: Task, paths: list[list[int]], X: Any, y: Any, sample_weight: Any, room: Room
+    task: Task, paths: list[list[int]], X: Any, y: Any, sample_weight: Any, buffer: Buffer
 ) -> Iterator[tuple[list[int], Any, float]]:
     """The fit at gamma = 1 behind each path of a hinge, in rising order of C."""
     if not paths:
@@ -200,7 +200,7 @@ def _one_fit_paths(
     started = time.perf_counter()
     if isinstance(task.learner, UnevenSVC):
         Cs = [task.candidates[path[0]].C for path in paths]
-        models: Iterator[Any] = svc_fits(clone(task.learner), X, y, sample_weight, Cs, room)
+        models: Iterator[Any] = svc_fits(clone(task.learner), X, y, sample_weight, Cs, buffer)
     else:
         models = _linear_fits(task, paths, X, y, sample_weight)
     for path, model in zip(paths, models, strict=True):

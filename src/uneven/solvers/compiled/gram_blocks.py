@@ -13,8 +13,8 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from uneven.ops.vector_math import exp
+from uneven.solvers.compiled.options import IN_ORDER
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"contract"}}
 #: Columns that are made at once.
 _COLUMNS = 512
 
@@ -43,7 +43,7 @@ def _from_bits(typing_context: Any, x: Any) -> Any:
     return types.float32(types.int64), code
 
 
-@njit(**_OPTIONS)
+@njit(**IN_ORDER)
 def _small_exp(x: Any) -> Any:
     """e**x for x <= 0 in float32, eight at a time; below e**-87 it stays there."""
     y = x if x > _LEAST else _LEAST
@@ -59,7 +59,7 @@ def _small_exp(x: Any) -> Any:
     return p * _from_bits((exponent + np.int64(127)) << np.int64(23))
 
 
-@njit(**_OPTIONS)
+@njit(**IN_ORDER)
 def _gaussian(products: Any, mine: float, other: Any, width: float, out: Any) -> None:
     """exp(-width |x - z|^2); rounding may leave a squared distance just below 0: it is 0."""
     for k in range(out.size):
@@ -67,7 +67,7 @@ def _gaussian(products: Any, mine: float, other: Any, width: float, out: Any) ->
         out[k] = exp(-width * (distance if distance > 0.0 else 0.0))
 
 
-@njit(**_OPTIONS)
+@njit(**IN_ORDER)
 def _gaussian_32(products: Any, mine: float, other: Any, width: float, out: Any) -> None:
     """The same for rows kept in float32."""
     for k in range(out.size):
@@ -75,7 +75,7 @@ def _gaussian_32(products: Any, mine: float, other: Any, width: float, out: Any)
         out[k] = _small_exp(np.float32(-width * (distance if distance > 0.0 else 0.0)))
 
 
-@njit(**_OPTIONS)
+@njit(**IN_ORDER)
 def apply(
     products: Any, kind: int, width: float, offset: float, degree: float, own: Any, other: Any, lo: int, out: Any
 ) -> None:
@@ -99,7 +99,7 @@ def apply(
                 target[k] = np.tanh(width * row[k] + offset)
 
 
-@njit(**_OPTIONS)
+@njit(**IN_ORDER)
 def fill(
     rows: Any,
     X: Any,

@@ -12,15 +12,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-_OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "cache": True,
-    "error_model": "numpy",
-    "fastmath": {"contract", "reassoc", "nsz"},
-}
+from uneven.solvers.compiled.options import ANY_ORDER
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def pass_dense(
     X: Any, order: Any, signs: Any, margins: Any, rates: Any, square: float, w: Any, average: Any, clock: float
 ) -> Any:
@@ -48,7 +43,7 @@ def pass_dense(
     return updates, loss
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def pass_sparse(
     data: Any,
     indices: Any,

@@ -19,13 +19,8 @@ import numpy as np
 from numba import njit
 from numba.extending import intrinsic
 
-_OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "cache": True,
-    "error_model": "numpy",
-    # No NaN and no infinity ever enters here: the data are finite and bars are huge numbers.
-    "fastmath": {"contract", "reassoc", "nsz", "nnan", "ninf"},
-}
+from uneven.solvers.compiled.options import ANY_ORDER_FINITE
+
 _CHUNK = 512
 #: Stands for infinity in ``up`` and ``down``, which are float32: reading them is most of the work.
 BAR = 1e30
@@ -56,7 +51,7 @@ def _smaller(typing_context: Any, x: Any, y: Any) -> Any:
     return _chooser("<", x)
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER_FINITE)
 def _extremes(g: Any, up: Any, down: Any) -> Any:
     """Greatest gradient that can rise, where it is, and least gradient that can fall."""
     most, least, at = -BAR, BAR, 0
@@ -72,7 +67,7 @@ def _extremes(g: Any, up: Any, down: Any) -> Any:
     return most, _place(g, up, at, most), least
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER_FINITE)
 def _move(g: Any, up: Any, down: Any, first: Any, second: Any, step: float) -> Any:
     """Change the gradient for b_i + step, b_j - step (rows ``first`` and ``second`` of K), and find its extremes."""
     most, least, at = -BAR, BAR, 0
@@ -91,7 +86,7 @@ def _move(g: Any, up: Any, down: Any, first: Any, second: Any, step: float) -> A
     return most, _place(g, up, at, most), least
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER_FINITE)
 def _place(g: Any, up: Any, lo: int, most: float) -> int:
     """Index of the greatest in the chunk at lo."""
     for k in range(lo, min(lo + _CHUNK, g.size)):
@@ -100,14 +95,14 @@ def _place(g: Any, up: Any, lo: int, most: float) -> int:
     return lo
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER_FINITE)
 def _gain(gap: float, falls: Any, diagonal: Any, product: Any, own: Any) -> Any:
     """What the exact step of a pair gains, doubled: a choice needs seven digits, and float32 divides twice as fast."""
     room = _larger(np.float32(gap - falls), np.float32(0.0))
     return room * room / _larger(own + diagonal - np.float32(2.0) * np.float32(product), np.float32(_TAU))
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER_FINITE)
 def _partner(g: Any, down: Any, diagonal: Any, row: Any, top: float, own: Any) -> int:
     """The j whose exact step with i would gain most: (g_i - g_j)^2 over the curvature K_ii + K_jj - 2 K_ij."""
     best, at = np.float32(-1.0), 0
@@ -127,7 +122,7 @@ def _partner(g: Any, down: Any, diagonal: Any, row: Any, top: float, own: Any) -
     return chosen
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER_FINITE)
 def iterate(
     rows: Any,
     slot: Any,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from uneven.errors import LossError
-from uneven.solvers.threads import each, pieces, single_threaded_blas
+from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 
 #: Numbers in the blocks in which many rows of K are made at once.
 _BLOCK = 1 << 20
@@ -19,7 +19,7 @@ _BLOCK = 1 << 20
 KERNELS = ("linear", "poly", "rbf", "sigmoid")
 
 
-class Room:
+class Buffer:
     """Memory for one matrix after the other: new memory can take longer than its numbers."""
 
     def __init__(self) -> None:
@@ -61,9 +61,9 @@ class Gram(ABC):
                 total += b[part] @ block
         return total
 
-    def whole(self, room: Room | None = None) -> np.ndarray:
-        """K, in float64; in memory that is used again if room is given."""
-        out = (room or Room()).matrix(self.n)
+    def whole(self, buffer: Buffer | None = None) -> np.ndarray:
+        """K, in float64; in memory that is used again if buffer is given."""
+        out = (buffer or Buffer()).matrix(self.n)
         size = self.rows_per_block()
         with single_threaded_blas():
             for lo in range(0, self.n, size):
@@ -87,12 +87,12 @@ class Stored(Gram):
     def times(self, b: np.ndarray) -> np.ndarray:
         return np.asarray(self.K @ b)
 
-    def whole(self, room: Room | None = None) -> np.ndarray:
+    def whole(self, buffer: Buffer | None = None) -> np.ndarray:
         return np.ascontiguousarray(self.K, dtype=np.float64)
 
 
 @dataclass(frozen=True)
-class Kernel:
+class KernelFunction:
     """A kernel by name with its numbers, or a function of two matrices."""
 
     name: str | Callable[[Any, Any], Any]
@@ -135,7 +135,7 @@ class Kernel:
 class Computed(Gram):
     """K of a named kernel on dense or CSR rows, computed where it is asked for."""
 
-    def __init__(self, kernel: Kernel, X: Any) -> None:
+    def __init__(self, kernel: KernelFunction, X: Any) -> None:
         self.kernel = kernel
         # A Gaussian sees differences only: centred, squared norms are small and their differences exact enough.
         self.X = X - X.mean(axis=0) if kernel.name == "rbf" and isinstance(X, np.ndarray) else X
@@ -151,9 +151,9 @@ class Computed(Gram):
         from uneven.solvers.compiled import gram_blocks
 
         # An exponential costs about as much as ten numbers read.
-        each(
+        in_threads(
             lambda k, lo, hi: gram_blocks.fill(rows, self.X, *self.kernel.numbers, own, self.norms, lo, hi, out),
-            pieces(self.n, chosen.size * self.n * (10 + self.X.shape[1]) // 20),
+            row_ranges(self.n, chosen.size * self.n * (10 + self.X.shape[1]) // 20),
         )
 
     def diagonal(self) -> np.ndarray:
@@ -164,7 +164,7 @@ class Computed(Gram):
         return out[0]
 
 
-def gram(kernel: Kernel, X: Any) -> Gram:
+def gram(kernel: KernelFunction, X: Any) -> Gram:
     """K of a kernel on validated rows."""
     if kernel.name == "precomputed":
         return Stored(X)
