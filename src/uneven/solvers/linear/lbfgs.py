@@ -9,7 +9,8 @@ import numpy as np
 
 from uneven.solvers.linear.line_search import Evaluate, Iterate, search
 from uneven.solvers.linear.metric import Metric
-from uneven.solvers.linear.solution import Progress, Solution, silent
+from uneven.solvers.linear.solution import Solution
+from uneven.solvers.progress import Progress, silent
 
 #: Called before each step with the iterate and the number of steps so far; returns a new metric, or None to keep it.
 Refresh = Callable[[Iterate, int], Metric | None]

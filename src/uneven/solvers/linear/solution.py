@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-
-#: Called once per iteration with a line that says how far the solver is.
-Progress = Callable[[str], None]
-
-
-def silent(line: str) -> None:
-    """Progress that is not shown."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ import numpy as np
 from uneven.solvers.linear.metric import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.registry import AUTO, chosen
-from uneven.solvers.linear.solution import Solution, silent
+from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import Settings
+from uneven.solvers.progress import silent
 from uneven.solvers.threads import single_threaded_blas
 
 #: Tolerance of the convex problem whose solution is the starting point of a loss that is not convex.

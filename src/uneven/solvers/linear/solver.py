@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.solution import Progress, Solution, silent
+from uneven.solvers.linear.solution import Solution
+from uneven.solvers.progress import Progress, silent
 
 #: Preferences of ``solver="auto"``: used only if no other solver accepts; works for its whole class; fastest here.
 LAST_RESORT, GENERAL, FASTEST = 0, 1, 2

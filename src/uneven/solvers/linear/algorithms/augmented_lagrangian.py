@@ -14,8 +14,9 @@ import numpy as np
 from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.metric import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.solution import Solution, silent
+from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import GENERAL, Settings, Solver
+from uneven.solvers.progress import silent
 
 _NAME = "lagrangian"
 #: Width of the first parabola that replaces a kink, in units of kink/jump: from 0, and from a point near the solution.
