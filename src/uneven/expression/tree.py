@@ -19,25 +19,6 @@ MAX_NODES = 500
 # 9**9**9**9 stays a short tree instead of becoming a number.
 MAX_BITS = 3072
 
-#: Functions of the language and how many arguments each takes (max and min: two or more, nested).
-FUNCTIONS = {
-    "exp": 1,
-    "log": 1,
-    "log1p": 1,
-    "expm1": 1,
-    "sqrt": 1,
-    "abs": 1,
-    "tanh": 1,
-    "atan": 1,
-    "erf": 1,
-    "erfc": 1,
-    "expit": 1,
-    "softplus": 1,
-    "relu": 1,
-    "max": 2,
-    "min": 2,
-    "step": 1,
-}
 CONSTANTS = ("pi", "e")
 COMPARISONS = ("<", "<=", ">", ">=")
 
@@ -175,7 +156,7 @@ class Pow(Node):
 
 
 class Call(Node):
-    """A function of :data:`FUNCTIONS` applied to its arguments."""
+    """A function (see :mod:`uneven.expression.functions`) applied to its arguments."""
 
     __slots__ = ()
     __match_args__ = ("name", "arguments")

@@ -14,7 +14,8 @@ from uneven import _inputs
 from uneven._inputs import Exact
 from uneven.errors import ExpressionError, LossError
 from uneven.expression import Node, derivative, parse, simplify, substitute, to_latex, to_text
-from uneven.expression.tree import CONSTANTS, FUNCTIONS, MAX_CHARACTERS, Number, depends_on_t, put
+from uneven.expression.functions import FUNCTIONS
+from uneven.expression.tree import CONSTANTS, MAX_CHARACTERS, Number, depends_on_t, put
 from uneven.losses import registry
 from uneven.losses.declaration import Declaration
 from uneven.shape.curvature import is_convex
