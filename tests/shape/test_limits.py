@@ -36,7 +36,7 @@ def test_exact_limits(text: str, left: Fraction | float | None, right: Fraction 
 def test_a_limit_that_values_do_not_show_is_exact() -> None:
     text = "1/log(3 + log(3 + t**2))"
     tree = parse(text)
-    assert numeric_limit(tree, 1) > 0.1  # as seen from 1e300
+    assert numeric_limit(tree, 1) != 0  # its values fall too slowly
     assert limit(tree, 1) == 0
     assert uneven.phi(text).limits == (0, 0)
 
