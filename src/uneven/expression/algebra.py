@@ -140,7 +140,12 @@ def add(*parts: Node) -> Node:
 
 
 def neg(node: Node) -> Node:
-    return mul(Number(-1), node)
+    return times(Fraction(-1), node)
+
+
+def times(factor: Fraction, node: Node) -> Node:
+    """A rational times a tree in normal form: only coefficients change."""
+    return from_terms({rest: factor * coefficient for rest, coefficient in terms_of(node).items()})
 
 
 def subtract(left: Node, right: Node) -> Node:
@@ -149,6 +154,8 @@ def subtract(left: Node, right: Node) -> Node:
 
 def mul(*parts: Node) -> Node:
     """Product in normal form: flat, number first, like powers collected where that changes no domain."""
+    if len(parts) == 2 and isinstance(parts[0], Number):
+        return times(parts[0].value, parts[1])
     coefficient = Fraction(1)
     factors: list[Node] = []
     pending = list(reversed(parts))
@@ -171,8 +178,7 @@ def mul(*parts: Node) -> Node:
     factors = stable_forms.rewrite_product(collected(factors))
     if len(factors) == 1 and isinstance(factors[0], Add | Neg | Number | Mul):
         # A sum takes the coefficient inside; the rest were produced by a rewrite and may carry one.
-        terms = terms_of(factors[0])
-        return from_terms({rest: coefficient * value for rest, value in terms.items()})
+        return times(coefficient, factors[0])
     if any(isinstance(factor, Number | Neg | Mul) for factor in factors):
         return mul(number(coefficient), *factors)
     if not factors:
@@ -213,16 +219,16 @@ def inv(node: Node) -> Node:
 
 def power(base: Node, exponent: Node) -> Node:
     """Power in normal form; negative exponents become ``Inv``."""
+    if ONE in (exponent, base):
+        return base
+    if exponent == ZERO:
+        return ONE
     if isinstance(base, Call) and base.name == "exp":
         return call("exp", mul(exponent, base.arguments[0]))
     if not isinstance(exponent, Number):
         return Pow(base, exponent)
     k = exponent.value
     whole = k.denominator == 1
-    if k == 0:
-        return ONE
-    if k == 1 or base == ONE:
-        return base
     if k == Fraction(1, 2):
         return call("sqrt", base)
     match base:

@@ -129,7 +129,7 @@ def rewrite_product(factors: list[Node]) -> list[Node]:
     if len(exponentials) == 1:
         x = exponentials[0].arguments[0]
         for base, exponent in bases:
-            if base == Call("expit", algebra.neg(x)) and exponent >= 1:
+            if _is_expit(base) and exponent >= 1 and base.args[1] == algebra.neg(x):
                 others = [f for f in factors if f != exponentials[0] and algebra.base_and_exponent(f)[0] != base]
                 left = algebra.power(base, algebra.number(exponent - 1))
                 return rewrite_product(algebra.collected([*others, left, algebra.call("expit", x)]))
