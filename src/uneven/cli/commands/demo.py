@@ -69,7 +69,7 @@ def demo(output: str) -> None:
         "was measured."
     )
     certificate = certify(fitted.loss_, psi=["0.01", "0.1"])
-    verify(certificate)
     click.echo(f"Certificate: {certificate}")
+    click.echo(f"Checked again from its text: {'valid' if verify(certificate) else 'not valid'}.")
     write_whole(output, report_page(rows, model, certificate, best, bound))
     click.echo(f"\nOpen {Path(output).resolve().name} for the figures, the gamma path and the certificate.")
