@@ -26,10 +26,10 @@ from uneven.shape.curvature import is_convex
 from uneven.shape.decay import decay
 from uneven.shape.factored import factored
 from uneven.shape.guards import guarded
-from uneven.shape.monotone import CONSTANT, FALLING, RISING, direction
+from uneven.shape.monotone import CONSTANT, FALLING, RISING
 from uneven.shape.piece_on_cell import formula_inside
 from uneven.shape.pieces import Undecidable, slope_beside, switches
-from uneven.shape.signs import never_negative
+from uneven.shape.signs import direction, never_negative
 
 End = Fraction | float  # of a cell; a float here is an infinity
 Level = Fraction | None  # None: the value of F at 0
@@ -93,7 +93,8 @@ class Rules:
 
     def _on_cell(self, tree: Node, order: int, low: End, high: End) -> Interval:
         if order > 0 and low < high:  # a slope need not exist at the ends
-            tree = formula_inside(tree, low, high)
+            piece = formula_inside(tree, low, high)
+            tree = tree if piece == tree else factored(piece)
         with precision(self.bits):
             cell = interval(low, high)
         return enclose_interval(tree, cell, bits=self.bits)
@@ -166,8 +167,13 @@ class Rules:
     # Continuity: only then do slopes speak about values, and curvatures about slopes.
 
     @cached_property
-    def continuous(self) -> bool:
-        return all(map(is_continuous, self.trees(0)))
+    def _continuous(self) -> tuple[bool, bool]:
+        first, second = map(is_continuous, self.trees(0))
+        return first, second
+
+    def is_continuous(self, weights: Pair) -> bool:
+        """F surely has no jump."""
+        return all(known or weight == 0 for known, weight in zip(self._continuous, weights, strict=True))
 
     def has_no_kink_inside(self, low: End, high: End) -> bool:
         """Whether the slopes are continuous strictly inside an interval."""
@@ -192,7 +198,7 @@ class Rules:
 
     def _shows_sign(self, order: int, weights: Pair, sign: int, low: End, high: End) -> bool:
         """An enclosure on the cell has this sign."""
-        if (order >= 1 and not self.continuous) or (order == 2 and not self.has_no_kink_inside(low, high)):
+        if (order >= 1 and not self.is_continuous(weights)) or (order == 2 and not self.has_no_kink_inside(low, high)):
             return False
         try:
             enclosed = self.enclosure(order, weights, low, high)
@@ -249,7 +255,7 @@ class Rules:
 
     def slopes_at_zero(self, side: int) -> tuple[Interval, Interval] | None:
         """Enclosures of the one-sided slopes at 0 of both phi(scale * t)."""
-        if self._slopes_beside is None or not self.continuous:
+        if self._slopes_beside is None or not all(self._continuous):
             return None
         try:
             first, second = (self._at_zero(pair[side > 0]) for pair in self._slopes_beside)
@@ -400,7 +406,7 @@ class Rules:
         return add(*(mul(Number(factor), _at_zero(tree)) for factor, tree in parts if factor != 0))
 
     def _by_mean_value(self, weights: Pair, level: Level, low: End, high: End) -> bool:
-        if not (self.continuous and isinstance(low, Fraction) and isinstance(high, Fraction)):
+        if not (self.is_continuous(weights) and isinstance(low, Fraction) and isinstance(high, Fraction)):
             return False
         middle, half = (low + high) / 2, (high - low) / 2
         slope = self.enclosure(1, weights, low, high)
@@ -436,7 +442,9 @@ class Rules:
         is at least 0 if F^(n) >= 0 on the cell and n is even or the cell lies to the right of 0, and on the left for
         odd n if F^(n) <= 0.
         """
-        if not (self.continuous and low <= 0 <= high and isinstance(low, Fraction) and isinstance(high, Fraction)):
+        if not (isinstance(low, Fraction) and isinstance(high, Fraction) and low <= 0 <= high):
+            return False
+        if not self.is_continuous(weights):
             return False
         if not (level is None or self._is_at_least(weights, _ZERO, level)):
             return False
@@ -461,7 +469,7 @@ class Rules:
 
     def _by_rate(self, weights: Pair, level: Level, low: End, high: End) -> bool:
         """F falls towards infinity: the sign of its slope is seen once a common exponential is divided out."""
-        if not self.continuous or isinstance(low, Fraction) == isinstance(high, Fraction):
+        if not self.is_continuous(weights) or isinstance(low, Fraction) == isinstance(high, Fraction):
             return False
         side = 1 if isinstance(low, Fraction) else -1
         start, end = (low, high) if side > 0 else (high, low)
