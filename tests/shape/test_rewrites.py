@@ -18,7 +18,16 @@ from uneven.shape.guards import guarded
 from uneven.shape.piece_on_cell import formula_inside
 from uneven.shape.signs import never_negative
 
-SMOOTH = ("expit({s}t)", "softplus({s}t)", "atan({s}t)", "exp(-t**2)", "tanh({s}t)", "t", "expit({s}t)**2", "1/(1+t**2)")
+SMOOTH = (
+    "expit({s}t)",
+    "softplus({s}t)",
+    "atan({s}t)",
+    "exp(-t**2)",
+    "tanh({s}t)",
+    "t",
+    "expit({s}t)**2",
+    "1/(1+t**2)",
+)
 POINTS = [Fraction(k, 16) for k in range(-80, 81, 3)] + [Fraction(10**6), Fraction(-(10**6))]
 
 
@@ -140,6 +149,8 @@ def test_limits_that_cancel(text: str, side: int, sign: int) -> None:
     assert constant_sign(limit) == sign
 
 
-@pytest.mark.parametrize("text", ["t*exp(-t)", "t - softplus(t)/2", "step(exp(-t))", "log(expit(-t))/t", "where(exp(-t) > 0, 1, 2)"])
+@pytest.mark.parametrize(
+    "text", ["t*exp(-t)", "t - softplus(t)/2", "step(exp(-t))", "log(expit(-t))/t", "where(exp(-t) > 0, 1, 2)"]
+)
 def test_limits_that_are_not_told(text: str) -> None:
     assert constant_limit(parse(text), 1) is None
