@@ -14,8 +14,8 @@ from functools import cached_property, lru_cache
 
 from uneven.errors import ExpressionError
 from uneven.expression import Node, derivative, substitute
-from uneven.expression.algebra import add, call, mul, neg, subtract
-from uneven.expression.tree import ZERO, Mul, Number, T
+from uneven.expression.algebra import add, call, mul, neg, subtract, terms_of
+from uneven.expression.tree import ZERO, Number, T
 from uneven.losses import Phi
 from uneven.losses.partial import Partial
 from uneven.ops.balls import Interval, Undefined, above, below, combination, enclose_interval, interval, precision
@@ -335,10 +335,14 @@ class Rules:
 
     def mirrored_at(self) -> Fraction | None:
         """If L-1(t) = k L1(-t): the eta k/(1 + k), at which both sides tie."""
-        (first, core), (second, other) = map(_factored, self.trees(0))
-        if substitute(core, {"t": neg(T)}) != other:
+        first, second = self.trees(0)
+        turned, terms = terms_of(substitute(first, {"t": neg(T)})), terms_of(second)
+        if set(turned) != set(terms):
             return None
-        p, n = self._scaled((first, second))
+        ratios = {terms[rest] / turned[rest] for rest in terms if turned[rest] != 0}
+        if len(ratios) != 1 or 0 in turned.values():
+            return None
+        p, n = self._scaled((Fraction(1), ratios.pop()))
         return n / (p + n) if p > 0 and n > 0 else None
 
     # Lower bounds of F on a cell.
@@ -490,14 +494,6 @@ class Rules:
         enclosed = combination(tuple(factors[k] for k in used), tuple(terms), bits=self.bits)
         falls = enclosed.hi <= 0 if side > 0 else enclosed.lo >= 0
         return bool(falls) and self._end_clears(weights, level, start, end)
-
-
-def _factored(tree: Node) -> tuple[Fraction, Node]:
-    """A rational factor and what it multiplies."""
-    match tree:
-        case Mul() if isinstance(tree.children[0], Number):
-            return tree.children[0].value, mul(*tree.children[1:])
-    return Fraction(1), tree
 
 
 @lru_cache(maxsize=1024)
