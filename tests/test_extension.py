@@ -32,7 +32,8 @@ def throw_away() -> Iterator[str]:
         minimum="0",
     )
     yield "throw_away"
-    uneven.losses.unregister("throw_away")
+    if "throw_away" in uneven.losses.names():
+        uneven.losses.unregister("throw_away")
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
@@ -126,8 +127,5 @@ def test_a_taken_or_odd_name_is_refused(name: str) -> None:
 def test_a_registered_phi_survives_in_another_process(throw_away: str) -> None:
     """Its pickle carries the declaration, so that workers that never registered it can load it."""
     data = pickle.dumps(uneven.UnevenMarginLoss(throw_away, gamma=3))
-    declared = uneven.losses.registry._added.pop(throw_away)
-    try:
-        assert pickle.loads(data).negative(1.0) > 0
-    finally:
-        uneven.losses.registry._added[throw_away] = declared
+    uneven.losses.unregister(throw_away)
+    assert pickle.loads(data).negative(1.0) > 0
