@@ -24,7 +24,7 @@ from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
 import uneven
-from uneven.solvers.kernel.gram import Kernel, gram
+from uneven.solvers.kernel.gram import KernelFunction, gram
 
 FN_COST = 5.0
 
@@ -56,7 +56,7 @@ def dual_objective(X: np.ndarray, y: np.ndarray, model: Any, scale: float = 1.0)
     """sum |b| - 1/2 b' K b of a solution in the coordinates of the ordinary SVM."""
     b = np.zeros(y.size)
     b[np.asarray(model.support_)] = np.asarray(model.dual_coef_).ravel() / scale
-    K = gram(Kernel("rbf", width=1 / (X.shape[1] * X.var())), X)
+    K = gram(KernelFunction("rbf", width=1 / (X.shape[1] * X.var())), X)
     return float(np.abs(b).sum() - 0.5 * b @ K.times(b))
 
 

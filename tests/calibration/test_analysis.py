@@ -141,13 +141,24 @@ def test_verdicts_of_the_registry() -> None:
         )
         if name not in CALIBRATED:
             assert verdict.status == "not calibrated"
-        elif not uneven.phi(name).convex and uneven.losses.declared(name).own_odds is None:  # enclosed, not known
-            assert verdict.status == "undecided"
-            assert "exactly one alpha" in verdict.reason
         else:
             assert verdict.status == "calibrated", (name, verdict)
             assert verdict.witness is None
+            assert verdict.extra_regret == 0
     assert "kink at t = 0" in uneven.analyze("perceptron").verdict.reason
+
+
+@pytest.mark.parametrize(("name", "gamma"), [("sigmoid", 3), ("probit", 2), ("savage", 10), ("tangent", 20)])
+def test_an_irrational_alpha_is_met_up_to_rounding(name: str, gamma: int) -> None:
+    """The alpha of these losses is irrational: yours differs by rounding, and what that can cost is proved."""
+    loss = uneven.calibrated_loss(name, alpha=0.1, gamma=gamma)
+    verdict = uneven.analyze(loss).verdict
+    assert verdict.status == "calibrated up to rounding"
+    assert 0 < verdict.extra_regret < 1e-12
+    assert "cost regret" in verdict.reason
+    far = uneven.analyze(loss, 0.1 + 1e-9).verdict
+    assert far.status == "not calibrated"
+    assert uneven.analyze(loss, 0.1 + 1e-9).H(far.witness) == 0
 
 
 def test_convex_verdicts_are_exact() -> None:
@@ -181,7 +192,7 @@ def test_cost_loss_is_not_alpha_cc_and_says_why() -> None:
 
 
 def test_theorem_9_part_2_needs_calibration() -> None:
-    """Convex but not calibrated: mu and nu differ (erratum B1)."""
+    """Convex but not calibrated: mu and nu differ (correction B1)."""
     a = uneven.analyze(uneven.Loss("relu(1 + t)", "relu(1 - t)"), "1/10")
     assert a.nu([0.1, 0.2, 0.3, 0.4, 0.9]) == pytest.approx([0, 0.4, 0.2, 0, 0], abs=1e-12)
     assert a.mu([0.1, 0.2, 0.3]) == pytest.approx([0, 0, 0], abs=1e-9)
@@ -193,7 +204,7 @@ def test_theorem_9_part_2_needs_calibration() -> None:
 @pytest.mark.parametrize("name", ["hinge", "squared"])
 @pytest.mark.parametrize(("alpha", "gamma"), [("1/4", 2), ("1/4", "1/2"), ("4/5", 3), ("1/2", 10), ("9/20", 10)])
 def test_explicit_psi(name: str, alpha: str, gamma: object) -> None:
-    """FORMULAS section 4: psi of the hinge and of the squared error in closed form."""
+    """docs/theory.md, nu and psi in closed form: psi of the hinge and of the squared error in closed form."""
     a = uneven.analyze(uneven.UnevenMarginLoss(name, gamma=gamma, alpha=alpha))
     al, g = float(Fraction(alpha)), float(Fraction(str(gamma)))
     b, end = min(al, 1 - al), max(al, 1 - al)

@@ -12,7 +12,8 @@ from registered import CALIBRATED
 from strategies import alphas, gammas, registered
 
 import uneven
-from uneven.calibration.calibrated_losses import _computed, own_alpha
+from uneven.calibration.calibrated_losses import own_alpha
+from uneven.calibration.decide import decide
 from uneven.calibration.risk.half_lines import HalfLineSolver
 from uneven.errors import LossError
 from uneven.losses import declared
@@ -68,7 +69,7 @@ def test_savage_above_three(gamma: float) -> None:
 
 @pytest.mark.parametrize(("gamma", "start"), [(15, 0.94), (20, 0.73), (100, 0.165)])
 def test_tangent_beyond_its_tangential_range(gamma: int, start: float) -> None:
-    """The 3x3 stationarity system of ALGORITHMS section 7, solved in mpmath."""
+    """Both minima are interior: the system of three equations for the odds and the two minima, solved in mpmath."""
     f = lambda t: (2 * mpmath.atan(t) - 1) ** 2  # noqa: E731
     df = lambda t: 4 * (2 * mpmath.atan(t) - 1) / (1 + t**2)  # noqa: E731
 
@@ -100,11 +101,16 @@ def test_symmetry_of_the_own_alpha(name: str, gamma: float) -> None:
 
 @pytest.mark.parametrize("name", [n for n in uneven.losses.names() if declared(n).own_odds is not None])
 @pytest.mark.parametrize("gamma", [1, 2, Fraction(1, 2), Fraction(29, 10), 12])
-def test_declared_own_alpha_is_reproduced_by_the_engine(name: str, gamma: Fraction) -> None:
+def test_declared_odds_are_proved(name: str, gamma: Fraction) -> None:
+    """What a file declares about its own alpha lies in the interval that the prover finds."""
     phi = uneven.phi(name)
-    own = declared(name).own_odds.odds(Fraction(gamma), phi.exact_parameters)
-    if own is not None:
-        assert _computed(phi, Fraction(gamma)).odds == pytest.approx(float(own), rel=1e-12)
+    odds = declared(name).own_odds.odds(Fraction(gamma), phi.exact_parameters)
+    only = decide(uneven.UnevenMarginLoss(phi, gamma=gamma)).claim.only
+    assert only.interval is not None
+    if odds is not None:
+        alpha = Fraction(odds) / (1 + Fraction(odds))
+        assert only.interval[0] <= alpha <= only.interval[1]
+        assert isinstance(odds, float) or only.exact == alpha
 
 
 CLOSED = [n for n in uneven.losses.names() if declared(n).closed_form is not None]

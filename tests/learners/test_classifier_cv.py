@@ -88,19 +88,41 @@ def test_it_finds_what_a_grid_search_finds(
 
 def test_a_hinge_path_is_one_fit(data: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten gammas and two Cs in three folds are six solutions of the dual, and one for the refit."""
-    from uneven.learners import svc
+    from uneven.solvers.kernel import smo
 
     count = 0
-    solve = svc.solve
+    solve = smo.solve
 
     def counted(*arguments: Any, **named: Any) -> Any:
         nonlocal count
         count += 1
         return solve(*arguments, **named)
 
-    monkeypatch.setattr(svc, "solve", counted)
+    monkeypatch.setattr(smo, "solve", counted)
     uneven.UnevenClassifierCV("svc", margin_gammas=np.geomspace(0.1, 10, 10), Cs=[0.1, 1], cv=3).fit(*data)
     assert count == 7
+
+
+@pytest.mark.parametrize("loss", ["hinge", " relu(1 - t) ", "max(0, 1 - t)", uneven.phi("hinge")])
+def test_a_hinge_is_recognised_however_it_is_written(
+    data: tuple[np.ndarray, np.ndarray], loss: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One fit per split and C for the linear learner too, and the same results."""
+    count = 0
+    fit = uneven.UnevenLinearClassifier.fit
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        nonlocal count
+        count += 1
+        return fit(*arguments, **named)
+
+    monkeypatch.setattr(uneven.UnevenLinearClassifier, "fit", counted)
+    common = {"margin_gammas": GAMMAS, "Cs": [0.1, 1], "cv": 3, "refit": False}
+    ours = uneven.UnevenClassifierCV("linear", loss=loss, **common).fit(*data)
+    assert count == 6
+    named = uneven.UnevenClassifierCV("linear", loss="hinge", **common).fit(*data)
+    np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(ours.cv_results_["param_C"], named.cv_results_["param_C"])
 
 
 def test_the_kernel_matrix_is_made_once_per_fold(
@@ -111,10 +133,10 @@ def test_the_kernel_matrix_is_made_once_per_fold(
     count = 0
     whole = Computed.whole
 
-    def counted(self: Any, room: Any = None) -> np.ndarray:
+    def counted(self: Any, buffer: Any = None) -> np.ndarray:
         nonlocal count
         count += 1
-        return whole(self, room)
+        return whole(self, buffer)
 
     monkeypatch.setattr(Computed, "whole", counted)
     search = uneven.UnevenClassifierCV("svc", margin_gammas=GAMMAS, Cs=[0.1, 1, 10, 100], cv=3, refit=False)
@@ -127,14 +149,14 @@ def test_the_linear_path_starts_where_the_last_fits_point(monkeypatch: pytest.Mo
     from uneven.solvers.linear.path import Follower
 
     misses = []
-    near = Follower._near
+    near = Follower._in_nearest_metric
 
     def watched(self: Any, objective: Any, at: float, theta: np.ndarray, *arguments: Any) -> Any:
         solution = near(self, objective, at, theta, *arguments)
         misses.append(np.linalg.norm(theta - solution.theta) / np.linalg.norm(solution.theta))
         return solution
 
-    monkeypatch.setattr(Follower, "_near", watched)
+    monkeypatch.setattr(Follower, "_in_nearest_metric", watched)
     X, y = make_classification(5000, 6, weights=[0.8], flip_y=0.1, random_state=5)
     search = uneven.UnevenClassifierCV("linear", margin_gammas=np.geomspace(0.25, 4, 9), cv=3, refit=False)
     search.fit(X, y)
@@ -339,7 +361,7 @@ def test_an_interruption_keeps_what_is_finished(
     search = uneven.UnevenClassifierCV("svc", margin_gammas=GAMMAS, cv=4)
     with pytest.raises(KeyboardInterrupt):
         search.fit(*data)
-    assert "interrupted: 2 of 4 splits are finished; cv_results_ holds what there is" in capsys.readouterr().err
+    assert "interrupted: 2 of 4 splits are finished; cv_results_ holds their results" in capsys.readouterr().err
     done = np.stack([search.cv_results_[f"split{k}_test_score"] for k in range(4)], axis=1)
     assert np.isfinite(done).sum() == 13
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
@@ -397,7 +419,7 @@ def test_costs_come_from_the_search_or_the_estimator(data: tuple[np.ndarray, np.
 def test_without_refit(data: tuple[np.ndarray, np.ndarray]) -> None:
     search = uneven.UnevenClassifierCV("svc", margin_gammas=[1, 2], cv=3, refit=False).fit(*data)
     assert search.best_params_
-    with pytest.raises(LossError, match="refit=False leaves nothing to predict with"):
+    with pytest.raises(LossError, match="refit=False leaves no model to predict with"):
         search.predict(data[0])
     again = pickle.loads(pickle.dumps(search))
     assert again.best_params_ == search.best_params_
@@ -419,7 +441,7 @@ def test_plot(data: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPat
     assert search.plot(ax=own) is own
     plt.close("all")
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(UnevenError, match=r"needs matplotlib, .* pip install 'uneven\[plot\]'"):
+    with pytest.raises(UnevenError, match=r"need the extra 'plot', .* pip install 'uneven\[plot\]'"):
         search.plot()
 
 

@@ -164,6 +164,28 @@ def test_pickle_joblib_and_clone(loss: Any, data: tuple[np.ndarray, np.ndarray])
     assert clone(model).get_params()["loss"] == loss
 
 
+@pytest.mark.parametrize("learner", [Linear("squared_hinge"), uneven.UnevenSVC(), uneven.UnevenPerceptron()])
+def test_the_loss_is_made_once(
+    learner: Any, data: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In fit; a change of a parameter after it does not change what was fitted, a new fit does."""
+    from uneven.learners import base
+
+    X, y = data
+    made = []
+    make = base.learners_loss
+    monkeypatch.setattr(base, "learners_loss", lambda *arguments: made.append(arguments) or make(*arguments))
+    model = learner.set_params(fn_cost=5, margin_gamma=2).fit(X, y)
+    assert model.loss_ is model.loss_
+    assert len(made) == 1
+    kept = model.loss_
+    assert model.set_params(margin_gamma=3).loss_ is kept
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.loss_ == kept
+    assert copy.loss_ is copy.loss_
+    assert model.fit(X, y).loss_ != kept
+
+
 def test_skops(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
     model = make_pipeline(StandardScaler(), Linear(fp_cost=1, fn_cost=5, margin_gamma=2)).fit(X, y)

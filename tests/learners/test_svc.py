@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import uneven
 from uneven.errors import CostError, LossError
-from uneven.solvers.kernel.gram import KERNELS, Kernel, gram
+from uneven.solvers.kernel.gram import KERNELS, KernelFunction, gram
 from uneven.solvers.kernel.smo import Dual, feasible, solve
 
 GAMMAS = [0.25, 1, 4]
@@ -50,7 +50,7 @@ def problem(clf: uneven.UnevenSVC, X: np.ndarray, y: np.ndarray, weight: Any = N
     positive = y == 1
     weight = np.ones(y.size) if weight is None else weight
     return Dual(
-        gram(Kernel("precomputed"), clf_kernel(clf, X)),
+        gram(KernelFunction("precomputed"), clf_kernel(clf, X)),
         np.where(positive, 1.0, -1.0 / clf.margin_gamma),
         np.where(positive, 1.0, -1.0),
         clf.C * weight * np.where(positive, clf.fn_cost, clf.fp_cost),
@@ -231,7 +231,7 @@ def test_warm_start(data: tuple[np.ndarray, np.ndarray]) -> None:
 def test_the_start_is_feasible() -> None:
     rng = np.random.default_rng(0)
     signs = rng.choice([-1.0, 1.0], 50)
-    dual = Dual(gram(Kernel("linear"), rng.normal(size=(50, 3))), signs, signs, rng.uniform(0, 2, 50))
+    dual = Dual(gram(KernelFunction("linear"), rng.normal(size=(50, 3))), signs, signs, rng.uniform(0, 2, 50))
     before = rng.uniform(0, 2, 50)
     b = feasible(signs * before * rng.integers(0, 2, 50), before, dual)
     assert abs(b.sum()) < 1e-12

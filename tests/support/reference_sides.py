@@ -202,7 +202,7 @@ class Sides:
         return tuple(found)
 
     def closed(self, a: Real, b: Real) -> Pair | None:
-        """The closed form, where there is one."""
+        """The closed form of docs/theory.md (H in closed form, the sigmoid family), where there is one."""
         g, name = self.gamma, self.name
         origin = self.at_zero * (a + b / g)
         if a == 0 or b == 0:

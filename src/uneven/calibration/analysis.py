@@ -13,14 +13,16 @@ import numpy as np
 
 from uneven import _inputs
 from uneven._inputs import Exact
+from uneven.calibration.claim import CALIBRATED
+from uneven.calibration.curves.monotone import falls_and_rises
 from uneven.calibration.curves.regret import RegretCurves
-from uneven.calibration.enclosure import PsiEnclosure
 from uneven.calibration.finite_distribution import FiniteDistribution
-from uneven.calibration.implied_costs import ImpliedAlpha, _down, _up, as_loss, costs_in_words, implied_alpha
-from uneven.calibration.infimum import has_convex_partials
+from uneven.calibration.implied_costs import ImpliedAlpha, as_loss, costs_in_words, implied_alpha
+from uneven.calibration.psi_bounds import PsiBounds
 from uneven.calibration.risk.conditional import ConditionalRisk
 from uneven.calibration.risk.probabilities import Probabilities
-from uneven.calibration.verdict import CALIBRATED, Verdict, decide, is_monotone
+from uneven.calibration.rounding import rounded_down, rounded_up
+from uneven.calibration.verdict import Verdict, verdict
 from uneven.errors import LossError
 from uneven.losses import Loss, Phi
 
@@ -60,7 +62,7 @@ class Analysis:
         self.exact_alpha = alpha
         self.alpha = float(alpha)
         self.largest_regret = float(max(alpha, 1 - alpha))
-        self._curves = RegretCurves(ConditionalRisk(loss), alpha, monotone=is_monotone(loss))
+        self._curves = RegretCurves(ConditionalRisk(loss), alpha, monotone=falls_and_rises(loss))
 
     def __repr__(self) -> str:
         return f"uneven.analyze({self.loss!r}, alpha={_inputs.shown(self.exact_alpha)})"
@@ -68,7 +70,7 @@ class Analysis:
     @cached_property
     def verdict(self) -> Verdict:
         """Whether the loss is alpha-CC, with the theorem, and a witness if it is not."""
-        return decide(self.loss, self.exact_alpha)
+        return verdict(self.loss, self.exact_alpha)
 
     @cached_property
     def implied_alpha(self) -> ImpliedAlpha:
@@ -122,7 +124,7 @@ class Analysis:
         return self._over_eps(self._curves.nu, eps)
 
     def mu(self, eps: Any) -> Any:
-        """inf of H over |eta - alpha| >= eps (erratum A5)."""
+        """inf of H over |eta - alpha| >= eps (section 3 with correction A5)."""
         return self._over_eps(self._curves.mu, eps)
 
     def psi(self, eps: Any) -> Any:
@@ -141,26 +143,25 @@ class Analysis:
         return values.astype(float), scalar
 
     @cached_property
-    def _enclosure(self) -> PsiEnclosure:
-        if not all(partial.symbolic for partial in self.loss.partials):
+    def _psi_bounds(self) -> PsiBounds:
+        if not self.loss.symbolic:
             raise LossError(
                 "a rigorous bound needs the loss as expressions; for Python functions psi and psi_inverse give the "
                 "numeric values"
             )
-        affine = self.verdict.status == CALIBRATED and has_convex_partials(self.loss)
-        return PsiEnclosure(self.loss, self.exact_alpha, affine_wrong_side=affine)
+        return PsiBounds(self.loss, self.exact_alpha)
 
     def psi_bounds(self, eps: Any) -> tuple[Any, Any]:
         """Rigorous lower and upper bounds of psi."""
 
-        def end(which: int) -> Callable[[np.ndarray], np.ndarray]:
-            def value(flat: np.ndarray) -> np.ndarray:
-                pairs = [self._enclosure.bounds(min(Fraction(x), self._curves.largest)) for x in flat.tolist()]
-                return np.array([(_down, _up)[which](pair[which]) for pair in pairs])
+        bounds: list[tuple[Fraction, Fraction]] = []
 
-            return value
+        def lower(flat: np.ndarray) -> np.ndarray:
+            bounds[:] = [self._psi_bounds.bounds(min(Fraction(x), self._curves.largest)) for x in flat.tolist()]
+            return np.array([rounded_down(pair[0]) for pair in bounds])
 
-        return self._over_eps(end(0), eps), self._over_eps(end(1), eps)
+        least = self._over_eps(lower, eps)
+        return least, self._over_eps(lambda flat: np.array([rounded_up(pair[1]) for pair in bounds]), eps)
 
     def regret_bound(self, surrogate_regret: Any) -> Any:
         """A cost regret that is not exceeded, given the surrogate regret: a bound, rounded to the safe side.
@@ -183,8 +184,8 @@ class Analysis:
         if r == 0 and self.verdict.status == CALIBRATED:
             return 0.0
         if math.isinf(r):
-            return _up(self._curves.largest)
-        return _up(self._enclosure.inverse_of_lower(Fraction(r)))
+            return rounded_up(self._curves.largest)
+        return rounded_up(self._psi_bounds.inverse_of_lower(Fraction(r)))
 
     def calibration_function(self, eps: Any, eta: Any) -> Any:
         """The paper's delta(eps, eta): H(eta) if eps <= |eta - alpha|, else infinite (theorem 7)."""
@@ -264,6 +265,7 @@ class Analysis:
                 "status": self.verdict.status,
                 "reason": self.verdict.reason,
                 "witness": self.verdict.witness,
+                "extra_regret": self.verdict.extra_regret,
             },
             "implied": {
                 "alpha": implied.alpha,

@@ -1,7 +1,7 @@
 r"""The one alpha for which (phi(t), phi(-gamma t)/gamma) is calibrated, and the loss made from it.
 
 For convex phi it is 1/2 whatever gamma (corollary 2). For other phi it moves with gamma, and the target
-alpha is reached by reweighting (section 4.4, erratum A4): with odds(x) = x/(1-x), the loss
+alpha is reached by reweighting (section 4.4 with correction A4): with odds(x) = x/(1-x), the loss
 (phi(t), beta phi(-gamma t)) is alpha-CC iff odds(alpha) = beta gamma odds(alpha_phi(gamma)).
 """
 
@@ -13,9 +13,9 @@ from functools import lru_cache
 
 from uneven import _inputs
 from uneven._inputs import Exact, to_float
-from uneven.calibration.infimum import has_convex_partials
-from uneven.calibration.risk.crossing import crossing, minimised_at_zero
-from uneven.calibration.verdict import only_alpha
+from uneven.calibration.decide import decide
+from uneven.calibration.risk.crossing import crossing
+from uneven.calibration.verdict import why
 from uneven.errors import LossError
 from uneven.losses import Phi, UnevenMarginLoss, phi
 
@@ -33,48 +33,56 @@ class OwnAlpha:
         return self.odds / (1 + self.odds)
 
 
-_HALF = "alpha = 1/2 for every gamma (corollary 2: convex, phi'(0) < 0)"
-
-
 @lru_cache(maxsize=512)
 def own_alpha(function: Phi, gamma: Fraction) -> OwnAlpha:
-    """alpha_phi(gamma), or a :class:`LossError` that says why there is none."""
-    even = UnevenMarginLoss(function)
-    if has_convex_partials(even):
-        _require_calibrated(even)
-        return OwnAlpha(1.0, Fraction(1), _HALF)
+    """alpha_phi(gamma), or a :class:`LossError` that says why there is none.
+
+    The prover decides whether there is one and encloses it; floats only place it inside that interval.
+    """
+    loss = UnevenMarginLoss(function)
+    if not decide(loss).proof.method.startswith("convex"):  # a convex phi has the same alpha for every gamma
+        loss = UnevenMarginLoss(function, gamma=max(gamma, 1 / gamma))  # alpha_phi(1/gamma) = 1 - alpha_phi(gamma)
+    decision = decide(loss)
+    only = decision.claim.only
+    if only.kind == "none":
+        raise LossError(f"{_shown(function, gamma)} is calibrated for no alpha: {why(loss, decision.proof)}")
+    if only.exact is not None:
+        odds = _odds(only.exact, gamma)
+        return OwnAlpha(to_float(odds), odds, why(loss, decision.proof))
+    numeric = numeric_odds(function, gamma)
+    if only.interval is None:
+        if numeric is None:
+            raise LossError(
+                f"whether {_shown(function, gamma)} is calibrated for any alpha was not decided: "
+                f"{decision.claim.missing}"
+            )
+        return OwnAlpha(numeric, None, f"computed, not proved: {decision.claim.missing}")
+    low, high = sorted(to_float(_odds(alpha, gamma)) for alpha in only.interval)
+    if numeric is None or not low <= numeric <= high:
+        numeric = (low + high) / 2
+    return OwnAlpha(numeric, None, why(loss, decision.proof))
+
+
+def _odds(alpha: Fraction, gamma: Fraction) -> Fraction:
+    """Odds at gamma from the alpha at max(gamma, 1/gamma)."""
+    return alpha / (1 - alpha) if gamma >= 1 else (1 - alpha) / alpha
+
+
+def _shown(function: Phi, gamma: Fraction) -> str:
+    return repr(function) if gamma == 1 else f"{function!r} with gamma = {to_float(gamma):g}"
+
+
+def numeric_odds(function: Phi, gamma: Fraction) -> float | None:
+    """The odds of alpha_phi(gamma) in floats: as declared, else where the sides cross; None if they do not."""
     declared = function.declaration.own_odds
     if declared is not None:
         odds = declared.odds(gamma, function.exact_parameters)
         if odds is not None:
-            return OwnAlpha(float(odds), odds if isinstance(odds, Fraction) else None, declared.source)
-    return _computed(function, gamma)
-
-
-def _require_calibrated(convex: UnevenMarginLoss) -> None:
-    """Theorem 4 is decided in one place, the verdict; here its answer becomes an error or none."""
-    only = only_alpha(convex)
-    if only.interval is None:
-        raise LossError(f"{convex.phi!r} is calibrated for no alpha: {only.reason}")
-    if not only.certain:
-        raise LossError(f"whether {convex.phi!r} is calibrated could not be decided: {only.reason}")
-
-
-def _computed(function: Phi, gamma: Fraction) -> OwnAlpha:
-    """The crossing of the two sides, or exactly 1/2 where t = 0 minimises the risk at eta = 1/2."""
-    if gamma < 1:  # alpha_phi(1/gamma) = 1 - alpha_phi(gamma): work where t = -1/gamma is the short side
-        mirrored = own_alpha(function, 1 / gamma)
-        return OwnAlpha(1 / mirrored.odds, mirrored.exact and 1 / mirrored.exact, mirrored.source)
-    loss = UnevenMarginLoss(function, gamma=gamma)
-    if 0.0 not in function.kinks and minimised_at_zero(loss, 0.5):
-        return OwnAlpha(1.0, Fraction(1), "t = 0 minimises the risk at eta = 1/2 (computed)")
-    odds = crossing(loss)
-    if odds is None:
-        raise LossError(
-            f"{function!r} with gamma = {to_float(gamma):g} is calibrated for no alpha: the better side does not "
-            "change once and for all from t < 0 to t > 0 as eta grows"
-        )
-    return OwnAlpha(odds, None, "crossing of the two sides of the risk (computed)")
+            return float(odds)
+    if gamma < 1:  # work where t = -1/gamma is the short side
+        mirrored = numeric_odds(function, 1 / gamma)
+        return None if mirrored is None else 1 / mirrored
+    return crossing(UnevenMarginLoss(function, gamma=gamma))
 
 
 def calibrated_loss(function: str | Phi, *, alpha: Exact, gamma: Exact = 1.0) -> UnevenMarginLoss:

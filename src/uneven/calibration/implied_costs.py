@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 
+from uneven._inputs import to_float
+from uneven.calibration.decide import decide
 from uneven.calibration.risk.crossing import crossing
-from uneven.calibration.verdict import only_alpha
+from uneven.calibration.rounding import rounded_down, rounded_up
+from uneven.calibration.verdict import why
 from uneven.losses import Loss, Phi, UnevenMarginLoss, phi
 
 
@@ -31,37 +35,59 @@ class ImpliedAlpha:
     interval: tuple[float, float] | None
     exact: Fraction | None
     reason: str
+    middle: Fraction | None = field(default=None, repr=False)
+
+    @classmethod
+    def within(cls, low: Fraction, high: Fraction, reason: str) -> ImpliedAlpha:
+        """A proved alpha: exact if both ends are equal, else in the middle of its interval."""
+        middle = (low + high) / 2
+        ends = (rounded_down(low), rounded_up(high))
+        return cls(float(middle), ends, low if low == high else None, reason, middle)
+
+    @property
+    def _ratio(self) -> Fraction | None:
+        """Costs of a false negative over those of a false positive."""
+        if self.alpha is None:
+            return None
+        alpha = Fraction(self.alpha) if self.middle is None else self.middle
+        return (1 - alpha) / alpha
 
     @property
     def cost_ratio(self) -> float | None:
         """How many false positives a false negative costs: (1 - alpha)/alpha."""
-        if self.alpha is None:
-            return None
-        known = self.exact if self.exact is not None else Fraction(self.alpha)
-        return float((1 - known) / known)
+        return None if self._ratio is None else to_float(self._ratio)
 
     def in_words(self) -> str:
         """One sentence about the two kinds of mistake."""
-        ratio = self.cost_ratio
-        if ratio is None:
+        if self._ratio is None:
             return f"This loss is not known to be calibrated for any costs: {self.reason}."
-        if ratio == 1:
+        if self._ratio == 1:
             return "This loss treats both kinds of mistake alike."
-        first, second, times = _compared(ratio)
-        return f"This loss treats a false {first} as {times:.6g} times a false {second}."
+        first, second, times = _compared(self._ratio)
+        return f"This loss treats a false {first} as {times} times a false {second}."
 
 
-def _compared(ratio: float) -> tuple[str, str, float]:
-    """The dearer mistake, the cheaper one, and how many times."""
-    return ("negative", "positive", ratio) if ratio >= 1 else ("positive", "negative", 1 / ratio)
+def _compared(ratio: Fraction) -> tuple[str, str, str]:
+    """The more expensive mistake, the cheaper one, and how many times."""
+    if ratio < 1:
+        return "positive", "negative", _six_digits(1 / ratio)
+    return "negative", "positive", _six_digits(ratio)
+
+
+def _six_digits(ratio: Fraction) -> str:
+    """A number of at least 1 in six digits, whatever its size."""
+    size = to_float(ratio)
+    if math.isfinite(size):
+        return f"{size:.6g}"
+    return f"{Decimal(ratio.numerator) / Decimal(ratio.denominator):.5e}"
 
 
 def costs_in_words(alpha: Fraction) -> str:
     """What a cost parameter says about the two kinds of mistake."""
     if 2 * alpha == 1:
         return "both kinds of mistake cost the same"
-    first, second, times = _compared(float((1 - alpha) / alpha))
-    return f"a false {first} costs {times:.6g} times a false {second}"
+    first, second, times = _compared((1 - alpha) / alpha)
+    return f"a false {first} costs {times} times a false {second}"
 
 
 def as_loss(loss: Loss | Phi | str) -> Loss:
@@ -111,26 +137,14 @@ def implied_alpha(loss: Loss | Phi | str) -> ImpliedAlpha:
     None
     """
     chosen = as_loss(loss)
-    only = only_alpha(chosen)
-    if only.interval is None:
-        if all(partial.symbolic for partial in chosen.partials):
-            return ImpliedAlpha(None, None, None, only.reason)
+    decision = decide(chosen)
+    only = decision.claim.only
+    reason = why(chosen, decision.proof) if only.kind != "unknown" else decision.claim.missing
+    if not chosen.symbolic:
         odds = crossing(chosen)
         if odds is None:
             return ImpliedAlpha(None, None, None, "no change of the better side was found numerically")
-        return ImpliedAlpha(odds / (1 + odds), None, None, f"found numerically, without proof: {only.reason}")
-    low, high = only.interval
-    if low == high:
-        return ImpliedAlpha(float(low), (_down(low), _up(low)), low, only.reason)
-    if high - low > Fraction(1, 100):
-        return ImpliedAlpha(None, (_down(low), _up(high)), None, only.reason)
-    return ImpliedAlpha(float((low + high) / 2), (_down(low), _up(high)), None, only.reason)
-
-
-def _down(value: Fraction) -> float:
-    nearest = float(value)
-    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
-
-
-def _up(value: Fraction) -> float:
-    return -_down(-value) + 0.0
+        return ImpliedAlpha(odds / (1 + odds), None, None, f"found numerically, without proof: {reason}")
+    if only.interval is None:
+        return ImpliedAlpha(None, None, None, reason)
+    return ImpliedAlpha.within(*only.interval, reason)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import isqrt
 
 from uneven.errors import ExpressionError
 from uneven.expression import stable_forms
+from uneven.expression.function_trees import ARGUMENTS, pieces_tree
+from uneven.expression.functions import FUNCTIONS
 from uneven.expression.text import to_text
 from uneven.expression.tree import (
+    CONSTANTS,
     MAX_BITS,
     MAX_NODES,
     ONE,
@@ -33,6 +35,7 @@ from uneven.expression.tree import (
 )
 
 Terms = dict[Node, Fraction]
+E = Call("exp", ONE)  # the normal form of the constant e, so that e**t is exp(t)
 
 
 def simplify(node: Node) -> Node:
@@ -46,21 +49,29 @@ def simplify(node: Node) -> Node:
     >>> to_text(simplify(parse("(1 - t + abs(1 - t))/2")))
     'relu(1 - t)'
     """
+    return filled(node, {})
+
+
+def filled(node: Node, values: dict[str, Node]) -> Node:
+    """Normal form of a tree after symbols are replaced by trees that are in normal form already."""
+    parts = [filled(child, values) for child in node.children]
     match node:
+        case Symbol(name):
+            return values.get(name, E if name == "e" else node)
         case Add():
-            return add(*map(simplify, node.children))
+            return add(*parts)
         case Mul():
-            return mul(*map(simplify, node.children))
-        case Neg(argument):
-            return neg(simplify(argument))
-        case Inv(argument):
-            return inv(simplify(argument))
-        case Pow(base, exponent):
-            return power(simplify(base), simplify(exponent))
-        case Call(name, arguments):
-            return call(name, *map(simplify, arguments))
-        case Where(op, left, right, yes, no):
-            return where(op, simplify(left), simplify(right), simplify(yes), simplify(no))
+            return mul(*parts)
+        case Neg():
+            return neg(*parts)
+        case Inv():
+            return inv(*parts)
+        case Pow():
+            return power(*parts)
+        case Call(name):
+            return call(name, *parts)
+        case Where(op):
+            return where(op, *parts)
     return node
 
 
@@ -129,7 +140,12 @@ def add(*parts: Node) -> Node:
 
 
 def neg(node: Node) -> Node:
-    return mul(Number(-1), node)
+    return times(Fraction(-1), node)
+
+
+def times(factor: Fraction, node: Node) -> Node:
+    """A rational times a tree in normal form: only coefficients change."""
+    return from_terms({rest: factor * coefficient for rest, coefficient in terms_of(node).items()})
 
 
 def subtract(left: Node, right: Node) -> Node:
@@ -138,6 +154,8 @@ def subtract(left: Node, right: Node) -> Node:
 
 def mul(*parts: Node) -> Node:
     """Product in normal form: flat, number first, like powers collected where that changes no domain."""
+    if len(parts) == 2 and isinstance(parts[0], Number):
+        return times(parts[0].value, parts[1])
     coefficient = Fraction(1)
     factors: list[Node] = []
     pending = list(reversed(parts))
@@ -160,8 +178,7 @@ def mul(*parts: Node) -> Node:
     factors = stable_forms.rewrite_product(collected(factors))
     if len(factors) == 1 and isinstance(factors[0], Add | Neg | Number | Mul):
         # A sum takes the coefficient inside; the rest were produced by a rewrite and may carry one.
-        terms = terms_of(factors[0])
-        return from_terms({rest: coefficient * value for rest, value in terms.items()})
+        return times(coefficient, factors[0])
     if any(isinstance(factor, Number | Neg | Mul) for factor in factors):
         return mul(number(coefficient), *factors)
     if not factors:
@@ -202,21 +219,21 @@ def inv(node: Node) -> Node:
 
 def power(base: Node, exponent: Node) -> Node:
     """Power in normal form; negative exponents become ``Inv``."""
+    if ONE in (exponent, base):
+        return base
+    if exponent == ZERO:
+        return ONE
+    if isinstance(base, Call) and base.name == "exp":
+        return call("exp", mul(exponent, base.arguments[0]))
     if not isinstance(exponent, Number):
         return Pow(base, exponent)
     k = exponent.value
     whole = k.denominator == 1
-    if k == 0:
-        return ONE
-    if k == 1 or base == ONE:
-        return base
     if k == Fraction(1, 2):
         return call("sqrt", base)
     match base:
         case Number(value) if whole and _small_power(value, k):
             return number(value ** int(k)) if value or k > 0 else Inv(ZERO)
-        case Call("exp", (argument,)):
-            return call("exp", mul(exponent, argument))
         case Call("step", _) if k > 0:
             return base
         case Pow(inner, Number(j)) if whole and j.denominator == 1 and (k > 0 or is_positive(inner)):
@@ -258,69 +275,34 @@ def without_leading_minus(node: Node) -> Node:
     return neg(node) if split(first)[0] < 0 else node
 
 
-_AT_ZERO: dict[str, Fraction | int] = {
-    "exp": 1,
-    "log1p": 0,
-    "expm1": 0,
-    "tanh": 0,
-    "atan": 0,
-    "erf": 0,
-    "erfc": 1,
-    "expit": Fraction(1, 2),
-}
-_ODD = ("tanh", "atan", "erf")
-
-
 def call(name: str, *arguments: Node) -> Node:
     """Function call in normal form."""
+    function = FUNCTIONS[name]
     if all(isinstance(argument, Number) for argument in arguments):
-        folded = _folded(name, [argument.value for argument in arguments])  # type: ignore[attr-defined]
-        if folded is not None:
-            return number(folded)
-    if name == "max" and ZERO in arguments:
-        return call("relu", arguments[0] if arguments[1] == ZERO else arguments[1])
-    if name == "min" and ZERO in arguments:
-        return neg(call("relu", neg(arguments[0] if arguments[1] == ZERO else arguments[1])))
-    if name in ("max", "min") and arguments[0] == arguments[1]:
-        return arguments[0]
+        exact = function.exact_value(*(argument.value for argument in arguments))  # type: ignore[attr-defined]
+        if exact is not None:
+            return number(exact)
     argument = arguments[0]
-    if name in _ODD and split(argument)[0] < 0 and not isinstance(argument, Add):
+    if function.odd and split(argument)[0] < 0 and not isinstance(argument, Add):
         return neg(call(name, neg(argument)))
-    if name == "abs":
-        argument = without_leading_minus(argument)
-    if name in ("abs", "relu") and is_nonnegative(argument):
-        return argument
-    if name == "step" and is_positive(argument):
-        return ONE
-    if name == "abs":
-        return Call(name, argument)
-    if name == "sqrt":
-        coefficient, rest = split(argument)
-        if coefficient > 0 and isinstance(rest, Pow) and rest.exponent in (Number(2), Number(4)):
-            half = rest.exponent.value / 2  # type: ignore[attr-defined]
-            return mul(call("sqrt", number(coefficient)), power(call("abs", rest.base), number(half)))
-    return stable_forms.rewrite_call(name, arguments) or Call(name, *arguments)
+    if function.even:
+        arguments = (without_leading_minus(argument),)
+    return _decided(name, arguments) or stable_forms.rewrite_call(name, arguments) or Call(name, *arguments)
 
 
-def _folded(name: str, values: list[Fraction]) -> Fraction | None:
-    x = values[0]
-    match name:
-        case "relu":
-            return max(x, Fraction(0))
-        case "step":
-            return Fraction(x > 0)
-        case "abs":
-            return abs(x)
-        case "max":
-            return max(values)
-        case "min":
-            return min(values)
-        case "log" if x == 1:
-            return Fraction(0)
-        case "sqrt" if x >= 0:
-            root = Fraction(isqrt(x.numerator), isqrt(x.denominator))
-            return root if root * root == x else None
-    return Fraction(_AT_ZERO[name]) if x == 0 and name in _AT_ZERO else None
+def _decided(name: str, arguments: tuple[Node, ...]) -> Node | None:
+    """The piece of a function that changes formula, if its argument has a known sign: relu(exp(t)) is exp(t)."""
+    written = pieces_tree(FUNCTIONS[name])
+    if written is None:
+        return None
+    values = dict(zip(ARGUMENTS, arguments, strict=False))
+    left, right = filled(written.left, values), filled(written.right, values)
+    known = (
+        (written.op in ("<=", ">=") and left == right)
+        or (written.op == ">" and right == ZERO and is_positive(left))
+        or (written.op == ">=" and right == ZERO and is_nonnegative(left))
+    )
+    return filled(written.yes, values) if known else None
 
 
 _COMPARE = {
@@ -350,9 +332,10 @@ def is_positive(node: Node) -> bool:
         case Number(value):
             return value > 0
         case Symbol(name):
-            return name in ("pi", "e")
-        case Call("exp" | "expit" | "softplus" | "erfc", _):
-            return True
+            return name in CONSTANTS
+        case Call(name, arguments):
+            function = FUNCTIONS[name]
+            return function.sign == "positive" or (function.keeps_sign and is_positive(arguments[0]))
         case Mul():
             return all(map(is_positive, node.children))
         case Add():
@@ -362,16 +345,15 @@ def is_positive(node: Node) -> bool:
             return is_positive(argument)
         case Pow(base, _):
             return is_positive(base)
-        case Call("sqrt", (argument,)):
-            return is_positive(argument)
     return False
 
 
 def is_nonnegative(node: Node) -> bool:
     """True only if the tree is nonnegative wherever it is defined, by its structure."""
     match node:
-        case Call("relu" | "abs" | "step" | "sqrt", _):
-            return True
+        case Call(name, arguments):
+            function = FUNCTIONS[name]
+            return function.sign is not None or (function.keeps_sign and is_nonnegative(arguments[0]))
         case Pow(_, Number(value)) if value.denominator == 1 and value % 2 == 0:
             return True
         case Mul() | Add():

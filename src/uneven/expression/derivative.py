@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from uneven.expression.algebra import add, call, inv, mul, neg, number, power, subtract, where
+from uneven.expression.algebra import add, call, inv, mul, neg, number, power, where
+from uneven.expression.calls import outer_slope, pieces
 from uneven.expression.tree import (
     ONE,
     ZERO,
@@ -55,14 +56,22 @@ def derivative(node: Node) -> Node:
             return _power_rule(base, exponent)
         case Where(op, left, right, yes, no):
             return where(op, left, right, derivative(yes), derivative(no))
-        case Call("max" | "min" as name, (left, right)):
-            return where(">=" if name == "max" else "<=", left, right, derivative(left), derivative(right))
         case Call("sqrt", (Call("relu", (u,)),)):
             return _where_positive(u, mul(Number(Fraction(1, 2)), inv(call("sqrt", u))))
-        case Call(name, (argument,)):
-            inner = derivative(argument)
-            return ZERO if inner == ZERO else mul(_outer(name, argument), inner)
+        case Call():
+            return _chain_rule(node)
     raise TypeError(node)
+
+
+def _chain_rule(node: Call) -> Node:
+    slope = outer_slope(node)
+    if slope is None:
+        written = pieces(node)
+        if written is None:
+            raise TypeError(node)
+        return where(written.op, written.left, written.right, derivative(written.yes), derivative(written.no))
+    inner = derivative(node.arguments[0])
+    return ZERO if inner == ZERO else mul(slope, inner)
 
 
 def _power_rule(base: Node, exponent: Node) -> Node:
@@ -84,35 +93,3 @@ def _power_rule(base: Node, exponent: Node) -> Node:
 def _where_positive(u: Node, outer: Node) -> Node:
     """Slope of a root of relu(u): 0 where u is not positive, where the power of u would not be defined."""
     return where(">", u, ZERO, mul(outer, derivative(u)), ZERO)
-
-
-def _outer(name: str, u: Node) -> Node:
-    """Derivative of a function at u, in the form that keeps relative accuracy in the tails."""
-    two_u = mul(Number(2), u)
-    match name:
-        case "exp" | "expm1":
-            return call("exp", u)
-        case "log":
-            return inv(u)
-        case "log1p":
-            return inv(add(ONE, u))
-        case "sqrt":
-            return mul(Number(Fraction(1, 2)), inv(call("sqrt", u)))
-        case "abs":
-            return subtract(call("step", u), call("step", neg(u)))
-        case "tanh":  # 1 - tanh(u)**2, without the cancellation
-            return mul(Number(4), call("expit", two_u), call("expit", neg(two_u)))
-        case "atan":
-            return inv(add(ONE, power(u, Number(2))))
-        case "erf" | "erfc":
-            sign = Number(2 if name == "erf" else -2)
-            return mul(sign, inv(call("sqrt", Symbol("pi"))), call("exp", neg(power(u, Number(2)))))
-        case "expit":
-            return mul(call("expit", u), call("expit", neg(u)))
-        case "softplus":
-            return call("expit", u)
-        case "relu":
-            return call("step", u)
-        case "step":
-            return ZERO
-    raise TypeError(name)

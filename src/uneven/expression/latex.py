@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from uneven.expression.tree import Add, Call, Inv, Mul, Neg, Node, Number, Pow, Symbol, Where
+from uneven.expression.functions import FUNCTIONS
+from uneven.expression.tree import ONE, Add, Call, Inv, Mul, Neg, Node, Number, Pow, Symbol, Where
 
-_FUNCTIONS = {
-    "exp": r"\exp",
-    "log": r"\ln",
-    "tanh": r"\tanh",
-    "atan": r"\arctan",
-    "max": r"\max",
-    "min": r"\min",
-}
 _COMPARISONS = {"<": "<", "<=": r"\le", ">": ">", ">=": r"\ge"}
 _GREEK = {"alpha", "beta", "gamma", "eta", "pi", "rho", "sigma", "tau"}
 
@@ -108,33 +101,15 @@ def _power(base: Node, exponent: str) -> str:
             return f"{to_latex(base)}^{{{exponent}}}"
         case Number(value) if value >= 0 and value.denominator == 1:
             return f"{value}^{{{exponent}}}"
-        case Call("expit", (argument,)):
-            return rf"\sigma({to_latex(argument)})^{{{exponent}}}"
-        case Call("relu", (argument,)):
-            return rf"\left({to_latex(argument)}\right)_+^{{{exponent}}}"
+        case Call(name, _) if FUNCTIONS[name].takes_exponent:
+            return f"{to_latex(base)}^{{{exponent}}}"
     return f"{_parenthesised(base)}^{{{exponent}}}"
 
 
 def _call(name: str, arguments: tuple[Node, ...]) -> str:
-    inside = ", ".join(map(to_latex, arguments))
-    match name:
-        case "exp":
-            return f"e^{{{inside}}}"
-        case "sqrt":
-            return rf"\sqrt{{{inside}}}"
-        case "abs":
-            return rf"\left|{inside}\right|"
-        case "expit":
-            return rf"\sigma({inside})"
-        case "softplus":
-            return rf"\ln\left(1 + e^{{{inside}}}\right)"
-        case "log1p":
-            return rf"\ln\left(1 + {inside}\right)"
-        case "expm1":
-            return rf"\left(e^{{{inside}}} - 1\right)"
-        case "relu":
-            return rf"\left({inside}\right)_+"
-        case "step":
-            return rf"\mathbf{{1}}\{{{inside} > 0\}}"
-    head = _FUNCTIONS.get(name) or rf"\operatorname{{{name}}}"
-    return rf"{head}\left({inside}\right)"
+    if name == "exp" and arguments == (ONE,):
+        return "e"
+    text = FUNCTIONS[name].latex
+    for place, argument in enumerate(arguments, start=1):
+        text = text.replace(f"#{place}", to_latex(argument))
+    return text

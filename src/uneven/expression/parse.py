@@ -18,10 +18,10 @@ from fractions import Fraction
 from typing import NamedTuple, NoReturn
 
 from uneven.errors import ExpressionError
+from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import (
     COMPARISONS,
     CONSTANTS,
-    FUNCTIONS,
     MAX_BITS,
     MAX_CHARACTERS,
     MAX_DEPTH,
@@ -246,7 +246,7 @@ class _Parser:
         while self.accept(",") is not None:
             arguments.append(self.sum())
         self.expect(")", f"or ',' in the arguments of {token.text}")
-        wanted = FUNCTIONS[token.text]
+        wanted = FUNCTIONS[token.text].arity
         if len(arguments) < wanted or (wanted == 1 and len(arguments) > 1):
             count = "one argument" if wanted == 1 else "two or more arguments"
             self.fail(f"{token.text} takes {count}, {len(arguments)} given", token.column)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from uneven.expression import algebra
-from uneven.expression.tree import ONE, Add, Call, Inv, Mul, Neg, Node, Number
+from uneven.expression.tree import ONE, ZERO, Add, Call, Inv, Mul, Neg, Node, Number, Pow
 
 Terms = dict[Node, Fraction]
 
@@ -129,7 +129,7 @@ def rewrite_product(factors: list[Node]) -> list[Node]:
     if len(exponentials) == 1:
         x = exponentials[0].arguments[0]
         for base, exponent in bases:
-            if base == Call("expit", algebra.neg(x)) and exponent >= 1:
+            if _is_expit(base) and exponent >= 1 and base.args[1] == algebra.neg(x):
                 others = [f for f in factors if f != exponentials[0] and algebra.base_and_exponent(f)[0] != base]
                 left = algebra.power(base, algebra.number(exponent - 1))
                 return rewrite_product(algebra.collected([*others, left, algebra.call("expit", x)]))
@@ -163,6 +163,13 @@ def rewrite_call(name: str, arguments: tuple[Node, ...]) -> Node | None:
     """Shapes whose head is a function; None if there is nothing to rewrite."""
     argument = arguments[0]
     match name, argument:
+        case "max" | "min", _ if ZERO in arguments:
+            other = arguments[0] if arguments[1] == ZERO else arguments[1]
+            if name == "max":
+                return algebra.call("relu", other)
+            return algebra.neg(algebra.call("relu", algebra.neg(other)))
+        case "sqrt", _:
+            return _root_of_even_power(argument)
         case "log", Call("exp", (x,)):
             return x
         case "log", Call("expit", (x,)):
@@ -185,6 +192,16 @@ def rewrite_call(name: str, arguments: tuple[Node, ...]) -> Node | None:
         case "exp", Call("log", (x,)) if algebra.is_positive(x):
             return x
     return _log_of_power(name, argument)
+
+
+def _root_of_even_power(argument: Node) -> Node | None:
+    """sqrt(c*u**2) = sqrt(c)*abs(u), also for u**4."""
+    coefficient, rest = algebra.split(argument)
+    match rest:
+        case Pow(base, Number(exponent)) if coefficient > 0 and exponent in (2, 4):
+            root = algebra.call("sqrt", algebra.number(coefficient))
+            return algebra.mul(root, algebra.power(algebra.call("abs", base), algebra.number(exponent / 2)))
+    return None
 
 
 def _log_of_power(name: str, argument: Node) -> Node | None:

@@ -19,25 +19,6 @@ MAX_NODES = 500
 # 9**9**9**9 stays a short tree instead of becoming a number.
 MAX_BITS = 3072
 
-#: Functions of the language and how many arguments each takes (max and min: two or more, nested).
-FUNCTIONS = {
-    "exp": 1,
-    "log": 1,
-    "log1p": 1,
-    "expm1": 1,
-    "sqrt": 1,
-    "abs": 1,
-    "tanh": 1,
-    "atan": 1,
-    "erf": 1,
-    "erfc": 1,
-    "expit": 1,
-    "softplus": 1,
-    "relu": 1,
-    "max": 2,
-    "min": 2,
-    "step": 1,
-}
 CONSTANTS = ("pi", "e")
 COMPARISONS = ("<", "<=", ">", ">=")
 
@@ -45,17 +26,18 @@ COMPARISONS = ("<", "<=", ">", ">=")
 class Node:
     """A tree; ``args`` (children, and a name, number or operator) identify it."""
 
-    __slots__ = ("_hash", "args", "depth", "size")
+    __slots__ = ("_hash", "args", "children", "depth", "size")
     args: tuple[Any, ...]
+    children: tuple[Node, ...]
     size: int
     depth: int
 
     def __init__(self, *args: Any) -> None:
         size, depth = 1, 0
-        for arg in args:
-            if isinstance(arg, Node):
-                size += arg.size
-                depth = max(depth, arg.depth)
+        children = tuple(arg for arg in args if isinstance(arg, Node))
+        for child in children:
+            size += child.size
+            depth = max(depth, child.depth)
         if size > MAX_NODES or depth + 1 > MAX_DEPTH:
             raise ExpressionError(
                 f"the expression (or its derivative) has more than {MAX_NODES} parts or is nested "
@@ -63,6 +45,7 @@ class Node:
             )
         put = object.__setattr__
         put(self, "args", args)
+        put(self, "children", children)
         put(self, "size", size)
         put(self, "depth", depth + 1)
         put(self, "_hash", hash((type(self).__name__, args)))
@@ -89,15 +72,13 @@ class Node:
     def __repr__(self) -> str:
         return f"{type(self).__name__}{self.args!r}"
 
-    @property
-    def children(self) -> tuple[Node, ...]:
-        return tuple(arg for arg in self.args if isinstance(arg, Node))
-
     def walk(self) -> Iterator[Node]:
-        """This node and everything below it."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
+        """This node and everything below it, parents first."""
+        pending: list[Node] = [self]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending.extend(reversed(node.children))
 
 
 class Number(Node):
@@ -175,7 +156,7 @@ class Pow(Node):
 
 
 class Call(Node):
-    """A function of :data:`FUNCTIONS` applied to its arguments."""
+    """A function (see :mod:`uneven.expression.functions`) applied to its arguments."""
 
     __slots__ = ()
     __match_args__ = ("name", "arguments")

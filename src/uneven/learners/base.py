@@ -1,11 +1,13 @@
-"""What every learner shares: costs, the calibrated loss, labels, weights, and scikit-learn's contract.
+"""What all learners share: costs, the calibrated loss, labels, weights, and scikit-learn's contract.
 
-A learner subclasses :class:`UnevenClassifier`, has the parameters ``loss``, ``fp_cost``, ``fn_cost``,
-``margin_gamma`` and ``pos_label``, calls :meth:`UnevenClassifier._read` in ``fit`` and provides ``_score``.
+A learner is a subclass of :class:`UnevenClassifier` with the parameters ``loss``, ``fp_cost``, ``fn_cost``,
+``margin_gamma`` and ``pos_label``. Its ``fit`` calls ``_read`` and keeps the loss with ``_remember``; it has
+``_score``. The functions at the end are for the tuning, which works on learners from outside.
 """
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,22 +23,36 @@ from uneven import _inputs
 from uneven._inputs import brief
 from uneven.calibration import analyze, calibrated_loss
 from uneven.calibration.analysis import Analysis
+from uneven.calibration.claim import NOT_CALIBRATED
 from uneven.calibration.implied_costs import costs_in_words, implied_alpha
-from uneven.calibration.verdict import NOT_CALIBRATED, decide
+from uneven.calibration.verdict import verdict as verdict_on
 from uneven.costs import Cost, as_cost_errors
 from uneven.errors import CostError, LossError, UnevenError
+from uneven.learners.classes import Classes
 from uneven.learners.labels import positive_class, two_classes
 from uneven.losses import Loss
-from uneven.solvers.threads import each, pieces
+from uneven.solvers.threads import in_threads, row_ranges
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A validated training set: X as given where possible, classes as int8, weights as float64 (empty: all 1)."""
+    """A validated training set.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix
+        Not copied if possible.
+    y : ndarray of int8
+        1 for the positive class, 0 for the negative one.
+    sample_weight : ndarray of float64
+        Empty if all are 1.
+    classes : Classes
+    """
 
     X: Any
     y: np.ndarray
     sample_weight: np.ndarray
+    classes: Classes
 
 
 def read_cost(fp_cost: Any, fn_cost: Any) -> Cost:
@@ -72,7 +88,7 @@ def _meant_alpha(loss: Loss, cost: Cost) -> Fraction:
 
 @lru_cache(maxsize=256)
 def _require_calibrated(loss: Loss, alpha: Fraction) -> None:
-    verdict = decide(loss, alpha)
+    verdict = verdict_on(loss, alpha)
     if verdict.status == NOT_CALIBRATED:
         implied = implied_alpha(loss)
         raise LossError(
@@ -87,7 +103,7 @@ def _analysis(loss: Loss, alpha: Fraction) -> Analysis:
 
 
 def _has_probabilities(learner: UnevenClassifier) -> bool:
-    """Whether the loss identifies probabilities; AttributeError with the reason if not, as hasattr expects."""
+    """True if the loss identifies probabilities; otherwise an AttributeError with the reason, as hasattr expects."""
     try:
         learner._current_loss().inverse_link(0.0)
     except UnevenError as error:
@@ -96,10 +112,10 @@ def _has_probabilities(learner: UnevenClassifier) -> bool:
 
 
 class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Base of the learners. Internal scores are those of the positive class; ``classes_`` is sorted.
+    """Base of the learners.
 
-    ``decision_function`` and ``coef_`` follow scikit-learn: positive means ``classes_[1]``. If the positive class
-    is ``classes_[0]``, they are the internal score with the other sign.
+    Inside, scores are those of the positive class. ``decision_function`` and ``coef_`` follow scikit-learn: their
+    positive values speak for ``classes_[1]``. :class:`Classes` turns one into the other.
     """
 
     loss: Any
@@ -124,12 +140,24 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         """The loss of the fit, or the one a fit would use."""
         return self.loss_ if hasattr(self, "classes_") else self._make_loss()[1]
 
+    def _remember(self, loss: Loss | None) -> None:
+        """Keep the loss of this fit and the parameters it was made from; None: it is made when it is asked for."""
+        self._fitted_with = (self.loss, self.fp_cost, self.fn_cost, self.margin_gamma)
+        self._loss = loss
+
     @property
     def loss_(self) -> Loss:
         """The calibrated loss of the fit."""
         check_is_fitted(self, "classes_")
-        loss, fp_cost, fn_cost, margin_gamma = self._fitted_with
-        return learners_loss(loss, read_cost(fp_cost, fn_cost), margin_gamma)
+        kept: Loss | None = self.__dict__.get("_loss")
+        if kept is None:  # a model of a search, or one from a file
+            loss, fp_cost, fn_cost, margin_gamma = self._fitted_with
+            self._loss = kept = learners_loss(loss, read_cost(fp_cost, fn_cost), margin_gamma)
+        return kept
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the loss: a file holds the parameters it is made from, which skops can store."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_loss"}
 
     @property
     def analysis_(self) -> Analysis:
@@ -142,7 +170,7 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     # -- reading the data -------------------------------------------------------------------------------------------
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        """Validate everything, set ``classes_`` and remember the parameters; before any work."""
+        """Validate everything before any work, and set ``classes_``."""
         from sklearn.utils import column_or_1d
         from sklearn.utils.validation import check_consistent_length
 
@@ -151,25 +179,29 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         X = self._read_features(X, reset=True)
         labels = column_or_1d(y, warn=True)
         check_consistent_length(X, labels)
-        weight = _read_weights(sample_weight, labels.shape[0])
+        weight = read_weights(sample_weight, labels.shape[0])
         classes, index = two_classes(labels)
-        positive = positive_class(classes, self.pos_label, symmetric=self._symmetric())
-        if positive == 0:
-            index = np.asarray(1 - index, dtype=np.int8)
         if weight.size:
             for label in (0, 1):
                 if not weight[index == label].any():
                     raise CostError(
                         "the labels must come from two classes, but sample_weight is 0 for every example of class "
-                        f"{classes[label if positive == 1 else 1 - label]!r}"
+                        f"{classes[label]!r}"
                     )
-        self.classes_ = classes
-        self._positive = positive
-        self._fitted_with = (self.loss, self.fp_cost, self.fn_cost, self.margin_gamma)
-        return Problem(X, index, weight)
+        self._keep_classes(Classes(classes, positive_class(classes, self.pos_label, symmetric=self._symmetric())))
+        return Problem(X, (index == self._positive).astype(np.int8), weight, self._classes)
+
+    def _keep_classes(self, classes: Classes) -> None:
+        self.classes_ = classes.labels
+        self._positive = classes.positive
+
+    @property
+    def _classes(self) -> Classes:
+        """The classes of the fit."""
+        return Classes(self.classes_, self._positive)
 
     def _symmetric(self) -> bool:
-        """Whether nothing changes if the two classes change places."""
+        """Whether it makes no difference which class is the positive one."""
         return not isinstance(self.loss, Loss) and bool(self.fp_cost == self.fn_cost) and bool(self.margin_gamma == 1)
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
@@ -208,10 +240,10 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             Positive for ``classes_[1]``, as everywhere in scikit-learn.
         """
         score = self._checked_score(X)
-        return score if self._positive == 1 else -score
+        return np.asarray(self._classes.turned(score))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class that is cheaper; a score of exactly 0 is the negative class.
+        """The cheaper class of each row; a score of exactly 0 means the negative class.
 
         Parameters
         ----------
@@ -222,7 +254,7 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         ndarray of shape (n_samples,)
         """
         positive = self._checked_score(X) > 0
-        return self.classes_[positive.astype(np.intp) if self._positive == 1 else 1 - positive.astype(np.intp)]
+        return self._classes.label(positive)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -237,13 +269,50 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         ndarray of shape (n_samples, 2)
             Columns in the order of ``classes_``.
         """
-        positive = self.loss_.inverse_link(self._checked_score(X))
-        columns = (1 - positive, positive) if self._positive == 1 else (positive, 1 - positive)
-        return np.stack(columns, axis=1)
+        score = self._checked_score(X)
+        positive = self.loss_.inverse_link(score)
+        return np.stack(self._classes.in_order(1 - positive, positive), axis=1)
 
 
-def _read_weights(sample_weight: Any, count: int) -> np.ndarray:
-    """Finite nonnegative weights, not all 0; empty where none were given. One number is the weight of all."""
+# -- for the tuning
+# -----------------------------------------------------------------------------------------------------
+
+
+def read_problem(learner: UnevenClassifier, X: Any, y: Any, sample_weight: Any) -> Problem:
+    """Read a training set as the learner's ``fit`` would; sets its ``classes_``."""
+    return learner._read(X, y, sample_weight)
+
+
+def read_rows(learner: UnevenClassifier, X: Any) -> Any:
+    """Read rows to predict, as a fitted learner would."""
+    return learner._read_features(X, reset=False)
+
+
+def positive_scores(learner: UnevenClassifier, rows: Any) -> np.ndarray:
+    """Scores of the positive class for rows from :func:`read_rows`."""
+    return learner._score(rows)
+
+
+def classes_of(learner: UnevenClassifier) -> Classes:
+    """The classes of a fitted learner."""
+    return learner._classes
+
+
+def as_fitted_with(model: UnevenClassifier, **parameters: Any) -> Any:
+    """A copy of a fitted learner whose fit counts as one with other parameters."""
+    other = copy.copy(model)
+    for name, value in parameters.items():
+        setattr(other, name, value)
+    other._remember(None)
+    return other
+
+
+# -- reading
+# ------------------------------------------------------------------------------------------------------------
+
+
+def read_weights(sample_weight: Any, count: int) -> np.ndarray:
+    """Finite nonnegative weights, not all 0; empty if none are given. One number is the weight of every row."""
     if sample_weight is None:
         return np.empty(0)
     with as_cost_errors():
@@ -262,17 +331,17 @@ def _read_weights(sample_weight: Any, count: int) -> np.ndarray:
 
 
 def require_finite(name: str, X: Any) -> None:
-    """Raise unless every number is finite: one sentence with the place of the first that is not."""
+    """Raise unless every number is finite; the message says where the first bad one is."""
     data = X if isinstance(X, np.ndarray) else X.data
 
     def total(k: int, lo: int, hi: int) -> float:
         with np.errstate(all="ignore"):
             return float(data[lo:hi].sum())
 
-    if np.isfinite(each(total, pieces(data.shape[0], data.size))).all():
+    if np.isfinite(in_threads(total, row_ranges(data.shape[0], data.size))).all():
         return
     bad = np.argwhere(~np.isfinite(data))
-    if not len(bad):  # only the sum overflowed
+    if not len(bad):  # the numbers are finite, their sum overflowed
         return
     value = data[tuple(bad[0])]
     kind = "NaN" if np.isnan(value) else "inf"

@@ -1,4 +1,4 @@
-"""Surrogate tuning: the margin asymmetry, C and the loss by cross-validated expected cost."""
+"""Tunes the margin asymmetry, C and the loss by cross-validated expected cost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from uneven.learners.tuning.gamma_path import GammaPath
 from uneven.learners.tuning.inputs import read_cs, read_data, read_estimator, read_gammas, read_losses, read_parts
 from uneven.learners.tuning.results import cv_results
 from uneven.learners.tuning.rules import RULES, Table, standard_error
-from uneven.learners.tuning.search import Column, Memory, Task, candidates, run_split
+from uneven.learners.tuning.search import Column, Reusable, Task, candidates, run_split
 
 
 def _delegates(name: str) -> Any:
@@ -39,43 +39,44 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
     r"""Tunes the margin asymmetry (and C, and the loss) of a learner for your costs.
 
     The criterion is cross-validated expected cost at your costs. Every candidate is calibrated for them: the choice
-    never changes which class is the cheaper one at a given probability, only how the learner gets there.
+    does not change which class is cheaper at a given probability, only how the learner gets there.
 
-    What can be known is not computed: all gammas of a hinge (:class:`UnevenSVC`, or ``loss="hinge"``) at one
-    effective C are one fit and a moving threshold; other linear learners are warm-started along gamma;
-    preprocessing (the first steps of a Pipeline) is fitted once per split; so is the kernel matrix where it fits
-    into ``cache_size``.
+    It is faster than a grid search. For a hinge (:class:`UnevenSVC`, or the hinge loss) all gammas at one effective C
+    share one fit, whose decision threshold moves. Other linear learners start each fit from its neighbours along gamma.
+    Preprocessing (the first steps of a Pipeline) is fitted once per split. The kernel matrix is computed once per
+    split, if it fits into ``cache_size``.
 
     Parameters
     ----------
     estimator : {"linear", "svc"}, learner, or Pipeline that ends in one
         Anything with the parameters ``margin_gamma``, ``fp_cost`` and ``fn_cost``.
     loss : loss, optional
-        Of the learner; by default its own.
+        Loss of the learner; by default its own.
     fp_cost, fn_cost : positive number, optional
         What a false positive and a false negative cost; by default those of the estimator.
     margin_gammas : "auto" or array-like of positive numbers
-        The grid. "auto": eleven values around 1, as far as the class ratio and the costs reach (4 to 64);
-        ``margin_gammas_`` says which.
+        The grid. "auto": eleven values around 1, up to the class ratio or the ratio of the classes' total costs (at
+        least 4, at most 64); ``margin_gammas_`` holds them.
     Cs : array-like of positive numbers, optional
-        By default the learner's own C. For a hinge these are effective: the candidate has
-        C (1 + 1/margin_gamma)/2, which leaves the balance of data and penalty the same for every gamma.
+        By default the learner's own C. For a hinge these are effective values: the candidate has
+        C (1 + 1/margin_gamma)/2, so that the balance of data and penalty is the same for every gamma.
     losses : list of losses, optional
-        Tried one after the other.
+        Losses to try.
     cv : int, splitter, iterable of splits, or None
         None: 5 stratified folds. A number of folds beyond the size of the rarer class is reduced, with a warning.
     scoring : None, str or callable
-        None: minus the expected cost. Otherwise a scikit-learn scorer; sample weights are then not used in scoring.
+        None: minus the expected cost. Otherwise a scikit-learn scorer, which does not use sample weights.
     rule : {"best", "one_standard_error", "smoothed", "shrunk", "averaged"}
-        How to choose; all but the first guard against the noise of few folds. "one_standard_error": of all within one
-        standard error of the best, the gamma nearest 1. "smoothed": the best after averaging neighbours on the path.
-        "shrunk": the best, moved towards 1 by how uncertain its gain is. "averaged": the mean of the three best.
+        How to choose. All but "best" guard against the noise of few folds. "one_standard_error": the gamma nearest 1
+        among those within one standard error of the best. "smoothed": the best after averaging neighbouring gammas.
+        "shrunk": the best, moved towards 1 the more its gain is uncertain. "averaged": the geometric mean of the three
+        best.
     n_jobs : int or None
-        Splits at a time.
+        Number of splits that run in parallel.
     refit : bool
-        Fit the chosen candidate on all rows; without, there is no ``predict``.
+        Fit the chosen candidate on all rows. Without it there is no ``predict``.
     verbose : bool, int or None
-        Progress on stderr; None: on a terminal, once the work is long.
+        Progress on stderr. None: only on a terminal, and only if the search takes long.
     pos_label : label, optional
         The positive class; by default that of the estimator.
 
@@ -84,7 +85,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
     cv_results_ : dict of arrays
         As in scikit-learn's GridSearchCV; ``pandas.DataFrame(search.cv_results_)`` reads well.
     best_params_, best_index_, best_score_, best_estimator_
-        As there. Under a rule other than "best", ``best_score_`` is the score of the chosen candidate.
+        As in GridSearchCV. ``best_score_`` is the score of the chosen candidate, also if the rule is not "best".
     margin_gammas_ : ndarray
         The grid.
     gamma_path_ : GammaPath
@@ -94,10 +95,8 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
     classes_ : ndarray of shape (2,)
     n_features_in_ : int
 
-    Notes
-    -----
-    Ctrl-C ends the search with a KeyboardInterrupt; ``cv_results_`` then holds what was finished (NaN elsewhere),
-    and a line on stderr says so.
+    Notes ----- Ctrl-C ends the search with a KeyboardInterrupt. ``cv_results_`` then holds the finished results (NaN
+    elsewhere), and a line on stderr says so.
 
     Examples
     --------
@@ -175,15 +174,15 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         if self.rule not in RULES:
             raise LossError(f"rule must be one of {', '.join(RULES)}, got {brief(self.rule)}")
         whole, steps, learner, prefix = read_parts(self)
-        read = read_data(X, y, sample_weight, steps, learner)
+        problem = read_data(X, y, sample_weight, steps, learner)
         X, y = indexable(X, y)
-        classes, positive = read.classes, read.positive
-        labels = classes[read.index if positive == 1 else 1 - read.index]
-        weight = read.weight if read.weight.size else None
-        learner.set_params(pos_label=classes.tolist()[positive])
+        classes = problem.classes.labels
+        labels = problem.classes.label(problem.y)
+        weight = problem.sample_weight if problem.sample_weight.size else None
+        learner.set_params(pos_label=problem.classes.pos_label)
         whole.set_params(**{f"{prefix}pos_label": learner.pos_label})
         cost = read_cost(learner.fp_cost, learner.fn_cost)
-        self.margin_gammas_ = read_gammas(self, cost, read)
+        self.margin_gammas_ = read_gammas(self, cost, problem)
         task = Task(
             learner=learner,
             steps=steps,
@@ -201,8 +200,8 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
             self._keep(task, columns, prefix)
             finished = sum(not np.isnan(column.scores).any() for column in columns)
             progress(True, type(self).__name__)(
-                f"interrupted: {finished} of {len(parts)} splits are finished; cv_results_ holds what there is, "
-                "nothing was refitted"
+                f"interrupted: {finished} of {len(parts)} splits are finished; cv_results_ holds their results, and "
+                "no model was refitted"
             )
             raise
         self._keep(task, columns, prefix)
@@ -227,9 +226,9 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         tell(f"{len(task.candidates)} candidates, margin_gammas {', '.join(f'{g:g}' for g in self.margin_gammas_)}")
         bar = Bar(verbose, type(self).__name__, len(parts), "splits")
         if self.n_jobs in (None, 1):
-            memory = Memory()
+            reusable = Reusable()
             for (train, test), column in zip(parts, columns, strict=True):
-                run_split(task, X, y, weight, train, test, column, memory)
+                run_split(task, X, y, weight, train, test, column, reusable)
                 bar.advance()
             return
         from joblib import Parallel, delayed
@@ -242,7 +241,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
             bar.advance()
 
     def _keep(self, task: Task, columns: list[Column], prefix: str) -> None:
-        """Results of all splits, finished or not, and the choice among candidates that have the finished ones."""
+        """Keep the results of all splits, finished or not, and choose by the finished ones."""
         params = [{f"{prefix}{name}": value for name, value in c.params.items()} for c in task.candidates]
         if len({repr(c.loss) for c in task.candidates}) == 1:
             params = [{name: v for name, v in p.items() if name != f"{prefix}loss"} for p in params]
@@ -288,12 +287,12 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         check_is_fitted(self, "classes_")
         if not hasattr(self, "best_estimator_"):
             raise LossError(
-                "refit=False leaves nothing to predict with; refit=True, or a fit of best_params_, would work"
+                "refit=False leaves no model to predict with; refit=True, or fitting best_params_ yourself, would work"
             )
         return self.best_estimator_
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class that is cheaper.
+        """The cheaper class of each row.
 
         Parameters
         ----------

@@ -2,74 +2,82 @@
 
 from __future__ import annotations
 
+import copy
 import math
-import numbers
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.calibration import calibrated_loss
 from uneven.errors import LossError
-from uneven.learners.base import Problem, UnevenClassifier
+from uneven.learners.base import Problem, UnevenClassifier, learners_loss, read_cost
+from uneven.learners.parameters import generator, require_choice, require_integer
 from uneven.learners.progress import progress
 from uneven.losses import Loss, Phi
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective, PairOfLosses
+from uneven.solvers.linear.path import Follower
+from uneven.solvers.linear.registry import names
 from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solve import SOLVERS, minimise
+from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.solver import Settings
+from uneven.solvers.progress import silent
 
 
 class UnevenLinearClassifier(UnevenClassifier):
     r"""A linear classifier that is right for your costs.
 
-    It minimises, with the score :math:`f_i = w^\top x_i + b` of the positive class,
+    With the score :math:`f_i = w^\top x_i + b` of the positive class, it minimises
 
     .. math:: \tfrac12 \|w\|^2 + C \sum_i s_i \left[ c_{FN} 1\{y_i = +\} \varphi(f_i)
               + \tfrac{c_{FP}}{\gamma} 1\{y_i = -\} \varphi(-\gamma f_i) \right].
 
-    The intercept is not penalised, whatever the loss. For a phi that is not convex, the weights are moved so
-    that the loss stays calibrated for the costs (:func:`uneven.calibrated_loss`).
+    The intercept is never penalised. For a phi that is not convex, the two weights are changed so that the loss is
+    calibrated for the costs (:func:`uneven.calibrated_loss`).
 
     Parameters
     ----------
     loss : str, Phi or Loss
-        A name (:func:`uneven.losses.names`), an expression in t, a phi, or a finished loss. A finished loss is used
-        as it is: it must not be wrong for the costs, and its own weights stand in place of theirs.
+        A name (:func:`uneven.losses.names`), an expression in t, a phi, or a finished loss. A finished loss is used as
+        it is, with its own weights; one that is not calibrated for the costs is rejected.
     fp_cost, fn_cost : positive number
         What a false positive and a false negative cost.
     margin_gamma : positive number
-        Margin asymmetry gamma; free to tune, the costs stay right.
+        Margin asymmetry gamma. You may tune it freely: the classifier stays calibrated for your costs.
     C : positive number
         Weight of the data against the penalty.
     penalty : {"l2", None}
     fit_intercept : bool
     solver : {"auto", "lbfgs", "newton", "lagrangian", "dual"}
-        "auto" chooses by the loss and the shape of X. "lbfgs" and "newton" are for smooth losses, "lagrangian" for
-        convex ones with kinks, "dual" for those of straight pieces on CSR matrices.
+        "auto" chooses by the loss and the shape of X. "lbfgs" and "newton" are for smooth losses ("lbfgs" also for
+        those that are not convex), "lagrangian" for convex losses with kinks, "dual" for convex losses made of straight
+        pieces on CSR matrices.
     tol : positive number
-        The objective is within this fraction of its optimum.
+        The fit stops when the objective is within this fraction of its optimum.
     max_iter : int
         Most steps of the solver.
     warm_start : bool
         Start from the coefficients of the last fit.
     pos_label : label, optional
-        The positive class; needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or everything is symmetric.
+        The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
+        alike.
     random_state : int, RandomState or None
-        Of the rows sampled for the start and the metric; by default always the same.
+        Seed of the sample of rows that some solvers draw; by default always the same.
     verbose : bool or int
         Progress on stderr.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features)
-        Positive values speak for ``classes_[1]``, as in scikit-learn.
+        Positive values favour ``classes_[1]``, as in scikit-learn.
     intercept_ : ndarray of shape (1,)
     classes_ : ndarray of shape (2,)
         Sorted labels.
@@ -78,9 +86,9 @@ class UnevenLinearClassifier(UnevenClassifier):
     feature_names_in_ : ndarray of str
         Where X has column names.
     objective_ : float
-        What was minimised, at the solution.
+        The minimised function at the solution.
     duality_gap_ : float or None
-        Objective minus a proved lower bound of its optimum, where the solver proves one.
+        Objective minus a proved lower bound of its optimum, if the solver proves one.
     loss_ : Loss
         The calibrated loss.
     analysis_ : Analysis
@@ -141,67 +149,78 @@ class UnevenLinearClassifier(UnevenClassifier):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Nonnegative weights; also a cost for each example.
+            Nonnegative weights. They may be costs that differ from example to example.
 
         Returns
         -------
         UnevenLinearClassifier
         """
-        factor = self._read_parameters()
+        self._read_parameters()
         cost, loss = self._make_loss()
-        if not isinstance(self.loss, Loss):
-            factor *= sum(cost.exact_costs)
         before = self._last_theta()
         problem = self._read(X, y, sample_weight)
-        objective = Objective(
-            design=design(problem.X),
-            y=problem.y,
-            pair=PairOfLosses.of(loss, factor),
-            sample_weight=problem.sample_weight,
-            penalty=1.0 if self.penalty == "l2" else 0.0,
-            fit_intercept=bool(self.fit_intercept),
-        )
+        objective = self._objective(problem, PairOfLosses.of(loss, self._factor()))
         convex = None
-        if not all(phi.convex for phi in objective.pair.phis):
+        if not objective.pair.convex:
             gamma = 1 if isinstance(self.loss, Loss) else self.margin_gamma
             start = calibrated_loss("logistic", alpha=cost.exact_alpha, gamma=gamma)
-            convex = replace(objective, pair=PairOfLosses.of(start, Fraction(self.C) * sum(cost.exact_costs)))
+            factor = _inputs.positive("C", self.C) * sum(cost.exact_costs)
+            convex = replace(objective, pair=PairOfLosses.of(start, factor))
         solution = minimise(
             objective,
+            self._settings(),
             convex=convex,
             theta=before if before is not None and before.size == objective.size else None,
             solver=self.solver,
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            random=_generator(self.random_state),
-            progress=progress(self.verbose, type(self).__name__),
         )
+        self._remember(loss)
         self._keep(solution, problem)
         self._warn(solution, objective)
         return self
 
-    def _read_parameters(self) -> Fraction:
-        """Check the parameters that only this learner has; C as a rational."""
-        factor = _inputs.positive("C", self.C)
-        _inputs.positive("tol", self.tol)
-        if not isinstance(self.max_iter, numbers.Integral) or isinstance(self.max_iter, bool) or self.max_iter < 1:
-            raise LossError(f"max_iter must be a positive integer, got {brief(self.max_iter)}")
+    def _read_parameters(self) -> None:
+        """Check the parameters that only this learner has."""
+        for name in ("C", "tol"):
+            _inputs.positive(name, getattr(self, name))
+        require_integer("max_iter", self.max_iter)
         if self.penalty not in ("l2", None):
             raise LossError(f"penalty must be 'l2' or None, got {brief(self.penalty)}")
-        if self.solver not in SOLVERS:
-            raise LossError(f"solver must be one of {', '.join(SOLVERS)}, got {brief(self.solver)}")
+        require_choice("solver", self.solver, names())
+
+    def _factor(self) -> Fraction:
+        """Factor of the losses in the objective: C, and the sum of the costs, by which a calibrated loss is divided."""
+        factor = _inputs.positive("C", self.C)
+        if not isinstance(self.loss, Loss):
+            factor *= sum(read_cost(self.fp_cost, self.fn_cost).exact_costs)
         return factor
+
+    def _objective(self, problem: Problem, pair: PairOfLosses) -> Objective:
+        return Objective(
+            design=design(problem.X),
+            y=problem.y,
+            pair=pair,
+            sample_weight=problem.sample_weight,
+            penalty=1.0 if self.penalty == "l2" else 0.0,
+            fit_intercept=bool(self.fit_intercept),
+        )
+
+    def _settings(self) -> Settings:
+        return Settings(
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            random=generator(self.random_state),
+            progress=progress(self.verbose, type(self).__name__),
+        )
 
     def _last_theta(self) -> np.ndarray | None:
         """Coefficients of the last fit, as scores of the positive class."""
         if not self.warm_start or not hasattr(self, "coef_"):
             return None
         theta = np.append(self.coef_.ravel(), self.intercept_).astype(np.float64)
-        return theta if self._positive == 1 else -theta
+        return np.asarray(self._classes.turned(theta))
 
     def _keep(self, solution: Solution, problem: Problem) -> None:
-        theta = solution.theta if self._positive == 1 else -solution.theta
-        theta = theta.astype(problem.X.dtype)
+        theta = self._classes.turned(solution.theta).astype(problem.X.dtype)
         self.coef_ = theta[:-1].reshape(1, -1).copy()
         self.intercept_ = theta[-1:].copy()
         self.n_iter_ = max(solution.iterations, 1)
@@ -211,9 +230,8 @@ class UnevenLinearClassifier(UnevenClassifier):
     def _warn(self, solution: Solution, objective: Objective) -> None:
         if self.penalty is None and objective.separates(solution.theta):
             message = (
-                "the two classes are perfectly separable and there is no penalty: ever larger coefficients bring the "
-                "loss ever closer to its infimum, and these are where the solver stopped; penalty='l2' gives a finite "
-                "answer"
+                "the two classes are perfectly separable and there is no penalty: larger coefficients always lower the "
+                "loss, and the solver stopped at these; penalty='l2' gives a finite answer"
             )
         elif not solution.converged:
             relative = solution.suboptimality / solution.value if solution.value > 0 else math.inf
@@ -226,12 +244,49 @@ class UnevenLinearClassifier(UnevenClassifier):
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
     def _score(self, X: Any) -> np.ndarray:
-        score = np.asarray(X @ self.coef_[0]).ravel() + self.intercept_[0]
-        return score if self._positive == 1 else -score
+        return np.asarray(self._classes.turned(np.asarray(X @ self.coef_[0]).ravel() + self.intercept_[0]))
 
 
-def _generator(random_state: Any) -> np.random.Generator:
-    """A generator from scikit-learn's notion of a random state; the same one each time for None."""
-    if random_state is None:
-        return np.random.default_rng(0)
-    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+@lru_cache(maxsize=1024)
+def _pair(loss: Any, fp_cost: Any, fn_cost: Any, margin_gamma: Any, factor: Fraction) -> PairOfLosses:
+    """The losses of a candidate of a search, which are the same in every split."""
+    return PairOfLosses.of(learners_loss(loss, read_cost(fp_cost, fn_cost), margin_gamma), factor)
+
+
+def fits_along_gamma(
+    learner: UnevenLinearClassifier,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    params: list[dict[str, Any]],
+    follower: Follower,
+) -> Iterator[UnevenLinearClassifier]:
+    """Fitted copies of a learner, for parameters in rising order of gamma with one loss and one C.
+
+    The data are read once, and each fit starts from a guess extrapolated from the fits before. A loss that is not
+    convex has many local minima, so each of its fits starts as it would alone.
+    """
+    objective, problem = None, None
+    for one in params:
+        model = copy.copy(learner).set_params(**one)
+        model._read_parameters()
+        pair = _pair(model.loss, model.fp_cost, model.fn_cost, model.margin_gamma, model._factor())
+        if not pair.convex:
+            yield model.fit(X, y, sample_weight)
+            continue
+        if objective is None or problem is None:
+            problem = model._read(X, y, sample_weight)
+            reader = model
+            objective = model._objective(problem, pair)
+        else:
+            objective = replace(objective, pair=pair)
+            model._keep_classes(problem.classes)
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(reader, name):
+                    setattr(model, name, getattr(reader, name))
+        at = math.log(float(model.margin_gamma))
+        solution = follower.solve(objective, at, replace(model._settings(), progress=silent), solver=model.solver)
+        model._remember(None)
+        model._keep(solution, problem)
+        model._warn(solution, objective)
+        yield model

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from typing import Any
 
@@ -13,39 +12,43 @@ from sklearn.utils.validation import check_consistent_length
 
 from uneven import _inputs
 from uneven._inputs import Exact, brief
-from uneven.errors import CostError, LossError
-from uneven.learners.base import Problem, UnevenClassifier, _read_weights
+from uneven.errors import CostError
+from uneven.learners.base import Problem, UnevenClassifier, read_weights
+from uneven.learners.classes import Classes
 from uneven.learners.labels import positive_class, two_classes
+from uneven.learners.parameters import require_integer
 from uneven.learners.progress import progress
 from uneven.solvers.kernel.gram import squared_norms
+from uneven.solvers.online.perceptron import Examples, PerceptronState, one_pass, train
 
 
 class UnevenPerceptron(UnevenClassifier):
     r"""The perceptron algorithm with uneven margins, for streams and for separable data.
 
-    Row by row: if a positive has a score of at most :math:`\tau_+ = 1`, or a negative one of at least
-    :math:`-\tau_- = -1/\gamma`, the weights move,
+    It visits one row after the other. If a positive row has a score of at most :math:`\tau_+ = 1`, or a negative row a
+    score of at least :math:`-\tau_- = -1/\gamma`, the weights move:
 
     .. math:: w \leftarrow w + \eta s_i c_i y_i x_i, \qquad b \leftarrow b + \eta s_i c_i y_i R^2,
 
-    with :math:`c_i` the cost of missing that example (:math:`c_{FN}` or :math:`c_{FP}`, divided by the larger one).
+    where :math:`c_i` is the cost of misclassifying that row (:math:`c_{FN}` or :math:`c_{FP}`) divided by the larger
+    cost.
 
-    **What is guaranteed.** If some :math:`(u, v)` with :math:`\|u\|^2 + v^2/R^2 = 1` has
-    :math:`y_i (u^\top x_i + v) \ge \Gamma > 0` on all rows (weights 1), the costs of all updates add up to at most
-    :math:`(\|x\|^2_{max} + R^2 + 2 \max(1, 1/\gamma)/\eta)/\Gamma^2`; then a pass without update ends the fit, and each
-    training row has its margin. **What is not.** On data that are not separable it never settles: the last weights
-    depend on the last rows. Each update is a subgradient step on the uneven hinge, which is calibrated for the
-    costs, without a penalty; the average of the weights (``average=True``, the default) is therefore near a
-    minimiser of that loss for a small ``eta0``, the last weights need not be. With both margins 0 this would be the
-    plain perceptron, whose loss is calibrated for no costs at all (``uneven.analyze`` says so): the margins make it
-    a hinge. For the exact minimum use :class:`uneven.UnevenLinearClassifier` with ``loss="hinge"``.
+    **What is guaranteed.** If some :math:`(u, v)` with :math:`\|u\|^2 + v^2/R^2 = 1` has :math:`y_i (u^\top x_i + v)
+    \ge \Gamma > 0` on all rows (weights 1), the costs of all updates add up to at most :math:`(\|x\|^2_{max} + R^2 + 2
+    \max(1, 1/\gamma)/\eta)/\Gamma^2`. Then the fit ends with a pass without update, and each training row has its
+    margin. **What is not.** On data that are not separable it never settles: the last weights depend on the last rows.
+    Each update is a subgradient step on the uneven hinge without a penalty, which is calibrated for the costs. So for a
+    small ``eta0`` the average of the weights (``average=True``, the default) is near a minimiser of that loss; the last
+    weights need not be. With both margins 0 this would be the plain perceptron, whose loss is calibrated for no costs
+    at all (``uneven.analyze`` says so). For the exact minimum use :class:`uneven.UnevenLinearClassifier` with
+    ``loss="hinge"``.
 
     Parameters
     ----------
     fp_cost, fn_cost : positive number
-        What a false positive and a false negative cost; they weigh the updates.
+        What a false positive and a false negative cost; updates are weighted by them.
     margin_gamma : positive number
-        Margin asymmetry: positives want a margin of 1, negatives one of 1/margin_gamma.
+        Margin asymmetry: positive rows need a margin of 1, negative rows one of 1/margin_gamma.
     eta0 : positive number
         Step :math:`\eta`.
     average : bool
@@ -53,27 +56,28 @@ class UnevenPerceptron(UnevenClassifier):
     max_iter : int
         Most passes of ``fit``.
     tol : positive number or None
-        ``fit`` ends when the loss of a pass was not below ``1 - tol`` times the best for ``n_iter_no_change`` passes;
-        None: only when a pass makes no update.
+        ``fit`` ends when for ``n_iter_no_change`` passes the loss was not below ``1 - tol`` times the best one; None:
+        it ends only when a pass makes no update.
     n_iter_no_change : int
     shuffle : bool
         Each pass of ``fit`` in a new random order.
     pos_label : label, optional
-        The positive class; needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or everything is symmetric.
+        The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
+        alike.
     random_state : int, RandomState or None
-        Of the shuffling; by default always the same.
+        Seed of the shuffling; by default always the same.
     verbose : bool or int
         Progress on stderr.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features)
-        Positive values speak for ``classes_[1]``, as in scikit-learn.
+        Positive values favour ``classes_[1]``, as in scikit-learn.
     intercept_ : ndarray of shape (1,)
     n_iter_ : int
         Passes over the data.
     n_updates_ : int
-        Updates in all of them.
+        Updates in all passes.
     t_ : int
         Rows seen.
     radius_ : float
@@ -144,30 +148,28 @@ class UnevenPerceptron(UnevenClassifier):
         UnevenPerceptron
         """
         self._read_parameters()
-        self._make_loss()
+        _, loss = self._make_loss()
         problem = self._read(X, y, sample_weight)
         self._start(problem.X)
-        random = check_random_state(0 if self.random_state is None else self.random_state)
-        tell = progress(self.verbose, type(self).__name__)
-        best, stale, settled = np.inf, 0, False
-        order = np.arange(problem.y.size)
-        while not settled and self.n_iter_ < self.max_iter:
-            if self.shuffle:
-                random.shuffle(order)
-            updates, loss = self._pass(problem, order)
-            tell(f"pass {self.n_iter_}: {updates} updates")
-            stale = 0 if self.tol is None or loss < (1 - float(self.tol)) * best else stale + 1
-            best = min(best, loss)
-            settled = updates == 0 or stale >= self.n_iter_no_change
-        if not settled:
+        training = train(
+            self._examples(problem),
+            self._state,
+            max_iter=int(self.max_iter),
+            tol=None if self.tol is None else float(self.tol),
+            n_iter_no_change=int(self.n_iter_no_change),
+            shuffle=check_random_state(0 if self.random_state is None else self.random_state) if self.shuffle else None,
+            progress=progress(self.verbose, type(self).__name__),
+        )
+        if not training.settled:
             warnings.warn(
-                f"{type(self).__name__} did not settle in max_iter={self.max_iter} passes: the last one made {updates} "
-                "updates; data that are not separable never settle, so raise tol or max_iter, or use "
-                "UnevenLinearClassifier('hinge')",
+                f"{type(self).__name__} did not settle in max_iter={self.max_iter} passes: the last one made "
+                f"{training.last_updates} updates; data that are not separable never settle, so raise tol or max_iter, "
+                "or use UnevenLinearClassifier('hinge')",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        return self._keep(separated=updates == 0)
+        self._remember(loss)
+        return self._keep(separated=training.separated)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> UnevenPerceptron:
         """One pass over the next rows of a stream, in their order; memory does not grow with their number.
@@ -186,11 +188,12 @@ class UnevenPerceptron(UnevenClassifier):
         UnevenPerceptron
         """
         self._read_parameters()
-        self._make_loss()
+        _, loss = self._make_loss()
         problem = self._read_batch(X, y, classes, sample_weight)
-        if not hasattr(self, "_weights"):
+        if not hasattr(self, "_state"):
             self._start(problem.X)
-        self._pass(problem, np.arange(problem.y.size))
+        one_pass(self._examples(problem), np.arange(problem.y.size), self._state)
+        self._remember(loss)
         return self._keep(separated=False)
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -200,19 +203,17 @@ class UnevenPerceptron(UnevenClassifier):
         if self.tol is not None:
             _inputs.positive("tol", self.tol)
         for name in ("max_iter", "n_iter_no_change"):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
-                raise LossError(f"{name} must be a positive integer, got {brief(value)}")
+            require_integer(name, getattr(self, name))
 
     def _read_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Problem:
-        """A batch of a stream: the classes are those of the first call."""
-        first = not hasattr(self, "_weights")
+        """A batch of a stream; the classes are those of the first call."""
+        first = not hasattr(self, "_state")
         labels = column_or_1d(y, warn=True)
         if first:
             known, _ = two_classes(labels if classes is None else column_or_1d(classes))
-            positive = positive_class(known, self.pos_label, symmetric=self._symmetric())
+            both = Classes(known, positive_class(known, self.pos_label, symmetric=self._symmetric()))
         else:
-            known, positive = self.classes_, self._positive
+            both, known = self._classes, self.classes_
             if classes is not None and not np.array_equal(np.unique(classes), known):
                 raise CostError(
                     f"classes must stay those of the first call to partial_fit, {brief(known.tolist())}, got "
@@ -226,52 +227,39 @@ class UnevenPerceptron(UnevenClassifier):
             )
         X = self._read_features(X, reset=first)
         check_consistent_length(X, labels)
-        weight = _read_weights(sample_weight, labels.shape[0])
-        self.classes_, self._positive = known, positive
-        self._fitted_with = (self.loss, self.fp_cost, self.fn_cost, self.margin_gamma)
-        return Problem(X, (labels == known[positive]).astype(np.int8), weight)
+        weight = read_weights(sample_weight, labels.shape[0])
+        self._keep_classes(both)
+        return Problem(X, (labels == known[both.positive]).astype(np.int8), weight, both)
 
     # -- passes -----------------------------------------------------------------------------------------------------
 
     def _start(self, X: Any) -> None:
         self.radius_ = float(np.sqrt(squared_norms(X).max())) or 1.0
-        self._weights = np.zeros(X.shape[1] + 1)
-        self._moments = np.zeros(X.shape[1] + 1)
-        self.n_iter_ = self.n_updates_ = self.t_ = 0
+        self._state = PerceptronState.zero(X.shape[1])
 
-    def _pass(self, problem: Problem, order: np.ndarray) -> tuple[int, float]:
-        from uneven.solvers.compiled import perceptron_passes
-
+    def _examples(self, problem: Problem) -> Examples:
         costs = np.array([float(_inputs.exact("", cost)) for cost in (self.fp_cost, self.fn_cost)])
         rates = float(self.eta0) * (costs / costs.max())[problem.y]
         if problem.sample_weight.size:
             rates = rates * problem.sample_weight
-        signs = np.where(problem.y == 1, 1.0, -1.0)
         inverse = _inputs.to_float(1 / _inputs.positive("margin_gamma", self.margin_gamma))
-        common = (order, signs, np.where(problem.y == 1, 1.0, inverse), rates, self.radius_**2)
-        state = (self._weights, self._moments, float(self.t_))
-        X = problem.X
-        if isinstance(X, np.ndarray):
-            updates, loss = perceptron_passes.pass_dense(np.ascontiguousarray(X), *common, *state)
-        else:
-            updates, loss = perceptron_passes.pass_sparse(X.data, X.indices, X.indptr, *common, *state)
-        self.n_iter_ += 1
-        self.n_updates_ += updates
-        self.t_ += order.size
-        return updates, loss
+        positive = problem.y == 1
+        return Examples(
+            X=problem.X,
+            signs=np.where(positive, 1.0, -1.0),
+            margins=np.where(positive, 1.0, inverse),
+            rates=rates,
+            radius=self.radius_,
+        )
 
     def _keep(self, *, separated: bool) -> UnevenPerceptron:
-        """Weights to predict with; those that separate the data with their margins need no average."""
-        weights = self._weights
-        if self.average and not separated:
-            # An update at time t counts for the t_ - t + 1 rows from its own on.
-            weights = ((self.t_ + 1) * self._weights - self._moments) / self.t_
-        if self._positive != 1:
-            weights = -weights
+        """Keep the weights to predict with. Weights that separate the data with their margins need no average."""
+        state = self._state
+        weights = self._classes.turned(state.average() if self.average and not separated else state.weights)
         self.coef_ = weights[:-1].reshape(1, -1).copy()
         self.intercept_ = weights[-1:].copy()
+        self.n_iter_, self.n_updates_, self.t_ = state.passes, state.updates, state.rows_seen
         return self
 
     def _score(self, X: Any) -> np.ndarray:
-        score = np.asarray(X @ self.coef_[0]).ravel() + self.intercept_[0]
-        return score if self._positive == 1 else -score
+        return np.asarray(self._classes.turned(np.asarray(X @ self.coef_[0]).ravel() + self.intercept_[0]))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numbers
+import copy
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,18 @@ from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.errors import CostError, LossError
 from uneven.learners.base import Problem, UnevenClassifier
+from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.progress import progress
-from uneven.solvers.kernel.gram import KERNELS, Gram, Kernel, gram
-from uneven.solvers.kernel.smo import Dual, KernelSolution, feasible, finished, solve
+from uneven.solvers.hinge_identity import HingeIdentity
+from uneven.solvers.kernel import libsvm, smo
+from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram
+from uneven.solvers.kernel.smo import Dual, KernelSolution
 
 SOLVERS = ("smo", "libsvm")
-#: Sums of products of coefficients stay finite below it.
+#: Bound of the sum of all upper bounds; below it products of coefficients stay finite.
 _MOST = 1e150
+#: Up to this many rows, computing all of K in reused memory is faster than computing the rows that one fit needs.
+_FEW_ROWS = 4000
 
 
 class UnevenSVC(UnevenClassifier):
@@ -32,17 +37,18 @@ class UnevenSVC(UnevenClassifier):
     .. math:: \tfrac12 \|w\|^2 + C \sum_i s_i \left[ c_{FN} 1\{y_i = +\} (1 - f_i)_+
               + \tfrac{c_{FP}}{\gamma} 1\{y_i = -\} (1 + \gamma f_i)_+ \right].
 
-    Positives want a margin of 1, negatives one of :math:`1/\gamma`; for every :math:`\gamma` the loss is calibrated
-    for the costs, and the sign of ``decision_function`` is the cheaper class. The intercept is not penalised, so
-    with :math:`a = (1 + 1/\gamma)/2` the solution is :math:`f = a h + (1 - 1/\gamma)/2`, where h is the ordinary
-    cost-weighted SVM with C/a: for the hinge, :math:`\gamma` at one effective C/a moves the threshold of one fit.
+    Positive rows need a margin of 1, negative rows one of :math:`1/\gamma`. For every :math:`\gamma` the loss is
+    calibrated for the costs: the sign of ``decision_function`` is the cheaper class. The intercept is not penalised.
+    Therefore the solution is :math:`f = a h + (1 - 1/\gamma)/2` with :math:`a = (1 + 1/\gamma)/2`, where h is the
+    ordinary cost-weighted SVM with C/a: if C/a stays the same, :math:`\gamma` only moves the decision threshold of one
+    fit.
 
     Parameters
     ----------
     fp_cost, fn_cost : positive number
         What a false positive and a false negative cost.
     margin_gamma : positive number
-        Margin asymmetry; free to tune, the costs stay right.
+        Margin asymmetry. You may tune it freely: the classifier stays calibrated for your costs.
     C : positive number
         Weight of the data against the penalty.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable
@@ -55,39 +61,40 @@ class UnevenSVC(UnevenClassifier):
     coef0 : number
         Offset in "poly" and "sigmoid".
     solver : {"smo", "libsvm"}
-        Ours, or scikit-learn's SVC through the identity above, which cannot be warm-started.
+        Ours, or scikit-learn's SVC by the identity above; the latter cannot start from an earlier fit.
     tol : positive number
-        Largest violation of optimality, in units of half the distance of the two margins, as in SVC.
+        Largest violation of optimality, in units of half the distance between the two margins, as in SVC.
     cache_size : positive number
-        Megabytes for rows of the kernel matrix. Where the whole matrix does not fit, rows are kept in float32.
+        Megabytes for rows of the kernel matrix. If the whole matrix does not fit, rows are stored in float32.
     max_iter : int
         Most steps of the solver; -1 for no limit.
     warm_start : bool
-        Start from the coefficients of the last fit, if that had the same rows and labels.
+        Start from the coefficients of the last fit, if it had the same rows and labels.
     pos_label : label, optional
-        The positive class; needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or everything is symmetric.
+        The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
+        alike.
     random_state : int, RandomState or None
-        Not used: the solver draws no random numbers. It is here because SVC has it.
+        Not used, because the solvers draw no random numbers. It is here because SVC has it.
     verbose : bool or int
         Progress on stderr.
 
     Attributes
     ----------
     support_ : ndarray of shape (n_support,)
-        Rows of the support vectors.
+        Row numbers of the support vectors.
     support_vectors_ : ndarray or CSR matrix
         Empty for a precomputed kernel.
     n_support_ : ndarray of shape (2,)
         In the order of ``classes_``.
     dual_coef_ : ndarray of shape (1, n_support)
-        Coefficients of the support vectors in the uneven f; positive ones speak for ``classes_[1]``.
+        Coefficients of the support vectors in f; positive ones favour ``classes_[1]``.
     intercept_ : ndarray of shape (1,)
     coef_ : ndarray of shape (1, n_features)
         With the linear kernel.
     classes_ : ndarray of shape (2,)
         Sorted labels.
     objective_ : float
-        What was minimised, at the solution.
+        The minimised function at the solution.
     duality_gap_ : float
         Objective minus the dual objective, a lower bound of the optimum (for a positive semidefinite kernel).
     n_iter_ : int
@@ -172,38 +179,36 @@ class UnevenSVC(UnevenClassifier):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Nonnegative weights; also a cost for each example.
+            Nonnegative weights. They may be costs that differ from example to example.
 
         Returns
         -------
         UnevenSVC
         """
         self._read_parameters()
-        self._make_loss()
+        _, loss = self._make_loss()
         before = self._warm if self.warm_start and hasattr(self, "_warm") else None
         problem = self._read(X, y, sample_weight)
         kernel = self._read_kernel(problem)
-        return self._fit(problem, kernel, gram(kernel, problem.X), before)
+        self._fit(problem, kernel, gram(kernel, problem.X), before)
+        self._remember(loss)
+        return self
 
     def _fit(
-        self, problem: Problem, kernel: Kernel, K: Gram, before: tuple[np.ndarray, np.ndarray] | None
-    ) -> UnevenSVC:
-        """Fit with what has been read; others share the matrix K between fits."""
+        self, problem: Problem, kernel: KernelFunction, K: Gram, before: tuple[np.ndarray, np.ndarray] | None
+    ) -> None:
+        """Fit to data that have been read; several fits can share the matrix K."""
         dual = self._dual(problem, K)
+        identity = HingeIdentity.of(self.margin_gamma)
+        limits: dict[str, Any] = {"max_iter": int(self.max_iter), "cache_size": float(self.cache_size)}
         if self.solver == "libsvm":
-            solution = self._through_libsvm(problem, dual)
+            solution = libsvm.solve(dual, problem.X, kernel, identity, tol=float(self.tol), **limits)
         else:
             start = None
             if before is not None and before[0].shape == dual.signs.shape and (before[0] * dual.signs >= 0).all():
-                start = feasible(*before, dual)
-            solution = solve(
-                dual,
-                tol=float(self.tol) * affine(self.margin_gamma)[0],
-                max_iter=int(self.max_iter),
-                cache_size=float(self.cache_size),
-                start=start,
-                progress=progress(self.verbose, type(self).__name__),
-            )
+                start = smo.feasible(*before, dual)
+            tell = progress(self.verbose, type(self).__name__)
+            solution = smo.solve(dual, tol=float(self.tol) * identity.a, start=start, progress=tell, **limits)
         self._keep(solution, problem, kernel)
         if self.warm_start:
             self._warm = (solution.b, dual.upper)
@@ -215,7 +220,6 @@ class UnevenSVC(UnevenClassifier):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return self
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
@@ -223,25 +227,22 @@ class UnevenSVC(UnevenClassifier):
         """Check the parameters that only this learner has."""
         for name in ("C", "tol", "cache_size"):
             _inputs.positive(name, getattr(self, name))
-        if not isinstance(self.max_iter, numbers.Integral) or isinstance(self.max_iter, bool) or self.max_iter < -1:
-            raise LossError(f"max_iter must be -1 (no limit) or an integer of at least 0, got {brief(self.max_iter)}")
-        if self.solver not in SOLVERS:
-            raise LossError(f"solver must be one of {', '.join(SOLVERS)}, got {brief(self.solver)}")
+        require_integer("max_iter", self.max_iter, least=-1, wanted="-1 (no limit) or an integer of at least 0")
+        require_choice("solver", self.solver, SOLVERS)
         if not callable(self.kernel) and self.kernel not in (*KERNELS, "precomputed"):
             raise LossError(
                 f"kernel must be one of {', '.join(KERNELS)}, precomputed, or a function of two matrices, got "
                 f"{brief(self.kernel)}"
             )
-        if not isinstance(self.degree, numbers.Integral) or isinstance(self.degree, bool) or self.degree < 0:
-            raise LossError(f"degree must be an integer of at least 0, got {brief(self.degree)}")
+        require_integer("degree", self.degree, least=0, wanted="an integer of at least 0")
         _inputs.exact("coef0", self.coef0)
         if self.gamma not in ("scale", "auto"):
             if isinstance(self.gamma, str):
                 raise LossError(f"gamma must be 'scale', 'auto' or a positive number, got {brief(self.gamma)}")
             _inputs.positive("gamma", self.gamma)
 
-    def _read_kernel(self, problem: Problem) -> Kernel:
-        """The kernel with its numbers; a width from the data becomes one here."""
+    def _read_kernel(self, problem: Problem) -> KernelFunction:
+        """The kernel with its parameters; "scale" and "auto" are replaced by numbers."""
         X = problem.X
         if callable(self.kernel) or self.kernel == "precomputed":
             if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
@@ -249,7 +250,7 @@ class UnevenSVC(UnevenClassifier):
                     f"Precomputed matrix must be a square matrix: fit takes the kernel of all pairs of training rows, "
                     f"got shape {X.shape}"
                 )
-            return Kernel(self.kernel)
+            return KernelFunction(self.kernel)
         width = 1.0
         if self.gamma == "scale":
             spread = _variance(X, problem.sample_weight)
@@ -258,7 +259,7 @@ class UnevenSVC(UnevenClassifier):
             width = 1 / X.shape[1]
         else:
             width = float(_inputs.exact("gamma", self.gamma))
-        return Kernel(self.kernel, width=width, offset=float(self.coef0), degree=float(self.degree))
+        return KernelFunction(self.kernel, width=width, offset=float(self.coef0), degree=float(self.degree))
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         X = super()._read_features(X, reset=reset)
@@ -285,58 +286,19 @@ class UnevenSVC(UnevenClassifier):
             )
         return Dual(K, np.where(problem.y == 1, 1.0, -inverse), signs, upper)
 
-    # -- solving and keeping ----------------------------------------------------------------------------------------
+    # -- keeping and predicting -------------------------------------------------------------------------------------
 
-    def _through_libsvm(self, problem: Problem, dual: Dual) -> KernelSolution:
-        """The ordinary weighted SVM with C/a by LIBSVM, brought into the uneven coordinates."""
-        from sklearn.svm import SVC
-
-        scale, _ = affine(self.margin_gamma)
-        # LIBSVM renumbers the rows it drops for having no weight.
-        rows = np.flatnonzero(dual.upper)
-        if rows.size < dual.upper.size:
-            X = problem.X[np.ix_(rows, rows)] if self.kernel == "precomputed" else problem.X[rows]
-        else:
-            X = problem.X
-        kernel = self._read_kernel(problem)
-        peer = SVC(
-            C=1.0,
-            kernel=self.kernel,
-            degree=int(self.degree),
-            gamma=kernel.width,
-            coef0=float(self.coef0),
-            tol=float(self.tol),
-            cache_size=float(self.cache_size),
-            max_iter=int(self.max_iter),
-            random_state=self.random_state,
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # said once, by fit
-            peer.fit(X, problem.y[rows], sample_weight=dual.upper[rows] / scale)
-        b = np.zeros(dual.signs.size)
-        b[rows[peer.support_]] = (
-            scale
-            * np.asarray(peer.dual_coef_.toarray() if hasattr(peer.dual_coef_, "toarray") else peer.dual_coef_).ravel()
-        )
-        # Scaling back may leave a coefficient a rounding beyond its bound.
-        b = np.clip(b, dual.low, dual.high)
-        b[np.abs(b) > dual.upper * (1 - 1e-12)] = (dual.signs * dual.upper)[np.abs(b) > dual.upper * (1 - 1e-12)]
-        gradient = dual.margins - dual.gram.times(b)
-        steps = int(np.max(peer.n_iter_))
-        return finished(dual, b, gradient, converged=peer.fit_status_ == 0, iterations=steps)
-
-    def _keep(self, solution: KernelSolution, problem: Problem, kernel: Kernel) -> None:
-        sign = 1.0 if self._positive == 1 else -1.0
+    def _keep(self, solution: KernelSolution, problem: Problem, kernel: KernelFunction) -> None:
+        turned = self._classes.turned
         self.support_ = np.flatnonzero(solution.b).astype(np.int32)
-        self.dual_coef_ = sign * solution.b[self.support_].reshape(1, -1)
-        self.intercept_ = np.array([sign * solution.intercept])
+        self.dual_coef_ = turned(solution.b[self.support_].reshape(1, -1))
+        self.intercept_ = np.array([turned(solution.intercept)])
         if kernel.name == "precomputed":
             self.support_vectors_: Any = np.empty((0, 0))
         else:
             self.support_vectors_ = problem.X[self.support_]
         above = int((solution.b > 0).sum())
-        counts = [self.support_.size - above, above]
-        self.n_support_ = np.array(counts if self._positive == 1 else counts[::-1], dtype=np.int32)
+        self.n_support_ = np.array(self._classes.in_order(self.support_.size - above, above), dtype=np.int32)
         self.shape_fit_ = problem.X.shape
         self.objective_ = solution.value
         self.duality_gap_ = solution.duality_gap
@@ -352,23 +314,43 @@ class UnevenSVC(UnevenClassifier):
         return np.asarray(self.dual_coef_ @ self.support_vectors_)
 
     def _score(self, X: Any) -> np.ndarray:
-        sign = 1.0 if self._positive == 1 else -1.0
         coefficients = self.dual_coef_[0]
         if self._kernel.name == "precomputed":
             values = X[:, self.support_] @ coefficients
         else:
             values = self._kernel.values(X, self.support_vectors_, coefficients)
-        return sign * (values + self.intercept_[0])
+        return np.asarray(self._classes.turned(values + self.intercept_[0]))
 
 
-def affine(margin_gamma: Exact) -> tuple[float, float]:
-    """a and c of the identity f = a h + c between the uneven and the ordinary SVM."""
-    inverse = 1 / _inputs.positive("margin_gamma", margin_gamma)
-    return _inputs.to_float((1 + inverse) / 2), _inputs.to_float((1 - inverse) / 2)
+def fits_along_c(
+    learner: UnevenSVC, X: Any, y: Any, sample_weight: Any, Cs: list[Any], buffer: Buffer
+) -> Iterator[UnevenSVC]:
+    """Fitted copies of a learner at gamma = 1, for each C in rising order.
+
+    The data are read once. The kernel matrix is computed once, if it fits into ``cache_size`` and that is faster.
+    """
+    learner.set_params(margin_gamma=1.0, C=Cs[0], warm_start=True)
+    learner._read_parameters()
+    problem = learner._read(X, y, sample_weight)
+    kernel = learner._read_kernel(problem)
+    K = gram(kernel, problem.X)
+    fits = learner.solver == "smo" and 8 * K.n**2 <= float(learner.cache_size) * 2**20
+    if fits and (len(Cs) > 1 or K.n <= _FEW_ROWS):
+        K = Stored(K.whole(buffer))
+    before = None
+    for C in Cs:
+        model = copy.copy(learner).set_params(C=C)
+        model._read_parameters()
+        model._fit(problem, kernel, K, before)
+        model._remember(None)
+        before = model._warm
+        del model._warm
+        model.warm_start = False
+        yield model
 
 
 def _variance(X: Any, weight: np.ndarray) -> float:
-    """Of all numbers of X, where a row counts as often as its weight says."""
+    """Variance of all numbers of X, where each row counts as often as its weight says."""
     if isinstance(X, np.ndarray) and not weight.size:
         return float(X.var())
     share = weight / weight.sum() if weight.size else np.full(X.shape[0], 1 / X.shape[0])

@@ -84,7 +84,7 @@ class ClosedForm:
         The theorem or equation it comes from.
     sides : callable
         ``sides(a, b, difference, gamma, parameters) -> HalfLineInfima``, where ``difference`` is a - b, known to
-        the caller without cancellation (FORMULAS: the homogeneous form).
+        the caller without cancellation (docs/theory.md, the homogeneous form of the risk).
     holds : callable
         ``holds(gamma, parameters) -> bool``: for which gamma the formula is valid.
     """

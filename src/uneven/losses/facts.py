@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from uneven.errors import LossError
-from uneven.losses.margin_function import Phi, limit
+from uneven.losses.margin_function import Phi
+from uneven.shape.limits import limit
 
 _POINTS = np.unique(
     np.concatenate([np.linspace(-8, 8, 401), np.geomspace(1e-3, 1e3, 61), -np.geomspace(1e-3, 1e3, 61)])
@@ -23,7 +24,7 @@ def falsified(phi: Phi) -> str | None:
         if bad.any():
             return f"declared convex, but it is above its chord at t = {_POINTS[1:-1][bad][0]:.6g}"
     if phi.declaration.limits is not None:
-        for declared, end in zip(phi.limits, (-1.0, 1.0), strict=True):
+        for declared, end in zip(phi.limits, (-1, 1), strict=True):
             reached = limit(phi.tree, end)
             if not np.isclose(reached, declared, rtol=1e-9, atol=1e-9):
                 return f"declared to tend to {declared:.6g}, but it tends to {reached:.6g} as t -> {end * np.inf}"

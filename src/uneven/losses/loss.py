@@ -99,6 +99,11 @@ class Loss:
         """The partial losses of the positive and of the negative class."""
         return self._positive, self._negative
 
+    @property
+    def symbolic(self) -> bool:
+        """Whether both partial losses are expressions, not Python functions."""
+        return self._positive.symbolic and self._negative.symbolic
+
     def positive(self, t: Any) -> Any:
         """L(1, t), what a positive example pays."""
         return _applied(self._positive.value, t)

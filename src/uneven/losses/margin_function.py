@@ -14,10 +14,12 @@ from uneven import _inputs
 from uneven._inputs import Exact
 from uneven.errors import ExpressionError, LossError
 from uneven.expression import Node, derivative, parse, simplify, substitute, to_latex, to_text
-from uneven.expression.tree import CONSTANTS, FUNCTIONS, MAX_CHARACTERS, Number, depends_on_t, put
+from uneven.expression.functions import FUNCTIONS
+from uneven.expression.tree import CONSTANTS, MAX_CHARACTERS, Number, depends_on_t, put
 from uneven.losses import registry
 from uneven.losses.declaration import Declaration
 from uneven.shape.curvature import is_convex
+from uneven.shape.limits import limit
 
 #: Words of the language; not names of a phi.
 RESERVED = ("t", "where", *CONSTANTS, *FUNCTIONS)
@@ -105,7 +107,7 @@ class Phi:
 
     @property
     def kinks(self) -> tuple[float, ...]:
-        """Probabilities where phi jumps or has no derivative."""
+        """Values of t where phi jumps or has no derivative."""
         from uneven.shape.pieces import kinks
 
         return kinks(self.tree)
@@ -114,7 +116,7 @@ class Phi:
     def limits(self) -> tuple[float, float]:
         """phi at minus and plus infinity."""
         if self._declaration.limits is None:
-            return limit(self.tree, -1.0), limit(self.tree, 1.0)
+            return limit(self.tree, -1), limit(self.tree, 1)
         left, right = (self._declared(sentence) for sentence in self._declaration.limits)
         return left, right
 
@@ -168,13 +170,13 @@ class Phi:
 
 
 def evaluated(tree: Node, t: np.ndarray, limits: Callable[[], tuple[float, float]] | None = None) -> np.ndarray:
-    """Values at floats; at infinite t the limits (found from far away if not given)."""
+    """Values at floats; at infinite t the limits (computed if not given)."""
     from uneven.ops.floats import values
 
     infinite = np.isinf(t)
     if not infinite.any():
         return values(tree, t) + t.dtype.type(0)  # a fresh array, and no negative zero
-    left, right = limits() if limits else (limit(tree, -1.0), limit(tree, 1.0))
+    left, right = limits() if limits else (limit(tree, -1), limit(tree, 1))
     result = values(tree, np.where(infinite, t.dtype.type(0), t)) + t.dtype.type(0)
     with np.errstate(over="ignore"):  # a limit beyond single precision
         result[infinite] = np.where(t[infinite] > 0, right, left)
@@ -201,32 +203,6 @@ def smooth_switches(tree: Node) -> tuple[tuple[float, float], ...]:
             continue
         found.append((float(point), float(slope)))
     return tuple(found)
-
-
-@lru_cache(maxsize=1024)
-def limit(tree: Node, sign: float) -> float:
-    """Limit at +-infinity as seen from the three farthest points where the tree can be evaluated.
-
-    Still growing there: infinite; still shrinking by a constant factor: 0.
-    """
-    from uneven.ops.floats import values
-
-    seen: list[float] = []
-    for size in (1e300, 1e150, 1e75, 1e30, 1e12, 1e6, 1e3, 1e2, 1e1):
-        try:
-            seen.append(float(values(tree, np.array([sign * size]))[0]))
-        except ExpressionError:
-            continue
-        if len(seen) == 3:
-            break
-    far, middle, near = seen
-    if far > middle > near and far - middle > 1e-6 * abs(far):
-        return math.inf
-    if 0 < abs(far) < 0.9 * abs(middle) < 0.81 * abs(near):
-        return 0.0
-    if far < middle < near and middle - far > 1e-6 * abs(far):
-        return -math.inf
-    return far
 
 
 def phi(function: str | Phi, /, **parameters: Exact) -> Phi:

@@ -198,7 +198,7 @@ class _Balls:
         return self.call("exp", self.multiply(y, self.call("log", x)))
 
     def call(self, name: str, *arguments: Interval) -> Interval:
-        return _FUNCTIONS[name](*arguments)
+        return CALLS[name](*arguments)
 
     def where(self, node: Where, t: Interval, value: Callable[[Node, Interval], Interval]) -> Interval:
         left, right = value(node.left, t), value(node.right, t)
@@ -274,9 +274,11 @@ def _clamped(lo: arb, hi: arb, least: int | None, greatest: int | None) -> Inter
     return Interval(low, high)
 
 
-def _increasing(
+def increasing(
     function: Callable[[arb], arb], least: int | None = None, greatest: int | None = None
 ) -> Callable[[Interval], Interval]:
+    """An increasing function on intervals, from one on points; its range is rounded back to [least, greatest]."""
+
     def apply(x: Interval) -> Interval:
         return _clamped(function(x.lo), function(x.hi), least, greatest)
 
@@ -352,19 +354,20 @@ def _step(x: Interval) -> Interval:
     return Interval(_ONE if x.lo > 0 else _ZERO, _ONE if x.hi > 0 else _ZERO)
 
 
-_FUNCTIONS: dict[str, Callable[..., Interval]] = {
+#: Each function of the language on intervals.
+CALLS: dict[str, Callable[..., Interval]] = {
     "exp": _exp_interval,
     "log": _log,
     "log1p": _log1p,
     "expm1": _expm1_interval,
     "sqrt": _sqrt,
     "abs": _abs,
-    "tanh": _increasing(lambda x: x.tanh(), -1, 1),
-    "atan": _increasing(lambda x: x.atan()),
-    "erf": _increasing(_erf, -1, 1),
+    "tanh": increasing(lambda x: x.tanh(), -1, 1),
+    "atan": increasing(lambda x: x.atan()),
+    "erf": increasing(_erf, -1, 1),
     "erfc": _erfc_interval,
-    "expit": _increasing(_expit, 0, 1),
-    "softplus": _increasing(_softplus, 0),
+    "expit": increasing(_expit, 0, 1),
+    "softplus": increasing(_softplus, 0),
     "relu": _relu,
     "max": lambda x, y: Interval(_greatest([x.lo, y.lo]), _greatest([x.hi, y.hi])),
     "min": lambda x, y: Interval(_least([x.lo, y.lo]), _least([x.hi, y.hi])),

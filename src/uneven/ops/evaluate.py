@@ -8,10 +8,9 @@ tensor library is another.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from uneven.expression.tree import ONE, Add, Call, Inv, Mul, Neg, Node, Number, Pow, Symbol, T, Where
 
@@ -36,13 +35,12 @@ class Arithmetic(Protocol[V]):
         ...
 
 
-@dataclass(frozen=True)
-class _Step:
-    """One operation: a method of the arithmetic, the registers it reads, and what else it needs."""
+class _Step(NamedTuple):
+    """One operation: a method of the arithmetic, what it needs first, and the registers it reads."""
 
     method: str
+    extra: tuple[Any, ...]
     registers: tuple[int, ...]
-    extra: tuple[Any, ...] = ()
 
 
 @lru_cache(maxsize=8192)
@@ -52,7 +50,7 @@ def _program(tree: Node) -> tuple[_Step, ...]:
     register: dict[Node, int] = {T: 0}
 
     def emit(method: str, *registers: int, extra: tuple[Any, ...] = ()) -> int:
-        steps.append(_Step(method, registers, extra))
+        steps.append(_Step(method, extra, registers))
         return len(steps)
 
     def place(node: Node) -> int:
@@ -95,14 +93,14 @@ def _program(tree: Node) -> tuple[_Step, ...]:
             case Pow(base, exponent_tree):
                 return emit("power", place(base), place(exponent_tree))
             case Call(name, arguments):
-                return emit(name, *(place(argument) for argument in arguments), extra=("call",))
+                return emit("call", *(place(argument) for argument in arguments), extra=(name,))
             case Where():
                 return emit("where", extra=(node,))
         raise TypeError(node)
 
     end = place(tree)
     if end != len(steps):  # the tree is t itself, or a subtree computed before its last step
-        steps.append(_Step("keep", (end,)))
+        steps.append(_Step("keep", (), (end,)))
     return tuple(steps)
 
 
@@ -131,14 +129,13 @@ def evaluate(tree: Node, arithmetic: Arithmetic[V], t: V) -> V:
         return evaluate(subtree, arithmetic, at)
 
     values = [t]
-    for step in _program(tree):
-        read = [values[register] for register in step.registers]
-        if step.extra == ("call",):
-            values.append(arithmetic.call(step.method, *read))
-        elif step.method == "where":
-            values.append(arithmetic.where(step.extra[0], t, value))
-        elif step.method == "keep":
-            values.append(read[0])
+    for method, extra, registers in _program(tree):
+        if method == "where":
+            values.append(arithmetic.where(*extra, t, value))
+        elif method == "keep":
+            values.append(values[registers[0]])
+        elif method == "rational_power":
+            values.append(arithmetic.rational_power(values[registers[0]], *extra))
         else:
-            values.append(getattr(arithmetic, step.method)(*read, *step.extra))
+            values.append(getattr(arithmetic, method)(*extra, *[values[register] for register in registers]))
     return values[-1]

@@ -18,6 +18,7 @@ import numpy as np
 from uneven._inputs import to_float
 from uneven.errors import ExpressionError
 from uneven.expression import Node, to_text
+from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import Add, Call, Inv, Neg, Number, Pow, Where, depends_on_t
 from uneven.ops.evaluate import evaluate
 
@@ -49,7 +50,8 @@ def exp_of_minus_square(x: Array) -> Array:
         return np.where(np.isinf(head), 0, np.exp(-head * head) * np.exp(-(x - head) * (x + head)))
 
 
-_FUNCTIONS: dict[str, Callable[..., Array]] = {
+#: Each function of the language on arrays.
+CALLS: dict[str, Callable[..., Array]] = {
     "exp": np.exp,
     "log": np.log,
     "log1p": np.log1p,
@@ -113,9 +115,9 @@ class _Floats:
         return np.power(x, y)
 
     def call(self, name: str, *arguments: Array) -> Array:
-        if name == "step":
+        if FUNCTIONS[name].jumps:
             self.tied = self.tied | ~(arguments[0] != 0) | np.isnan(arguments[0])
-        return _FUNCTIONS[name](*arguments)
+        return CALLS[name](*arguments)
 
     def where(self, node: Where, t: Array, value: Callable[[Node, Array], Array]) -> Array:
         left, right = value(node.left, t), value(node.right, t)
@@ -140,7 +142,9 @@ def _may_return_from_infinity(tree: Node) -> bool:
     """Whether an overflow inside the tree need not be one of its value."""
     for node in tree.walk():
         match node:
-            case Inv() | Call("log" | "log1p" | "sqrt" | "tanh" | "atan" | "min", _):
+            case Inv():
+                return True
+            case Call(name, _) if FUNCTIONS[name].slow_growth:
                 return True
             case Pow(_, exponent) if not (isinstance(exponent, Number) and exponent.value >= 1):
                 return True

@@ -97,7 +97,7 @@ class _Printer:
         return self.emit(f"{x} ** {y}")
 
     def call(self, name: str, *arguments: str) -> str:
-        return _CALLS[name](self, *arguments)
+        return CALLS[name](self, *arguments)
 
     def where(self, node: Where, t: str, value: Callable[[Node, str], str]) -> str:
         left, right, yes, no = (value(part, t) for part in (node.left, node.right, node.yes, node.no))
@@ -125,22 +125,23 @@ class _Printer:
         return self.emit(f"{positive} + {logarithm}")
 
 
-def _library(name: str) -> Callable[..., str]:
+def library(name: str) -> Callable[..., str]:
     """A function of the C library, correct everywhere; not vectorised."""
     return lambda printer, x: printer.emit(f"math.{name}({x})")
 
 
-_CALLS: dict[str, Callable[..., str]] = {
+#: Each function of the language as printed lines; returns the name of the variable that holds the value.
+CALLS: dict[str, Callable[..., str]] = {
     "exp": lambda printer, x: printer.emit(f"exp({x})"),
-    "log": _library("log"),
-    "log1p": _library("log1p"),
-    "expm1": _library("expm1"),
-    "sqrt": _library("sqrt"),
+    "log": library("log"),
+    "log1p": library("log1p"),
+    "expm1": library("expm1"),
+    "sqrt": library("sqrt"),
     "abs": lambda printer, x: printer.emit(f"abs({x})"),
-    "tanh": _library("tanh"),
-    "atan": _library("atan"),
-    "erf": _library("erf"),
-    "erfc": _library("erfc"),
+    "tanh": library("tanh"),
+    "atan": library("atan"),
+    "erf": library("erf"),
+    "erfc": library("erfc"),
     "expit": _Printer.expit,
     "softplus": _Printer.softplus,
     "relu": lambda printer, x: printer.select(f"{x} > 0.0", x, "0.0"),

@@ -26,7 +26,7 @@ _HUGE = arb(2) ** 300
 def value_at(tree: Node, t: arb) -> arb:
     """The value at a point given as a narrow ball; NaN where the tree is undefined."""
     with precision(BITS):
-        return evaluate(tree, _POINTS, t)
+        return evaluate(tree, _PRECISE, t)
 
 
 def ball(value: Fraction) -> arb:
@@ -62,7 +62,7 @@ def is_sharp(root: arb) -> bool:
     return bool(root.rad() <= abs(root.mid()) / 2**200)
 
 
-class _Points:
+class _Precise:
     def number(self, value: Fraction) -> arb:
         return arb(fmpq(value.numerator, value.denominator))
 
@@ -95,7 +95,7 @@ class _Points:
         return _exp(y * x.log())
 
     def call(self, name: str, *arguments: arb) -> arb:
-        return _FUNCTIONS[name](*arguments)
+        return CALLS[name](*arguments)
 
     def where(self, node: Where, t: arb, value: Callable[[Node, arb], arb]) -> arb:
         difference = value(_difference(node), t)
@@ -132,7 +132,8 @@ def _step(x: arb) -> arb:
     return x if x.is_nan() else _ONE if x > 0 else _ZERO
 
 
-_FUNCTIONS: dict[str, Callable[..., arb]] = {
+#: Each function of the language at a narrow ball.
+CALLS: dict[str, Callable[..., arb]] = {
     "exp": _exp,
     "log": lambda x: x.log(),
     "log1p": lambda x: x.log1p(),
@@ -150,4 +151,4 @@ _FUNCTIONS: dict[str, Callable[..., arb]] = {
     "min": lambda x, y: x.min(y),
     "step": _step,
 }
-_POINTS = _Points()
+_PRECISE = _Precise()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uneven.expression import Node, affine
 from uneven.expression.algebra import is_positive, subtract
+from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import Call, Number, Pow, Where
 from uneven.ops.rationals import exact_value
 
@@ -20,7 +21,7 @@ def is_continuous(tree: Node) -> bool:
     """
     for node in tree.walk():
         match node:
-            case Call("step", _):
+            case Call(name, _) if FUNCTIONS[name].jumps:
                 return False
             case Pow(base, exponent) if not (isinstance(exponent, Number) or is_positive(base)):
                 return False  # 0**0 is 1, beside it are other values

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from uneven.expression.algebra import is_nonnegative, is_positive
+from uneven.expression.functions import AFFINE, CONCAVE, CONVEX, FUNCTIONS, Function
 from uneven.expression.tree import Add, Call, Inv, Mul, Neg, Node, Number, Pow, Symbol, depends_on_t
-
-AFFINE, CONVEX, CONCAVE = 0, 1, -1
-# Convex and nondecreasing: convex of convex is convex.
-_CONVEX_INCREASING = ("exp", "expm1", "softplus", "relu")
-# Concave and nondecreasing on their domain.
-_CONCAVE_INCREASING = ("log", "log1p", "sqrt")
 
 
 def is_convex(tree: Node) -> bool:
@@ -46,17 +41,18 @@ def curvature(node: Node) -> int | None:
                 return CONVEX
             if exponent >= 1 and is_nonnegative(base) and curvature(base) in (AFFINE, CONVEX):
                 return CONVEX
-        case Call(name, (argument,)) if name in _CONVEX_INCREASING:
-            return CONVEX if curvature(argument) in (AFFINE, CONVEX) else None
-        case Call(name, (argument,)) if name in _CONCAVE_INCREASING:
-            return CONCAVE if curvature(argument) in (AFFINE, CONCAVE) else None
-        case Call("abs", (argument,)):
-            return CONVEX if curvature(argument) == AFFINE else None
-        case Call("max", (left, right)):
-            return CONVEX if {curvature(left), curvature(right)} <= {AFFINE, CONVEX} else None
-        case Call("min", (left, right)):
-            return CONCAVE if {curvature(left), curvature(right)} <= {AFFINE, CONCAVE} else None
+        case Call(name, arguments):
+            return _composed(FUNCTIONS[name], [curvature(argument) for argument in arguments])
     return None
+
+
+def _composed(function: Function, arguments: list[int | None]) -> int | None:
+    """Convex and rising of convex is convex, convex and falling of concave is convex; any of affine; concave alike."""
+    if function.curvature is None or None in arguments:
+        return None
+    bent = {kind for kind in arguments if kind != AFFINE}
+    allowed = set() if function.direction is None else {function.curvature * function.direction}
+    return function.curvature if bent <= allowed else None
 
 
 def _negated(kind: int | None) -> int | None:
@@ -77,3 +73,6 @@ def _product(factors: tuple[Node, ...]) -> int | None:
         return None
     constants = [factor for factor in factors if not depends_on_t(factor)]
     return curvature(varying[0]) if all(map(is_positive, constants)) else None
+
+
+__all__ = ["AFFINE", "CONCAVE", "CONVEX", "curvature", "is_convex"]

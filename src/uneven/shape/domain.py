@@ -12,7 +12,7 @@ from uneven._inputs import to_float
 from uneven.errors import ExpressionError
 from uneven.expression import Node, simplify, to_text
 from uneven.expression.algebra import holds, is_nonnegative
-from uneven.expression.tree import Number, Where, put, transform
+from uneven.expression.tree import Number, Pow, Where, depends_on_t, put, transform
 from uneven.ops.balls import Impossible, Undefined, enclose_interval, interval, nearest_float
 from uneven.ops.floats import plain_values
 from uneven.ops.precise import value_at
@@ -33,6 +33,7 @@ def require_loss(tree: Node) -> None:
     zero of a denominator is decided there to hundreds of bits.
     """
     text = to_text(tree)
+    _require_known_exponents(tree)
     at_zero = _value(tree, Fraction(0))
     if at_zero is None or math.isinf(at_zero):
         raise ExpressionError(f"a loss is finite at t = 0, but {text} is not", text=text)
@@ -49,6 +50,26 @@ def require_loss(tree: Node) -> None:
         value = _value(tree, negative)
         shown = "negative" if value is None else f"{value:.6g}"
         raise ExpressionError(f"a loss is never negative, but {text} is {shown} at t = {to_float(negative):.12g}")
+
+
+def _require_known_exponents(tree: Node) -> None:
+    """Refuse ``t**(2**65536)``: whether a negative t has such a power depends on digits that are not kept."""
+    for node in tree.walk():
+        if not isinstance(node, Pow) or isinstance(node.exponent, Number) or depends_on_t(node.exponent):
+            continue
+        exponent = simplify(node.exponent)
+        if any(map(_is_unfolded_integer, exponent.walk())) and not is_nonnegative(simplify(node.base)):
+            raise ExpressionError(
+                f"the exponent {to_text(node.exponent)} has more than about 900 digits, which are not kept; "
+                "a smaller one would work"
+            )
+
+
+def _is_unfolded_integer(node: Node) -> bool:
+    match node:
+        case Pow(Number(_), Number(exponent)):
+            return exponent.denominator == 1
+    return False
 
 
 def _value(tree: Node, point: Fraction) -> float | None:

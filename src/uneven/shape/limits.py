@@ -1,35 +1,23 @@
-"""Exact limits at plus and minus infinity, for trees whose limits are rational or infinite."""
+"""Limits at plus and minus infinity: exact where they are rational or infinite and can be told, else numeric."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import NoReturn
+from functools import lru_cache
 
+import numpy as np
+
+from uneven._inputs import to_float
+from uneven.errors import ExpressionError
 from uneven.expression.algebra import holds
+from uneven.expression.function_trees import ARGUMENTS, pieces_tree
+from uneven.expression.functions import FUNCTIONS, Extended
 from uneven.expression.tree import Node, Where
 from uneven.ops.evaluate import evaluate
+from uneven.ops.floats import values
 from uneven.ops.rationals import RATIONALS, NotRational
-
-Extended = Fraction | float  # a float here is an infinity
-
-# Limits of the functions at minus and plus infinity; None: undefined or irrational there.
-_AT_INFINITY: dict[str, tuple[Extended | None, Extended | None]] = {
-    "exp": (Fraction(0), math.inf),
-    "expm1": (Fraction(-1), math.inf),
-    "log": (None, math.inf),
-    "log1p": (None, math.inf),
-    "sqrt": (None, math.inf),
-    "abs": (math.inf, math.inf),
-    "tanh": (Fraction(-1), Fraction(1)),
-    "erf": (Fraction(-1), Fraction(1)),
-    "erfc": (Fraction(2), Fraction(0)),
-    "expit": (Fraction(0), Fraction(1)),
-    "softplus": (Fraction(0), math.inf),
-    "relu": (Fraction(0), math.inf),
-    "step": (Fraction(0), Fraction(1)),
-}
 
 
 def _is_infinite(x: Extended) -> bool:
@@ -39,11 +27,16 @@ def _is_infinite(x: Extended) -> bool:
 class _Limits:
     """Rationals and two infinities; whatever is indeterminate raises :class:`NotRational`."""
 
+    def __init__(self, symbols: dict[str, Extended]) -> None:
+        self.symbols = symbols
+
     def number(self, value: Fraction) -> Extended:
         return value
 
-    def constant(self, name: str) -> NoReturn:
-        raise NotRational(name)
+    def constant(self, name: str) -> Extended:
+        if name not in self.symbols:
+            raise NotRational(name)
+        return self.symbols[name]
 
     def add(self, x: Extended, y: Extended) -> Extended:
         if _is_infinite(x) and _is_infinite(y) and x != y:
@@ -84,29 +77,38 @@ class _Limits:
         raise NotRational("a variable power of 0 or infinity, or an infinite power")
 
     def call(self, name: str, *arguments: Extended) -> Extended:
-        if name in ("max", "min"):
-            return max(arguments) if name == "max" else min(arguments)
+        function = FUNCTIONS[name]
+        written = pieces_tree(function)
+        if written is not None:
+            inner = _Limits(dict(zip(ARGUMENTS, arguments, strict=False)))
+            return self._chosen(written, lambda part: evaluate(part, inner, arguments[0]))
         (x,) = arguments
         if isinstance(x, Fraction):
-            if name == "step" and x == 0:
-                raise NotRational("step of a number that tends to 0")
             return RATIONALS.call(name, x)
-        limit = _AT_INFINITY.get(name, (None, None))[x > 0]
+        limit = function.limits[x > 0]
         if limit is None:
             raise NotRational(f"{name} at infinity")
         return limit
 
     def where(self, node: Where, t: Extended, value: Callable[[Node, Extended], Extended]) -> Extended:
-        left, right = value(node.left, t), value(node.right, t)
-        if left == right:
+        return self._chosen(node, lambda part: value(part, t))
+
+    def _chosen(self, node: Where, limit: Callable[[Node], Extended]) -> Extended:
+        left, right = limit(node.left), limit(node.right)
+        if left != right:
+            chosen = node.yes if holds(node.op, Fraction(1 if left > right else -1), Fraction(0)) else node.no
+            return limit(chosen)
+        # The branch is not known, but both may tend to the same number.
+        yes, no = limit(node.yes), limit(node.no)
+        if yes != no:
             raise NotRational("a condition that tends to equality")
-        chosen = node.yes if holds(node.op, Fraction(1 if left > right else -1), Fraction(0)) else node.no
-        return value(chosen, t)
+        return yes
 
 
-LIMITS = _Limits()
+LIMITS = _Limits({})
 
 
+@lru_cache(maxsize=4096)
 def exact_limit(tree: Node, side: int) -> Extended | None:
     """The limit at plus (side 1) or minus infinity if it is rational or infinite and can be told, else None.
 
@@ -123,3 +125,41 @@ def exact_limit(tree: Node, side: int) -> Extended | None:
         return evaluate(tree, LIMITS, math.copysign(math.inf, side))
     except NotRational:
         return None
+
+
+@lru_cache(maxsize=4096)
+def limit(tree: Node, side: int) -> float:
+    """The limit at plus (side 1) or minus infinity as a float: the exact one, else :func:`numeric_limit`.
+
+    Examples
+    --------
+    >>> from uneven.expression import parse
+    >>> from uneven.shape.limits import limit
+    >>> limit(parse("1/log(2 + t**2)"), 1), limit(parse("t*exp(-t)"), 1)
+    (0.0, 0.0)
+    """
+    exact = exact_limit(tree, side)
+    return numeric_limit(tree, side) if exact is None else to_float(exact) if isinstance(exact, Fraction) else exact
+
+
+def numeric_limit(tree: Node, side: int) -> float:
+    """A guess of the limit, from the three points farthest out where the tree can be evaluated.
+
+    If the values still grow there, the limit is taken to be infinite; if they still shrink by a constant factor, 0.
+    """
+    seen: list[float] = []
+    for size in (1e300, 1e150, 1e75, 1e30, 1e12, 1e6, 1e3, 1e2, 1e1):
+        try:
+            seen.append(float(values(tree, np.array([side * size]))[0]))
+        except ExpressionError:
+            continue
+        if len(seen) == 3:
+            break
+    far, middle, near = seen
+    if far > middle > near and far - middle > 1e-6 * abs(far):
+        return math.inf
+    if 0 < abs(far) < 0.9 * abs(middle) < 0.81 * abs(near):
+        return 0.0
+    if far < middle < near and middle - far > 1e-6 * abs(far):
+        return -math.inf
+    return far

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from uneven.expression.algebra import is_nonnegative
-from uneven.expression.tree import Add, Call, Inv, Mul, Neg, Node, Number, Pow, Symbol, depends_on_t
+import math
 
-RISING, CONSTANT, FALLING = 1, 0, -1
-_INCREASING = ("exp", "log", "log1p", "expm1", "sqrt", "tanh", "atan", "erf", "expit", "softplus", "relu", "step")
-# f(x) has the sign of x.
-_SIGN_KEEPING = ("log1p", "expm1", "tanh", "atan", "erf")
+from uneven.expression.algebra import is_nonnegative
+from uneven.expression.functions import CONSTANT, FALLING, FUNCTIONS, RISING
+from uneven.expression.tree import Add, Call, Inv, Mul, Neg, Node, Number, Pow, Symbol, depends_on_t
 
 
 def direction(node: Node) -> int | None:
@@ -37,12 +35,9 @@ def direction(node: Node) -> int | None:
         case Pow(base, Number(exponent)):
             if exponent > 0 and (is_nonnegative(base) or (exponent.denominator == 1 and exponent % 2 == 1)):
                 return direction(base)
-        case Call("erfc", (argument,)):
-            return _turned(direction(argument))
-        case Call("max" | "min", arguments):
-            return _joined([direction(argument) for argument in arguments])
-        case Call(name, (argument,)) if name in _INCREASING:
-            return direction(argument)
+        case Call(name, arguments) if (outer := FUNCTIONS[name].direction) is not None:
+            inner = _joined([direction(argument) for argument in arguments])
+            return inner if outer == RISING else _turned(inner)
     return None
 
 
@@ -57,17 +52,18 @@ def sign(node: Node) -> int:
             return -sign(argument)
         case Inv(argument):
             return sign(argument)
-        case Call(name, (argument,)) if name in _SIGN_KEEPING:
+        case Call(name, (argument,)) if FUNCTIONS[name].keeps_sign:
             return sign(argument)
         case Add():
             signs = {sign(term) for term in node.children}
             return signs.pop() if len(signs) == 1 else 0
         case Mul():
-            result = 1
-            for factor in node.children:
-                result *= sign(factor)
-            return result
+            return _sign_of_product(node.children)
     return 0
+
+
+def _sign_of_product(factors: tuple[Node, ...]) -> int:
+    return math.prod(map(sign, factors))
 
 
 def _turned(kind: int | None) -> int | None:
@@ -83,9 +79,18 @@ def _joined(kinds: list[int | None]) -> int | None:
 
 def _product(factors: tuple[Node, ...]) -> int | None:
     """A product of factors of known sign is the product of their sizes, each of which must move one way."""
+    moving = [factor for factor in factors if depends_on_t(factor)]
+    if len(moving) == 1:  # its own sign does not matter
+        factors = tuple(factor for factor in factors if factor is not moving[0])
+        constant = _sign_of_product(factors)
+        kind = direction(moving[0])
+        return None if constant == 0 else kind if constant > 0 else _turned(kind)
     signs = [sign(factor) for factor in factors]
     if 0 in signs:
         return None
     sizes = _joined([kind if s > 0 else _turned(kind) for s, kind in zip(signs, map(direction, factors), strict=True)])
     negative = sum(s < 0 for s in signs) % 2 == 1
     return _turned(sizes) if negative else sizes
+
+
+__all__ = ["CONSTANT", "FALLING", "RISING", "direction", "sign"]

@@ -12,8 +12,10 @@ from flint import arb
 from uneven._inputs import to_float
 from uneven.errors import ExpressionError
 from uneven.expression import Node, derivative, simplify
-from uneven.expression.algebra import add, affine, holds, is_positive, neg, subtract
-from uneven.expression.tree import ONE, ZERO, Call, Inv, Mul, Neg, Number, Pow, Where, transform
+from uneven.expression.algebra import affine, holds, is_positive, subtract
+from uneven.expression.calls import domain, pieces
+from uneven.expression.functions import FUNCTIONS
+from uneven.expression.tree import ZERO, Call, Inv, Mul, Neg, Number, Pow, transform
 from uneven.ops.balls import Undefined, enclose_interval, interval, precision
 from uneven.ops.precise import BITS, is_sharp, value_at
 from uneven.ops.rationals import exact_value
@@ -21,7 +23,6 @@ from uneven.shape.zeros import Zero, location, zeros
 
 MAX_SWITCH_POINTS = 200
 _ORDER = 16  # derivatives looked at to find the sign of a function beside one of its zeros
-_SIGN_OF_ARGUMENT = ("tanh", "atan", "erf", "expm1", "log1p", "sqrt")
 
 
 class Undecidable(ArithmeticError):
@@ -29,15 +30,15 @@ class Undecidable(ArithmeticError):
 
 
 def switches(tree: Node) -> Iterator[Node]:
-    """Trees at whose zeros a formula changes: arguments of relu, abs, step; differences in max, min, where."""
+    """Trees at whose zeros a formula changes: of functions with pieces, of where, and ends of a closed domain."""
     for node in tree.walk():
+        written = pieces(node)
+        if written is not None:
+            yield subtract(written.left, written.right)
+            continue
         match node:
-            case Call("relu" | "abs" | "step" | "sqrt", (argument,)):
-                yield argument
-            case Call("max" | "min", (left, right)):
-                yield subtract(left, right)
-            case Where(_, left, right, _, _):
-                yield subtract(left, right)
+            case Call() if (boundary := domain(node)) is not None and boundary[1]:
+                yield boundary[0]
             case Pow(base, exponent) if not (isinstance(exponent, Number) and exponent.value.denominator == 1):
                 yield base
 
@@ -46,10 +47,10 @@ def pole_arguments(tree: Node) -> Iterator[Node]:
     """Trees at or beyond whose zeros a division, logarithm, root or power is undefined."""
     for node in tree.walk():
         match node:
-            case Inv(argument) | Call("log" | "sqrt", (argument,)):
+            case Inv(argument):
                 yield argument
-            case Call("log1p", (argument,)):
-                yield add(ONE, argument)
+            case Call() if (boundary := domain(node)) is not None:
+                yield boundary[0]
             case Pow(base, Number(exponent)) if exponent.denominator == 1 and exponent >= 0:
                 pass
             case Pow(base, _):
@@ -84,7 +85,7 @@ def _smooth_sign(tree: Node, point: Fraction, side: int) -> int:
             return sign
         case Pow(base, Number(exponent)) if exponent.denominator == 1:
             return _smooth_sign(base, point, side) ** exponent.numerator
-        case Call(name, (argument,)) if name in _SIGN_OF_ARGUMENT:
+        case Call(name, (argument,)) if FUNCTIONS[name].keeps_sign:
             return _smooth_sign(argument, point, side)
     return _sign_by_derivatives(tree, point, side)
 
@@ -136,18 +137,11 @@ def beside(tree: Node, point: Fraction, side: int) -> Node:
         return _smooth_sign(simplify(resolved), point, side)
 
     def resolved(node: Node) -> Node:
-        match node:
-            case Call("relu", (u,)):
-                return u if sign(u) > 0 else ZERO
-            case Call("step", (u,)):
-                return ONE if sign(u) > 0 else ZERO
-            case Call("abs", (u,)):
-                return u if sign(u) >= 0 else neg(u)
-            case Call("max" | "min" as name, (left, right)):
-                return left if (sign(subtract(left, right)) >= 0) == (name == "max") else right
-            case Where(op, left, right, yes, no):
-                return yes if holds(op, Fraction(sign(subtract(left, right))), Fraction(0)) else no
-        return node
+        written = pieces(node)
+        if written is None:
+            return node
+        side_of_switch = Fraction(sign(subtract(written.left, written.right)))
+        return written.yes if holds(written.op, side_of_switch, Fraction(0)) else written.no
 
     return simplify(transform(tree, resolved))
 
@@ -177,18 +171,11 @@ def inside(tree: Node, low: Fraction | float, high: Fraction | float) -> Node:
         return -1 if max(ends) <= 0 and min(ends) < 0 else None
 
     def resolved(node: Node) -> Node:
-        match node:
-            case Call("relu", (u,)) if (s := sign(u)) is not None:
-                return u if s > 0 else ZERO
-            case Call("step", (u,)) if (s := sign(u)) is not None:
-                return ONE if s > 0 else ZERO
-            case Call("abs", (u,)) if (s := sign(u)) is not None:
-                return u if s > 0 else neg(u)
-            case Call("max" | "min" as name, (left, right)) if (s := sign(subtract(left, right))) is not None:
-                return left if (s > 0) == (name == "max") else right
-            case Where(op, left, right, yes, no) if (s := sign(subtract(left, right))) is not None:
-                return yes if holds(op, Fraction(s), Fraction(0)) else no
-        return node
+        written = pieces(node)
+        known = None if written is None else sign(subtract(written.left, written.right))
+        if written is None or known is None:
+            return node
+        return written.yes if holds(written.op, Fraction(known), Fraction(0)) else written.no
 
     return simplify(transform(tree, resolved))
 

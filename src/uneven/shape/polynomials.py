@@ -9,14 +9,20 @@ from typing import Any, NoReturn
 
 from flint import fmpq, fmpq_poly
 
+from uneven.errors import ExpressionError
 from uneven.expression.algebra import add, mul, power
-from uneven.expression.tree import Node, Number, T, Where
+from uneven.expression.tree import Call, Node, Number, T, Where
 from uneven.ops.balls import precision
 from uneven.ops.evaluate import evaluate
+from uneven.shape.root_separation import closeness
+from uneven.shape.sturm import sturm_roots
 
 Polynomial = Any  # an fmpq_poly
 _MAX_DEGREE = 40  # factoring stays in milliseconds
 _MAX_BITS = 4096
+_MAX_WORK = 2**17  # degree times bits: one discriminant stays within about a tenth of a second
+_HARMLESS = 500  # roots of a polynomial are at least about 2**-((degree - 1) * bits) apart
+_MAX_STURM_WORK = 2**16  # degree**2 * bits: keeps Sturm's theorem within a hundredth of a second
 
 
 class NotPolynomial(ArithmeticError):
@@ -70,12 +76,14 @@ _POLYNOMIALS = _Polynomials()
 
 def as_polynomial(tree: Node) -> Polynomial | None:
     """The polynomial a tree is, or None."""
+    if any(isinstance(node, Call | Where) for node in tree.walk()):
+        return None
     try:
         polynomial = evaluate(tree, _POLYNOMIALS, fmpq_poly([0, 1]))
     except NotPolynomial:
         return None
-    digits = max((int(c).bit_length() for c in polynomial.numer().coeffs()), default=0)
-    return polynomial if max(digits, int(polynomial.denom()).bit_length()) <= _MAX_BITS else None
+    bits = max(polynomial.numer().height_bits(), int(polynomial.denom()).bit_length())
+    return polynomial if bits <= _MAX_BITS and bits * polynomial.degree() <= _MAX_WORK else None
 
 
 def real_roots(polynomial: Polynomial) -> list[tuple[Fraction, Node | None]]:
@@ -100,8 +108,27 @@ def is_nonnegative_polynomial(tree: Node) -> bool:
 
 def _real_parts(factor: Any) -> list[float]:
     """Real roots of an irreducible polynomial, rounded."""
+    if _has_close_roots(factor):
+        if factor.degree() ** 2 * factor.height_bits() > _MAX_STURM_WORK:
+            raise ExpressionError(
+                f"a polynomial of degree {factor.degree()} with coefficients of {factor.height_bits()} bits has zeros "
+                "that lie too close together to tell them apart; a lower degree or fewer digits would work"
+            )
+        return sturm_roots(factor)
     with precision(128):
         return [float(root.real.mid()) for root, _ in factor.complex_roots() if root.imag.is_zero()]
+
+
+def _has_close_roots(factor: Any) -> bool:
+    """Whether some complex roots are so close together that flint would take long to isolate them.
+
+    At each precision flint takes 4 * degree + 64 steps, each of which gains a bit of two close roots. Then it
+    doubles the precision: eight times is quick, twenty times takes hours.
+    """
+    degree = factor.degree()
+    if (degree - 1) * factor.height_bits() <= _HARMLESS:
+        return False
+    return closeness(factor) > 8 * (4 * degree + 64)
 
 
 def _tree(factor: Any) -> Node:

@@ -14,8 +14,10 @@ from flint import arb
 from uneven._inputs import to_float
 from uneven.errors import ExpressionError
 from uneven.expression import Node, derivative, substitute
-from uneven.expression.algebra import add, mul, neg, split, subtract
-from uneven.expression.tree import ONE, ZERO, Add, Call, Inv, Mul, Neg, Number, Pow, Where, depends_on_t
+from uneven.expression.algebra import add, mul, split
+from uneven.expression.calls import pieces, vanishing
+from uneven.expression.functions import FUNCTIONS
+from uneven.expression.tree import Add, Call, Inv, Mul, Neg, Number, Pow, depends_on_t
 from uneven.ops.floats import plain_values
 from uneven.ops.precise import ball, root_near, value_at
 from uneven.ops.rationals import exact_value
@@ -25,9 +27,6 @@ MAX_ZEROS = 100  # of one scanned tree: the ones nearest to 0
 _MAX_DIPS = 40
 _GRID = 2048  # points of one vectorised refinement step
 _MAX_ROUNDS = 30
-# f(u) = 0 exactly where u = 0 (relu and step: at the end of their zeros).
-_VANISH_WITH_ARGUMENT = ("abs", "sqrt", "tanh", "atan", "erf", "expm1", "log1p", "relu", "step")
-_NEVER_ZERO = ("exp", "expit", "softplus", "erfc")
 
 
 class Zero(NamedTuple):
@@ -79,12 +78,10 @@ def _without_scan(tree: Node) -> tuple[Zero, ...] | None:
             return _without_scan(argument)
         case Pow(base, Number(exponent)):
             return _without_scan(base) if exponent > 0 else ()
-        case Call(name, (argument,)) if name in _VANISH_WITH_ARGUMENT:
-            return _without_scan(argument)
-        case Call(name, _) if name in _NEVER_ZERO:
+        case Call(name, _) if FUNCTIONS[name].sign == "positive":
             return ()
-        case Call("log", (argument,)):
-            return _without_scan(subtract(argument, ONE))
+        case Call() if (inner := vanishing(tree)) is not None:
+            return _without_scan(inner)
     polynomial = as_polynomial(tree)
     if polynomial is not None:
         return tuple(Zero(point, source is None, source or tree) for point, source in real_roots(polynomial))
@@ -122,18 +119,8 @@ def _branches(tree: Node, i: int) -> Iterator[Node]:
 
 
 def _choices(node: Node) -> tuple[Node, ...]:
-    match node:
-        case Where(_, _, _, yes, no):
-            return yes, no
-        case Call("max" | "min", arguments):
-            return arguments
-        case Call("abs", (argument,)):
-            return argument, neg(argument)
-        case Call("relu", (argument,)):
-            return argument, ZERO
-        case Call("step", _):
-            return ONE, ZERO
-    return ()
+    written = pieces(node)
+    return () if written is None else (written.yes, written.no)
 
 
 def _vanishes(tree: Node, zero: Zero) -> bool:

@@ -1,1 +1,1 @@
-"""How to minimise a penalised sum of losses of a linear score: the objective, and one algorithm per file."""
+"""How to minimise a sum of losses over data: linear and kernel scores, online passes, and their compiled loops."""

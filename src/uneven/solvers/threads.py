@@ -1,4 +1,4 @@
-"""Work on pieces of the rows in threads. The pieces never depend on the number of threads, so neither do results."""
+"""Work on ranges of rows in threads. The ranges do not depend on the number of threads, so neither do the results."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-#: Less work than this (numbers of X in a piece) is not worth a thread.
+#: Numbers of X in a range below which a thread is not worth its start.
 _LEAST_WORK = 400_000
-_MOST_PIECES = 8
+_MOST_RANGES = 8
 
 
-def pieces(n: int, work: int) -> list[tuple[int, int]]:
+def row_ranges(n: int, work: int) -> list[tuple[int, int]]:
     """Row ranges of about equal length for n rows that hold ``work`` numbers."""
-    count = max(1, min(_MOST_PIECES, n, work // _LEAST_WORK))
+    count = max(1, min(_MOST_RANGES, n, work // _LEAST_WORK))
     return [(n * k // count, n * (k + 1) // count) for k in range(count)]
 
 
-def each(function: Callable[[int, int, int], T], ranges: list[tuple[int, int]]) -> list[T]:
-    """function(k, lo, hi) for every range, in order of the ranges."""
+def in_threads(function: Callable[[int, int, int], T], ranges: list[tuple[int, int]]) -> list[T]:
+    """The results of function(k, lo, hi) for every range, in order."""
     if len(ranges) == 1 or _threads() == 1:
         return [function(k, lo, hi) for k, (lo, hi) in enumerate(ranges)]
     return list(_pool(os.getpid()).map(lambda item: function(item[0], *item[1]), enumerate(ranges)))
 
 
 def _threads() -> int:
-    """Cores this process may use, fewer if a surrounding program says so (joblib does, in its workers)."""
+    """Cores this process may use; fewer if the environment says so, as joblib's workers do."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         value = os.environ.get(name, "")
@@ -40,7 +40,7 @@ def _threads() -> int:
 
 
 def single_threaded_blas() -> AbstractContextManager[object]:
-    """Within it BLAS uses one thread: ours call it on parts of the work, and its own would wait for each other."""
+    """A context in which BLAS uses one thread, because our own threads call it at the same time."""
     return _controller().limit(limits=1, user_api="blas")
 
 
@@ -53,5 +53,5 @@ def _controller() -> Any:
 
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
-    """One pool per process: the threads of a parent do not exist in its forks."""
+    """One pool per process, because a fork does not inherit the threads of its parent."""
     return ThreadPoolExecutor(_threads(), thread_name_prefix="uneven")

@@ -1,7 +1,6 @@
-"""Machine-checkable proofs that a loss is, or is not, calibrated."""
+"""Certificates: the document, its reader, and the checker. Nothing here searches."""
 
-from uneven.calibration.certificate.checker import verify
+from uneven.calibration.certificate.checker import Verification, verify
 from uneven.calibration.certificate.document import Certificate
-from uneven.calibration.proof.prover import certify
 
-__all__ = ["Certificate", "certify", "verify"]
+__all__ = ["Certificate", "Verification", "verify"]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
-from uneven.calibration.certificate.document import UNDECIDED, Certificate, Claim, read_number
+from uneven.calibration.certificate.claims import UNDECIDED, read_claim
+from uneven.calibration.certificate.document import Certificate
+from uneven.calibration.certificate.effort import require_affordable
+from uneven.calibration.certificate.psi_table import check_psi
 from uneven.calibration.certificate.reader import Steps, read_document, read_loss
-from uneven.calibration.proof.psi import check_psi
+from uneven.calibration.claim import Claim
 from uneven.calibration.proof.rules import DIFFERENCE, NEGATIVE, POSITIVE, Rules, at
 from uneven.calibration.proof.steps import WHOLE_LINE, Descent, Floor, Kink, Mirror, Point, Sign, Slope
 from uneven.errors import CertificateError, ExpressionError
@@ -16,7 +20,35 @@ from uneven.errors import CertificateError, ExpressionError
 _ONE, _ZERO = Fraction(1), Fraction(0)
 
 
-def verify(certificate: Certificate | str) -> bool:
+@dataclass(frozen=True)
+class Verification:
+    """The result of :func:`verify`; true if the certificate is valid.
+
+    Attributes
+    ----------
+    valid : bool
+        Whether every step holds and the claim follows from them.
+    reason : str
+        The statement that is proved, or the first thing that is wrong.
+    claim : Claim or None
+        What is proved; None if the certificate is not valid.
+    step : int or None
+        The first step that does not hold, counted from 1; None if the fault lies elsewhere.
+    """
+
+    valid: bool
+    reason: str
+    claim: Claim | None = None
+    step: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+    def __str__(self) -> str:
+        return f"{'valid' if self.valid else 'not valid'}: {self.reason}"
+
+
+def verify(certificate: Certificate | str) -> Verification:
     """Check a certificate again, from its JSON text alone.
 
     Parameters
@@ -26,33 +58,45 @@ def verify(certificate: Certificate | str) -> bool:
 
     Returns
     -------
-    bool
-        True. Anything else is an error.
+    Verification
+        True if the certificate proves its claim, else false with the reason. An undecided certificate proves
+        nothing, so it is not valid.
 
     Raises
     ------
     CertificateError
-        If the text is not a certificate, proves nothing (``undecided``), or has a step that does not hold; the
-        message names the first such step.
+        If the text is not a certificate at all, so that there is nothing to check.
 
     Examples
     --------
     >>> import uneven
     >>> certificate = uneven.certify(uneven.UnevenMarginLoss("hinge", gamma=2, alpha="1/4"))
-    >>> uneven.verify(certificate)
-    True
-    >>> uneven.verify(certificate.to_json().replace("0.25", "0.3"))
-    Traceback (most recent call last):
-    uneven.errors.CertificateError: ...
+    >>> result = uneven.verify(certificate)
+    >>> bool(result), result.claim.status
+    (True, 'calibrated')
+    >>> print(uneven.verify(certificate.to_json().replace("relu(1 - t)", "relu(2 - t)**2")))
+    not valid: step 6: slope at 0: the sign of the slope at t = 0 is not seen to be 0
     """
-    document = read_document(certificate.text if isinstance(certificate, Certificate) else certificate)
+    text = certificate.text if isinstance(certificate, Certificate) else certificate
+    try:
+        return Verification(True, *_checked(text))
+    except CertificateError as error:
+        if error.unreadable:
+            raise
+        return Verification(False, str(error), step=error.step)
+
+
+def _checked(text: str) -> tuple[str, Claim]:
+    """What a certificate states and claims, or :class:`CertificateError`."""
+    document = read_document(text)
     if document["status"] == UNDECIDED:
         raise CertificateError("an undecided certificate proves nothing")
     rules = Rules(*read_loss(document["loss"]), document["bits"])
-    claim = document["claim"]
+    claim = read_claim(document["claim"])
     steps = Steps(document["steps"], rules)
     if document["method"] not in _METHODS:
         raise CertificateError(f"the method {document['method']!r} proves nothing")
+    require_affordable(document, rules)
     try:
         _METHODS[document["method"]](steps, claim)
         steps.require_end()
@@ -60,41 +104,14 @@ def verify(certificate: Certificate | str) -> bool:
             check_psi(rules, document["psi"], claim, document["method"])
     except ExpressionError as error:
         raise CertificateError(f"a formula or number of the proof is too large: {error}") from None
-    return True
+    return document["statement"], claim
 
 
-def _probability(claim: Claim, name: str) -> Fraction:
-    value = read_number(claim[name])
-    if not 0 < value < 1:
-        raise CertificateError(f"{name} must lie strictly between 0 and 1")
-    return value
-
-
-def _read_interval(claim: Claim) -> tuple[Fraction, Fraction]:
-    """The proved interval of a claim, and that what else it says follows from it."""
-    kind = claim["kind"]
-    if kind == "calibrated":
-        alpha = _probability(claim, "alpha")
-        return alpha, alpha
-    if kind not in ("calibrated within", "calibrated elsewhere"):
-        raise CertificateError(f"this method cannot prove a claim {kind!r}")
-    low, high = _probability(claim, "low"), _probability(claim, "high")
-    if low > high or (low == high and kind == "calibrated within"):
-        raise CertificateError("low must be below high")
-    if kind == "calibrated elsewhere":
-        alpha, witness = _probability(claim, "alpha"), read_number(claim["witness"])
-        if low <= alpha <= high:
-            raise CertificateError("the alpha asked for must lie outside the proved interval")
-        if not (alpha < witness <= low or high <= witness < alpha):
-            raise CertificateError("the witness must lie between the alpha asked for and the proved interval")
-    elif claim["alpha"] is None:
-        if claim["extra_regret"] is not None:
-            raise CertificateError("an extra regret belongs to an alpha")
-    else:
-        alpha = _probability(claim, "alpha")
-        if not low <= alpha <= high or read_number(claim["extra_regret"]) != max(alpha - low, high - alpha):
-            raise CertificateError("the extra regret is the largest distance of alpha to the proved interval's ends")
-    return low, high
+def _interval(claim: Claim) -> tuple[Fraction, Fraction]:
+    """The interval that is claimed to hold the only alpha."""
+    if claim.only.interval is None:
+        raise CertificateError(f"this method cannot prove a claim {claim.kind!r}")
+    return claim.only.interval
 
 
 def _nonnegative(steps: Steps) -> None:
@@ -108,7 +125,7 @@ def _convexity(steps: Steps) -> None:
 
 
 def _convex(steps: Steps, claim: Claim) -> None:
-    low, high = _read_interval(claim)
+    low, high = _interval(claim)
     _nonnegative(steps)
     _convexity(steps)
     steps.take(Descent)
@@ -126,7 +143,7 @@ def _halves(steps: Steps) -> None:
 
 
 def _tangential(steps: Steps, claim: Claim) -> None:
-    low, high = _read_interval(claim)
+    low, high = _interval(claim)
     _nonnegative(steps)
     steps.take(Descent)
     if low == high:
@@ -152,7 +169,7 @@ def _tangential(steps: Steps, claim: Claim) -> None:
 
 
 def _transversal(steps: Steps, claim: Claim) -> None:
-    low, high = _read_interval(claim)
+    low, high = _interval(claim)
     _nonnegative(steps)
     ordered = isinstance(steps.peek(), Sign)
     if ordered:
@@ -257,8 +274,8 @@ def _tie(steps: Steps, eta: Fraction) -> None:
 
 
 def _convex_tie(steps: Steps, claim: Claim) -> None:
-    if claim["kind"] != "calibrated for no alpha":
-        raise CertificateError(f"this method cannot prove a claim {claim['kind']!r}")
+    if claim.kind != "calibrated for no alpha":
+        raise CertificateError(f"this method cannot prove a claim {claim.kind!r}")
     _nonnegative(steps)
     _convexity(steps)
     if isinstance(steps.peek(), Kink):
@@ -274,23 +291,23 @@ def _convex_tie(steps: Steps, claim: Claim) -> None:
 def _order(steps: Steps, claim: Claim) -> None:
     _nonnegative(steps)
     found: list[tuple[Fraction, int]] = []
-    for _ in range(2 if claim["kind"] == "calibrated for no alpha" else 1):
+    for _ in range(2 if claim.kind == "calibrated for no alpha" else 1):
         step = steps.peek()
         if found and step is None:
             break
         side = step.side if isinstance(step, Floor) else 1
         found.append((_ordered_at(steps, side, strict=False), side))
-    if claim["kind"] == "calibrated for no alpha":
+    if claim.kind == "calibrated for no alpha":
         # B >= A (side -1) at eta rules out every alpha above it, A >= B every alpha below it.
         none_above = min([eta for eta, side in found if side < 0], default=_ONE)
         none_below = max([eta for eta, side in found if side > 0], default=_ZERO)
         if not (none_above == 0 or none_below == 1 or none_above < none_below):
             raise steps.fail("some alpha is left")
         return
-    if claim["kind"] != "not calibrated":
-        raise CertificateError(f"this method cannot prove a claim {claim['kind']!r}")
-    alpha, ((eta, side),) = _probability(claim, "alpha"), found
-    if read_number(claim["witness"]) != eta or not (eta - alpha) * side > 0:
+    if claim.kind != "not calibrated":
+        raise CertificateError(f"this method cannot prove a claim {claim.kind!r}")
+    ((eta, side),) = found
+    if claim.alpha is None or claim.witness != eta or not (eta - claim.alpha) * side > 0:
         raise steps.fail("the witness must be the eta of the proof, on the side of alpha where its order is wrong")
 
 

@@ -6,15 +6,9 @@ import json
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from uneven.calibration.certificate.document import (
-    CLAIMS,
-    MAX_CHARACTERS,
-    SCHEMA,
-    THEOREMS,
-    number,
-    read_number,
-    statement,
-)
+from uneven.calibration.certificate.claims import KINDS, read_claim, statement
+from uneven.calibration.certificate.document import MAX_CHARACTERS, SCHEMA, THEOREMS
+from uneven.calibration.proof.numbers import number, read_number
 from uneven.calibration.proof.rules import Rules
 from uneven.calibration.proof.steps import Floor, Step, read_step
 from uneven.errors import CertificateError, UnevenError
@@ -32,7 +26,9 @@ _MOST_WORK = 500_000_000  # characters times bits: checking takes seconds, not h
 def read_document(text: str) -> dict[str, Any]:
     """The document, its outer form checked and every sentence in it compared to what it must be."""
     if not isinstance(text, str):
-        raise CertificateError(f"a certificate or its JSON text is needed, got a {type(text).__name__}")
+        raise CertificateError(
+            f"a certificate or its JSON text is needed, got a {type(text).__name__}", unreadable=True
+        )
     if len(text) > MAX_CHARACTERS:
         raise CertificateError(
             f"a certificate has at most {MAX_CHARACTERS} characters, this has {len(text)}", unreadable=True
@@ -47,21 +43,17 @@ def read_document(text: str) -> dict[str, Any]:
         raise CertificateError(f"this is not a certificate of the schema {SCHEMA}", unreadable=True)
     if set(document) != _FIELDS:
         raise CertificateError(f"a certificate has the fields {', '.join(sorted(_FIELDS))} and no others")
-    claim = document["claim"]
-    if not isinstance(claim, dict) or not isinstance(claim.get("kind"), str) or claim["kind"] not in CLAIMS:
-        raise CertificateError(f"the claim is of no known kind ({', '.join(CLAIMS)})")
-    status, fields = CLAIMS[claim["kind"]]
-    if set(claim) != fields or document["status"] != status:
-        raise CertificateError(
-            f"a claim {claim['kind']!r} has status {status!r} and fields {', '.join(sorted(fields))}"
-        )
+    claim = read_claim(document["claim"])
+    status = KINDS[claim.kind][0]
+    if document["status"] != status:
+        raise CertificateError(f"a claim {claim.kind!r} has the status {status!r}")
     if (
         not isinstance(document["method"], str)
         or document["method"] not in THEOREMS
         or document["theorem"] != THEOREMS[document["method"]]
     ):
         raise CertificateError("the theorem is not the one of the method")
-    if document["statement"] != statement(claim):
+    if document["statement"] != statement(document["claim"]):
         raise CertificateError("the statement does not say what the claim says")
     if type(document["bits"]) is not int or document["bits"] not in _BITS:
         raise CertificateError(f"bits must be a whole number from {_BITS.start} to {_BITS.stop - 1}")

@@ -1,18 +1,20 @@
-"""What every method of the prover works with: the loss, its rules, the search, and the alpha asked for."""
+"""What every method of the prover works with: the loss, its rules, the search, and an alpha worth trying."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
-from uneven.calibration.certificate.document import Claim, number
-from uneven.calibration.proof.hints import Hints, simplest_between
+from uneven.calibration.claim import OnlyAlpha
+from uneven.calibration.proof.hints import Hints
 from uneven.calibration.proof.rules import NEGATIVE, POSITIVE, Rules, at
 from uneven.calibration.proof.search import Search, power_of_two
 from uneven.calibration.proof.steps import Floor, Point, Step
 from uneven.ops.balls import Undefined
 
 _ZERO = Fraction(0)
+_FARTHER = (24, 60)
 
 
 class NotShown(Exception):
@@ -21,11 +23,22 @@ class NotShown(Exception):
 
 @dataclass(frozen=True)
 class Proof:
-    """A method, its steps, and what they prove."""
+    """A method, its steps, and what they prove about the only alpha of the loss.
+
+    Attributes
+    ----------
+    ties : pair of Fraction or None
+        If the loss is calibrated for no alpha: ends of an interval of eta on which both sides tie, if known.
+    """
 
     method: str
     steps: list[Step]
-    claim: Claim
+    only: OnlyAlpha
+    ties: tuple[Fraction, Fraction] | None = None
+
+    def shows_affine_wrong_side(self, alpha: Fraction) -> bool:
+        """Whether the infimum over the wrong side is C(eta, 0) for every eta: then it is affine in eta."""
+        return self.method in ("convex", "tangential") and self.only.exact == alpha
 
 
 @dataclass(frozen=True)
@@ -35,32 +48,8 @@ class Attempt:
     rules: Rules
     search: Search
     hints: Hints
-    alpha: Fraction | None
+    alpha: Fraction | None  # one that may be exactly the alpha of the loss: its weight, or the one asked for
     precision: Fraction
-
-    def concluded(self, method: str, steps: list[Step], low: Fraction, high: Fraction) -> Proof:
-        """What follows for the alpha asked for, once the one alpha of the loss is enclosed."""
-        asked = self.alpha
-        if asked is not None and not low <= asked <= high:
-            near = low if asked < low else high
-            claim: Claim = {
-                "kind": "calibrated elsewhere",
-                "alpha": number(asked),
-                "low": number(low),
-                "high": number(high),
-                "witness": number(simplest_between(asked, near)),
-            }
-        elif low == high:
-            claim = {"kind": "calibrated", "alpha": number(low)}
-        else:
-            claim = {
-                "kind": "calibrated within",
-                "low": number(low),
-                "high": number(high),
-                "alpha": None if asked is None else number(asked),
-                "extra_regret": None if asked is None else number(max(asked - low, high - asked)),
-            }
-        return Proof(method, steps, claim)
 
     def bracket(self, guess: Fraction, width: Fraction | None = None) -> tuple[Fraction, Fraction]:
         """Short decimals on both sides of a guess, at most the precision apart."""
@@ -89,11 +78,18 @@ class Attempt:
 
     def point(self, eta: Fraction, side: int, t: Fraction | None = None) -> Point:
         """An upper bound of the infimum over one side."""
+        self.search.budget.check_time()
         place = self.hints.minimiser(side, eta) if t is None else t
-        try:
-            return Point(at(eta), place, self.rules.upper_at(at(eta), place))
-        except Undefined:
-            raise NotShown(f"the risk at t = {float(place):.6g} is not finite") from None
+        places = [place]
+        if t is None and self.hints.is_far(place):  # a limit at infinity may be reached slowly, like 1/t
+            places += [place * 2**k for k in _FARTHER]
+        points = []
+        for place in places:
+            with suppress(Undefined):
+                points.append(Point(at(eta), place, self.rules.upper_at(at(eta), place)))
+        if not points:
+            raise NotShown(f"the risk at t = {float(place):.6g} is not finite")
+        return min(points, key=lambda point: point.value)
 
     def ordered_at(self, eta: Fraction, side: int) -> list[Step]:
         """Proof that the infimum over this side exceeds the one over the other at eta."""
@@ -112,6 +108,10 @@ class Attempt:
         """A lower bound of the infimum over one side, as close to it as is easily proved."""
         near = self.hints.minimiser(side, eta)
         top = self.point(eta, side).value
+        if self.rules.exact_at(at(eta), near) == top and self.hints.seems_above(side, eta, top):
+            exact = self.search.floor(at(eta), side, top, near, most=10)
+            if exact is not None:
+                return exact
         levels = [_ZERO]
         if top > self.hints.size / 2**80:  # an infimum of 0 that is a limit has nothing above 0 to prove
             slacks = [power_of_two(top / 2**bits) for bits in (36, 26, 18, 12, 8)]

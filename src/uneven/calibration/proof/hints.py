@@ -3,37 +3,55 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
 import numpy as np
+from flint import arb
 
-from uneven.calibration.infimum import RigorousRisk
 from uneven.calibration.proof.rules import End
 from uneven.calibration.proof.search import power_of_two
 from uneven.calibration.risk.crossing import crossing, minimised_at_zero
-from uneven.calibration.verdict import declared
+from uneven.calibration.risk.half_lines import HalfLineSolver
 from uneven.losses import Loss, Phi, UnevenMarginLoss
+from uneven.losses.partial import Partial
+from uneven.ops.balls import Undefined, enclose_interval, interval
 from uneven.shape.pieces import switch_points
 
 _SCALES = (-3, 0, 1, 3)
+_LARGE = arb(2) ** 4000
 
 
 class Hints:
     """The engine's view of one loss."""
 
-    def __init__(self, loss: Loss) -> None:
+    def __init__(self, loss: Loss, pause: Callable[[], None] = lambda: None) -> None:
+        """``pause`` is called in long loops; it raises an exception when time is up."""
         self.loss = loss
-        self.risk = RigorousRisk(loss)
+        self.pause = pause
         self.minimiser = lru_cache(maxsize=4096)(self._minimiser)
 
     @cached_property
-    def edges(self) -> list[Fraction]:
-        """Where the formulas change, and powers of two on the scales of the loss."""
+    def solver(self) -> HalfLineSolver:
+        """Infima of the risk in floats."""
+        return HalfLineSolver(self.loss)
+
+    @cached_property
+    def _switches(self) -> list[Fraction]:
+        """Where the formulas change, in order."""
         found: set[Fraction] = set()
         for partial in self.loss.partials:
             assert isinstance(partial.function, Phi)
             found |= {point / partial.inner for point in switch_points(partial.function.tree)}
+        return sorted(found)
+
+    @cached_property
+    def edges(self) -> list[Fraction]:
+        """Where the formulas change, and powers of two on the scales of the loss."""
+        found = set(self._switches)
+        for partial in self.loss.partials:
             width = power_of_two(1 / abs(partial.inner))
             found |= {sign * width * Fraction(2) ** k for k in _SCALES for sign in (1, -1)}
         return sorted(found - {Fraction(0)})
@@ -46,26 +64,70 @@ class Hints:
     @cached_property
     def crossing(self) -> Fraction | None:
         """Where A = B."""
-        odds = crossing(self.loss)
+        odds = crossing(self.loss, self.solver, self.pause)
         return None if odds is None or odds == 0 or math.isinf(odds) else Fraction(odds) / (1 + Fraction(odds))
 
     @cached_property
     def declared_alpha(self) -> Fraction | None:
         """What the file of the phi declares, to be proved."""
-        known = declared(self.loss) if isinstance(self.loss, UnevenMarginLoss) else None
-        return None if known is None else known.exact
+        if not isinstance(self.loss, UnevenMarginLoss) or self.loss.phi.declaration.own_odds is None:
+            return None
+        odds = self.loss.phi.declaration.own_odds.odds(self.loss.exact_gamma, self.loss.phi.exact_parameters)
+        if not isinstance(odds, Fraction):
+            return None
+        positive, negative = self.loss.partials
+        total = odds * negative.weight * self.loss.exact_gamma / positive.weight
+        return total / (1 + total)
 
     def minimised_at_zero(self, eta: Fraction) -> bool:
-        return minimised_at_zero(self.loss, float(eta))
+        return minimised_at_zero(self.loss, float(eta), self.solver)
 
     def _minimiser(self, side: int, eta: Fraction) -> Fraction:
         """A point of one side close to where the risk has its minimum there."""
-        return self.risk.minimisers(side, [eta])[0]
+        self.pause()
+        return self.minimisers(side, [eta])[0]
+
+    def minimisers(self, side: int, etas: list[Fraction]) -> list[Fraction]:
+        """The same for many etas at once; a minimum at a kink is the kink itself, which a double may miss."""
+        return [self._at_a_switch(t) for t in self._float_minimisers(side, etas)]
+
+    def _float_minimisers(self, side: int, etas: list[Fraction]) -> list[Fraction]:
+        a, b = _as_floats(etas)
+        far = self._far[side]
+        return [Fraction(float(t)) if abs(t) < abs(far) else far for t in self.solver.minimum(side, a, b).at]
+
+    @cached_property
+    def _far(self) -> dict[int, Fraction]:
+        """On either side a point that stands for infinity, though no partial loss is astronomically large there."""
+        width = max(abs(1 / partial.inner) for partial in self.loss.partials)
+        places = {}
+        for side in (1, -1):
+            for k in range(20, -40, -1):
+                t = side * width * Fraction(2) ** k
+                if all(_is_ordinary(partial, t) for partial in self.loss.partials):
+                    break
+            places[side] = t
+        return places
+
+    def _at_a_switch(self, t: Fraction) -> Fraction:
+        k = bisect_left(self._switches, t)
+        for switch in self._switches[max(k - 1, 0) : k + 1]:
+            if abs(t - switch) <= abs(switch) / 2**44:
+                return switch
+        return t
+
+    def is_far(self, t: Fraction) -> bool:
+        """Whether a minimiser counts as infinitely far."""
+        return t != 0 and abs(t) >= abs(self._far[1 if t > 0 else -1])
 
     def minimum(self, side: int, eta: Fraction) -> float:
         """The infimum over one side."""
-        a, b = np.array([float(eta)]), np.array([float(1 - eta)])
-        return float(self.risk.solver.minimum(side, a, b).value[0])
+        return float(self.minima(side, [eta])[0])
+
+    def minima(self, side: int, etas: list[Fraction]) -> np.ndarray:
+        """The same for many etas at once."""
+        a, b = _as_floats(etas)
+        return self.solver.minimum(side, a, b).value
 
     def seems_above(self, side: int, eta: Fraction, level: Fraction) -> bool:
         """Whether a proof that the infimum is at least the level is worth looking for."""
@@ -77,8 +139,8 @@ class Hints:
         right, left = self._minimiser(1, Fraction(1)), self._minimiser(-1, Fraction(0))
         ends: list[End] = []
         for side, t in ((-1, left), (1, right)):
-            far = abs(t) >= self.risk.far(side)
-            ends.append(math.copysign(math.inf, side) if far or t == 0 else t + side * power_of_two(abs(t)) / 1024)
+            away = self.is_far(t) or t == 0
+            ends.append(math.copysign(math.inf, side) if away else t + side * power_of_two(abs(t)) / 1024)
         if all(isinstance(end, float) for end in ends):
             return None
         return ends[0], ends[1]
@@ -88,7 +150,7 @@ class Hints:
         """Etas and A - B there, ties within rounding set to 0."""
         inner = 1 / (1 + np.exp(-np.linspace(-12, 12, 97)))
         eta = np.concatenate([[0.0], inner, [1.0]])
-        solver = self.risk.solver
+        solver = self.solver
         positive, negative = (solver.minimum(side, eta, 1 - eta).value for side in (1, -1))
         difference = positive - negative
         return eta, np.where(np.abs(difference) <= 1e-13 * np.maximum(positive, negative), 0.0, difference)
@@ -114,6 +176,18 @@ class Hints:
         if difference[lowest] < 0 < difference[highest] and eta[lowest] < eta[highest]:
             return Fraction(float(eta[lowest])), Fraction(float(eta[highest]))
         return None
+
+
+def _as_floats(etas: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
+    """eta and 1 - eta as arrays."""
+    return np.array([float(eta) for eta in etas]), np.array([float(1 - eta) for eta in etas])
+
+
+def _is_ordinary(partial: Partial, t: Fraction) -> bool:
+    try:
+        return bool(enclose_interval(partial.tree, interval(t, t), bits=64).hi < _LARGE)
+    except Undefined:
+        return False
 
 
 def simplest_between(a: Fraction, b: Fraction) -> Fraction:

@@ -3,40 +3,50 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from uneven._hull import lower_hull
-from uneven.calibration.certificate.document import Claim, number
-from uneven.calibration.enclosure import on_hull
-from uneven.calibration.proof.attempt import Attempt, NotShown
+from uneven.calibration.claim import Claim
+from uneven.calibration.proof.attempt import Attempt, NotShown, Proof
 from uneven.calibration.proof.hints import simplest_between
+from uneven.calibration.proof.numbers import number
 from uneven.calibration.proof.psi import SIDES, Contact, EtaNode, lower_vertices, upper_vertices
+from uneven.calibration.proof.psi_hull import on_hull
+from uneven.calibration.proof.search import Exhausted
 from uneven.errors import LossError
 
-_NODES = {True: (48, 12), False: (12, 3)}  # even nodes and octaves near 0, for an affine wrong side or another
 _DIGITS = 13
+_COARSE = {True: (48, 12), False: (12, 3)}  # even nodes and octaves near 0, for an affine wrong side or another
 
 
-def psi_alpha(claim: Claim, asked: Fraction | None) -> Fraction:
+def psi_alpha(claim: Claim) -> Fraction:
     """The alpha for which psi is bounded: the one asked for or proved, else a simple one in the proved interval."""
-    if asked is not None:
-        return asked
-    if claim["kind"] == "calibrated":
-        return Fraction(claim["alpha"])
-    if claim["kind"] == "calibrated within":
-        return simplest_between(Fraction(claim["low"]), Fraction(claim["high"]))
+    if claim.alpha is not None:
+        return claim.alpha
+    if claim.only.interval is not None:
+        low, high = claim.only.interval
+        return low if low == high else simplest_between(low, high)
     raise LossError("a psi table needs an alpha here: the loss has none of its own; give one, as in alpha=0.25")
 
 
-def prove_psi(attempt: Attempt, alpha: Fraction, eps: list[Fraction], *, affine: bool) -> dict[str, Any]:
-    """The table, ready for the document."""
+def psi_table(attempt: Attempt, proof: Proof, alpha: Fraction, eps: list[Fraction]) -> dict[str, Any]:
+    """Bounds of psi at each eps with what proves them, ready for the document."""
     largest = max(alpha, 1 - alpha)
     for value in eps:
         if not 0 <= value <= largest:
             raise LossError(f"psi is defined from 0 to {float(largest):.6g}, got {float(value):.6g}")
-    nodes = {side: _nodes(attempt, alpha, side, eps, affine=affine) for side in SIDES.values()}
-    contacts = _contacts(attempt, alpha, eps, nodes)
+    affine = proof.shows_affine_wrong_side(alpha)
+    nodes = {}
+    for side, room in rooms(alpha).items():
+        mesh = {*_mesh(room, *_COARSE[affine]), *(value for value in eps if value <= room)}
+        nodes[side] = nodes_at(attempt, alpha, side, sorted(mesh), affine=affine, place=_short)
+    hull = float_hull(attempt, alpha, nodes)
+    wanted = {eta for value in eps for eta in etas_around(hull, value)}
+    contacts = [contact_at(attempt, alpha, eta) for eta in sorted(wanted)]
     lower, upper = lower_vertices(attempt.rules, alpha, nodes), upper_vertices(alpha, contacts)
     rows = [
         {
@@ -55,52 +65,93 @@ def prove_psi(attempt: Attempt, alpha: Fraction, eps: list[Fraction], *, affine:
     }
 
 
-def _nodes(attempt: Attempt, alpha: Fraction, side: int, eps: list[Fraction], *, affine: bool) -> list[EtaNode]:
-    room = 1 - alpha if side > 0 else alpha
-    even, octaves = _NODES[affine]
-    mesh = {room * Fraction(k, even) for k in range(even + 1)}
-    mesh |= {room / even / 2**k for k in range(1, octaves)} | {room - room / even / 2**k for k in range(1, octaves)}
-    mesh |= {value for value in eps if value <= room}
-    nodes = []
-    for x in sorted(mesh):
+def rooms(alpha: Fraction) -> dict[int, Fraction]:
+    """How far eta can move from alpha, to either side."""
+    return {1: 1 - alpha, -1: alpha}
+
+
+def _mesh(room: Fraction, even: int, octaves: int) -> set[Fraction]:
+    """Distances from alpha: evenly spaced, and closer together at both ends."""
+    halves = [room / even / 2**k for k in range(1, octaves)]
+    return {*(room * Fraction(k, even) for k in range(even + 1)), *halves, *(room - x for x in halves)}
+
+
+def nodes_at(
+    attempt: Attempt,
+    alpha: Fraction,
+    side: int,
+    mesh: list[Fraction],
+    *,
+    affine: bool,
+    place: Callable[[Fraction], Fraction] = lambda t: t,
+) -> list[EtaNode]:
+    """Nodes at these distances from alpha, as far as the budget reaches; the ends come first.
+
+    ``place`` may move the t whose risk bounds the optimal one: any t gives a valid bound.
+    """
+    found: dict[Fraction, EtaNode] = {}
+    best = attempt.hints.minimisers(side, [alpha + side * x for x in mesh])
+    minimiser = dict(zip(mesh, best, strict=True))
+    for x in _ends_first(mesh):
         eta = alpha + side * x
         try:
             floor = None if affine else attempt.best_floor(eta, -side)
         except NotShown:
-            if x in (0, room):
+            if x in (mesh[0], mesh[-1]):
                 raise
             continue
-        nodes.append(EtaNode(eta, _simple(attempt.hints.minimiser(side, eta)), floor))
-    return nodes
+        except Exhausted:
+            if len(found) < 2:
+                raise
+            break
+        found[x] = EtaNode(eta, place(minimiser[x]), floor)
+    return [found[x] for x in sorted(found)]
 
 
-def _simple(t: Fraction) -> Fraction:
-    """A nearby number of few digits: any t gives a valid bound, and near a minimum a close one."""
+def _ends_first(mesh: list[Fraction]) -> list[Fraction]:
+    """Both ends, then the middle, then the middles of the halves, and so on."""
+    order, pending = [mesh[0], mesh[-1]], [(0, len(mesh) - 1)]
+    while pending:
+        low, high = pending.pop(0)
+        middle = (low + high) // 2
+        if low < middle < high:
+            order.append(mesh[middle])
+            pending += [(low, middle), (middle, high)]
+    return order
+
+
+def _short(t: Fraction) -> Fraction:
+    """A nearby number of few digits: near a minimum its risk is nearly the same."""
     return t.limit_denominator(10**7)
 
 
-def _contacts(attempt: Attempt, alpha: Fraction, eps: list[Fraction], nodes: dict[int, list[EtaNode]]) -> list[Contact]:
-    """Probabilities of the graph of nu between which each eps lies on the lower hull, as floats see it."""
+def float_hull(attempt: Attempt, alpha: Fraction, nodes: dict[int, list[EtaNode]]) -> dict[Fraction, Fraction]:
+    """Where the lower hull of nu has its vertices, as floats see it: distances from alpha, in order, and their eta."""
     lowest: dict[Fraction, tuple[float, Fraction]] = {Fraction(0): (0.0, alpha)}
     for side, row in nodes.items():
-        for node in row:
-            x = abs(node.eta - alpha)
+        etas = [node.eta for node in row]
+        right, wrong = attempt.hints.minima(side, etas), attempt.hints.minima(-side, etas)
+        for eta, gap in zip(etas, np.maximum(wrong - right, 0.0).tolist(), strict=True):
+            x = abs(eta - alpha)
             if x > 0:
-                gap = max(attempt.hints.minimum(-side, node.eta) - attempt.hints.minimum(side, node.eta), 0.0)
-                lowest[x] = min(lowest.get(x, (gap, node.eta)), (gap, node.eta))
+                lowest[x] = min(lowest.get(x, (gap, eta)), (gap, eta))
     xs = sorted(lowest)
     kept = lower_hull([float(x) for x in xs], [lowest[x][0] for x in xs])
-    vertices = [xs[k] for k in kept]
-    wanted: set[Fraction] = set()
-    for value in eps:
-        k = bisect_left(vertices, value)
-        wanted |= {vertices[k]} if vertices[k] == value else {vertices[k - 1], vertices[k]}
-    contacts = []
-    for x in sorted(wanted - {Fraction(0)}):
-        eta = lowest[x][1]
-        side = 1 if eta > alpha else -1
-        contacts.append(Contact(attempt.point(eta, -side), attempt.best_floor(eta, side)))
-    return contacts
+    return {xs[k]: lowest[xs[k]][1] for k in kept}
+
+
+def etas_around(hull: dict[Fraction, Fraction], eps: Fraction) -> list[Fraction]:
+    """The etas of the vertices between which eps lies on the hull, or of the vertex that it is; alpha is left out."""
+    vertices = list(hull)
+    k = bisect_left(vertices, eps)
+    around = vertices[k : k + 1] if vertices[k] == eps else vertices[k - 1 : k + 1]
+    return [hull[x] for x in around if x > 0]
+
+
+def contact_at(attempt: Attempt, alpha: Fraction, eta: Fraction) -> Contact:
+    """An upper bound of H at eta."""
+    side = 1 if eta > alpha else -1
+    return Contact(attempt.point(eta, -side), attempt.best_floor(eta, side))
 
 
 def _rounded(value: Fraction, direction: int) -> Fraction:

@@ -14,28 +14,39 @@ from uneven.calibration.proof.steps import WHOLE_LINE, Floor, Sign
 
 _RULES = ("value", "falls", "rises", "tangent", "mean")
 _TAIL_RULES = ("value", "falls", "rises", "fades")
+_AROUND_MINIMA = ("tangent", "balanced", "flat")
 _SMALLEST = Fraction(1, 2**400)
 _DEPTH = 120
 
 
 class Exhausted(Exception):
-    """The budget is spent."""
+    """The budget is spent; the message says which part of it."""
 
 
 @dataclass
 class Budget:
-    """What a proof may cost: cells looked at, and seconds."""
+    """What a proof may cost: cells looked at, and seconds of wall clock."""
 
     cells: int
-    seconds: float | None = None
+    seconds: float
     _spent: int = 0
     _start: float = field(default_factory=time.monotonic)
 
     def spend(self) -> None:
+        """Count one cell, or raise :class:`Exhausted`."""
         self._spent += 1
-        late = self.seconds is not None and time.monotonic() - self._start > self.seconds
-        if self._spent > self.cells or late:
-            raise Exhausted
+        if self._spent > self.cells:
+            raise Exhausted(f"the budget of {self.cells} cells was spent")
+        self.check_time()
+
+    def check_time(self) -> None:
+        """Raise :class:`Exhausted` if it is late."""
+        if time.monotonic() - self._start > self.seconds:
+            raise Exhausted(f"the search stopped after {self.seconds:g} s")
+
+    def restart(self) -> None:
+        """Give the next call the whole budget again."""
+        self._spent, self._start = 0, time.monotonic()
 
 
 class Search:
@@ -60,10 +71,6 @@ class Search:
         rules = self.rules
         inner = [edge for edge in self.edges if edge * side > start]
         first: list[tuple[End, End, str]] = []
-        if level is None and start == 0:
-            first += self._around(weights, level, Fraction(0), side, "balanced")
-        elif near is not None and near != 0:
-            first += self._around(weights, level, near, side, "tangent")
 
         def rule(low: End, high: End) -> str | None:
             infinite = isinstance(low, float) or isinstance(high, float)
@@ -72,16 +79,51 @@ class Search:
                     return name
             return None
 
-        ends = (start, math.inf) if side > 0 else (-math.inf, -start)
-        cells = self._covered(ends[0], ends[1], inner, rule, first, most)
+        def fails(t: Fraction) -> bool:
+            return rules.is_below(weights, t, level)
+
+        low, high = (start, math.inf) if side > 0 else (-math.inf, -start)
+        name = rule(low, high)
+        if name is not None:
+            return Floor(weights, side, level, ((low, high, name),), start)
+        if near is not None and rules.has_sign_by_structure(2, weights, 1):
+            for bits in (40, 30):
+                bracket = self._bracketed(weights, level, near, bits, (low, high))
+                if bracket is not None:
+                    return Floor(weights, side, level, bracket, start)
+        if level is None and start == 0:
+            first = self._around_zero(weights, side)
+        elif near is not None and near != 0:
+            first = self._around(weights, level, near, side, "tangent")
+        cells = self._covered(low, high, inner, rule, fails, first, most)
         return None if cells is None else Floor(weights, side, level, tuple(cells), start)
+
+    def _around_zero(self, weights: Pair, side: int) -> list[tuple[End, End, str]]:
+        """The widest cell beside 0 on which F(0) is seen to be the minimum."""
+        if not self.rules.is_balanced(weights):
+            return []
+        cells = self._around(weights, None, Fraction(0), side, "balanced")
+        return cells or self._around(weights, None, Fraction(0), side, "flat")
+
+    def _bracketed(
+        self, weights: Pair, level: Level, near: Fraction, bits: int, ends: tuple[End, End]
+    ) -> tuple[tuple[End, End, str], ...] | None:
+        """A convex risk: a narrow cell around its minimum and the rest, each above a tangent; None if one is not."""
+        spread = max(abs(near), Fraction(1, 2**40)) / 2**bits
+        edges = [ends[0], *(t for t in (near - spread, near + spread) if ends[0] < t < ends[1]), ends[1]]
+        cells = tuple((u, v, "supporting") for u, v in pairwise(edges))
+        for u, v, rule in cells:
+            self.budget.spend()
+            if not self.rules.is_floor(rule, weights, level, u, v):
+                return None
+        return cells
 
     def _around(self, weights: Pair, level: Level, point: Fraction, side: int, rule: str) -> list[tuple[End, End, str]]:
         """The widest cell around a minimum that a rule for minima shows; none if there is none."""
         scale = abs(point) or min((abs(edge) for edge in self.edges if edge != 0), default=Fraction(1))
         for k in (1, 3, 5, 8, 11, 15, 20, 26, 34):
             radius = power_of_two(scale) / 2**k
-            if rule == "balanced":
+            if rule != "tangent":
                 low, high = (Fraction(0), radius) if side > 0 else (-radius, Fraction(0))
             else:
                 low, high = point - radius, point + radius
@@ -101,12 +143,15 @@ class Search:
         def rule(u: End, v: End) -> str | None:
             return "sign" if rules.has_sign(order, weights, sign, u, v) else None
 
+        def fails(t: Fraction) -> bool:
+            return rules.has_wrong_sign_at(order, weights, sign, t)
+
         if order == 2 and not rules.has_no_kink_inside(low, high):
             return None
         if rule(low, high):
             cells: list[tuple[End, End, str]] | None = [(low, high, "sign")]
         else:
-            cells = self._covered(low, high, inner, rule, [], 200)
+            cells = self._covered(low, high, inner, rule, fails, [], 200)
         if cells is None:
             return None
         return Sign(weights, order, sign, low, high, tuple((u, v) for u, v, _ in cells))
@@ -117,16 +162,25 @@ class Search:
         high: End,
         inner: list[Fraction],
         rule: Callable[[End, End], str | None],
+        fails: Callable[[Fraction], bool],
         known: list[tuple[End, End, str]],
         most: int,
     ) -> list[tuple[End, End, str]] | None:
-        """Cells from low to high, each with a rule; those that are known already stay as they are."""
+        """Cells from low to high, each with a rule; those that are known already stay as they are.
+
+        ``fails(t)`` says that what is to be shown is false at t, so that looking further is useless.
+        """
         taken = [(u, v) for u, v, _ in known]
         edges = {low, high, *inner, *(end for pair in taken for end in pair)}
         edges = {edge for edge in edges if not any(u < edge < v for u, v in taken)}
         ordered = sorted(edges)
         found = list(known)
         pending = [(u, v, 0) for u, v in pairwise(ordered) if (u, v) not in taken]
+        for u, v, _ in pending:
+            self.budget.spend()
+            middle = _middle(u, v)
+            if middle is not None and fails(middle):
+                return None
         while pending:
             u, v, depth = pending.pop()
             self.budget.spend()
@@ -137,23 +191,28 @@ class Search:
                 return None
             else:
                 middle = _middle(u, v)
-                if middle is None:
+                if middle is None or (depth > 0 and fails(middle)):
                     return None
                 pending += [(u, middle, depth + 1), (middle, v, depth + 1)]
-        return _merged(sorted(found), rule)
+        return self._merged(sorted(found), rule)
 
-
-def _merged(cells: list[tuple[End, End, str]], rule: Callable[[End, End], str | None]) -> list[tuple[End, End, str]]:
-    """Neighbours joined where one rule covers both: a shorter proof to check."""
-    merged: list[tuple[End, End, str]] = []
-    for low, high, name in cells:
-        if merged and name not in ("tangent", "balanced") and merged[-1][2] not in ("tangent", "balanced"):
-            joined = rule(merged[-1][0], high)
-            if joined is not None:
-                merged[-1] = (merged[-1][0], high, joined)
-                continue
-        merged.append((low, high, name))
-    return merged
+    def _merged(
+        self, cells: list[tuple[End, End, str]], rule: Callable[[End, End], str | None]
+    ) -> list[tuple[End, End, str]]:
+        """Neighbours joined where one rule covers both: a shorter proof to check."""
+        merged: list[tuple[End, End, str]] = []
+        for k, (low, high, name) in enumerate(cells):
+            try:
+                self.budget.check_time()
+            except Exhausted:  # the proof is there, only longer
+                return merged + cells[k:]
+            if merged and name not in _AROUND_MINIMA and merged[-1][2] not in _AROUND_MINIMA:
+                joined = rule(merged[-1][0], high)
+                if joined is not None:
+                    merged[-1] = (merged[-1][0], high, joined)
+                    continue
+            merged.append((low, high, name))
+        return merged
 
 
 def _middle(low: End, high: End) -> Fraction | None:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
-from uneven.calibration.certificate.document import number, read_end, read_number
+from uneven.calibration.proof.numbers import number, read_end, read_number
 from uneven.calibration.proof.rules import RULES, End, Level, Pair, Rules
 from uneven.errors import CertificateError
 from uneven.ops.balls import Undefined
@@ -140,11 +140,11 @@ class Floor(Step):
 
 @dataclass(frozen=True)
 class Point(Step):
-    """F(t) <= value."""
+    """F(t) <= value; at an infinite t, the limit of F is at most the value."""
 
     name = "point"
     weights: Pair
-    t: Fraction
+    t: End
     value: Fraction
 
     @property
@@ -162,11 +162,15 @@ class Point(Step):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Point:
         _require_keys(data, {"weights", "t", "value"})
-        return cls(_weights(data["weights"]), read_number(data["t"]), read_number(data["value"]))
+        return cls(_weights(data["weights"]), read_end(data["t"]), read_number(data["value"]))
 
     def check(self, rules: Rules) -> None:
         try:
-            holds = rules.upper_at(self.weights, self.t) <= self.value
+            if isinstance(self.t, Fraction):
+                holds = rules.upper_at(self.weights, self.t) <= self.value
+            else:
+                limit = rules.limit_at(self.weights, self.t)
+                holds = limit is not None and limit <= self.value
         except Undefined:
             holds = False
         if not holds:

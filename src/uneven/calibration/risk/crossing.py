@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,23 +13,28 @@ from uneven.losses import Loss
 _FARTHEST = 700.0  # logits beyond it are probabilities below 1e-304
 
 
-def crossing(loss: Loss) -> float | None:
+def crossing(
+    loss: Loss, solver: HalfLineSolver | None = None, pause: Callable[[], None] = lambda: None
+) -> float | None:
     """Odds eta/(1 - eta) at which A = B, if A > B below and A < B above; None if no such place is seen.
 
     Bisection on the sign of A - B finds the only candidate of any loss; Newton steps (the slope of A - B comes
-    from the envelope theorem) make it fast; then the signs are checked at several distances.
+    from the envelope theorem) make it fast; then the signs are checked at several distances. ``pause`` is called
+    again and again; it may raise an exception to stop the search.
     """
-    solver = HalfLineSolver(loss)
+    solver = solver or HalfLineSolver(loss)
     low, high = -2.0, 2.0
     while _difference(solver, low)[0] <= 0:
+        pause()
         low *= 2
         if low < -_FARTHEST:
             return None
     while _difference(solver, high)[0] >= 0:
+        pause()
         high *= 2
         if high > _FARTHEST:
             return None
-    logit = _zero(solver, low, high)
+    logit = _zero(solver, low, high, pause)
     for offset in (0.05, 0.5, 2.0, 10.0):
         below, scale_below, _ = _difference(solver, logit - offset)
         above, scale_above, _ = _difference(solver, logit + offset)
@@ -37,9 +43,9 @@ def crossing(loss: Loss) -> float | None:
     return math.exp(logit)
 
 
-def minimised_at_zero(loss: Loss, eta: float) -> bool:
+def minimised_at_zero(loss: Loss, eta: float, solver: HalfLineSolver | None = None) -> bool:
     """Whether no t beats t = 0 by more than rounding (then A - B is tangential there)."""
-    solver = HalfLineSolver(loss)
+    solver = solver or HalfLineSolver(loss)
     a, b = np.array([eta]), np.array([1 - eta])
     at_zero = solver.risk(a, b, np.zeros(1))[0]
     return all(solver.minimum(side, a, b).value[0] >= at_zero * (1 - 4e-15) for side in (1, -1))
@@ -64,10 +70,11 @@ def _difference(solver: HalfLineSolver, logit: float) -> tuple[float, float, flo
     return float(positive.value[0] - negative.value[0]), float(max(positive.value[0], negative.value[0])), slope
 
 
-def _zero(solver: HalfLineSolver, low: float, high: float) -> float:
+def _zero(solver: HalfLineSolver, low: float, high: float, pause: Callable[[], None]) -> float:
     """Zero of A - B in the logit: Newton steps inside a bracket that only shrinks."""
     logit = 0.5 * (low + high)
     for _ in range(200):
+        pause()
         value, _, slope = _difference(solver, logit)
         if value == 0:
             break

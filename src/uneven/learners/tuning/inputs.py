@@ -1,8 +1,7 @@
-"""What UnevenClassifierCV is given: the estimator and its parts, data, and the grid; each checked, in one sentence."""
+"""Reads and checks what UnevenClassifierCV is given: the estimator and its parts, the data, and the grid."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,24 +12,14 @@ from sklearn.utils.validation import _num_samples
 from uneven import _inputs
 from uneven._inputs import brief
 from uneven.errors import LossError
-from uneven.learners.base import UnevenClassifier
+from uneven.learners.base import Problem, UnevenClassifier, read_problem
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.svc import UnevenSVC
 from uneven.learners.tuning.gamma_path import automatic_grid
 
 
-@dataclass(frozen=True)
-class Read:
-    """Sorted classes, which of them is positive, 1 for each positive row, and weights (empty: all 1)."""
-
-    classes: np.ndarray
-    positive: int
-    index: np.ndarray
-    weight: np.ndarray
-
-
 def read_estimator(search: Any) -> tuple[Any, Any]:
-    """The estimator and its last step, which is the learner."""
+    """The estimator and its learner, which is the estimator itself or the last step of a Pipeline."""
     named = {"linear": UnevenLinearClassifier, "svc": UnevenSVC}
     if isinstance(search.estimator, str):
         if search.estimator not in named:
@@ -52,7 +41,7 @@ def read_estimator(search: Any) -> tuple[Any, Any]:
 
 
 def read_parts(search: Any) -> tuple[Any, Any, Any, str]:
-    """The estimator with our parameters, its preprocessing, its learner, and the learner's prefix."""
+    """The estimator with the parameters of the search, its preprocessing, its learner, and the learner's prefix."""
     whole, learner = read_estimator(search)
     whole, learner = clone(whole), clone(learner)
     given = {
@@ -73,30 +62,31 @@ def read_parts(search: Any) -> tuple[Any, Any, Any, str]:
     return whole, steps, learner, prefix
 
 
-def read_data(X: Any, y: Any, sample_weight: Any, steps: Any, learner: Any) -> Read:
-    """Labels and weights, by the learner's own rules; X too, unless preprocessing reads it."""
+def read_data(X: Any, y: Any, sample_weight: Any, steps: Any, learner: Any) -> Problem:
+    """Labels and weights by the learner's own rules; also X, unless preprocessing reads it."""
     reader = clone(learner)
     if not isinstance(reader, UnevenClassifier):
         reader = UnevenLinearClassifier(
             fp_cost=learner.fp_cost, fn_cost=learner.fn_cost, pos_label=getattr(learner, "pos_label", None)
         )
     reader.set_params(margin_gamma=1.0)
-    problem = reader._read(X if steps is None else np.zeros((_num_samples(X), 1)), y, sample_weight)
-    return Read(reader.classes_, reader._positive, problem.y, problem.sample_weight)
+    return read_problem(reader, X if steps is None else np.zeros((_num_samples(X), 1)), y, sample_weight)
 
 
-def read_gammas(search: Any, cost: Any, read: Read) -> np.ndarray:
+def read_gammas(search: Any, cost: Any, problem: Problem) -> np.ndarray:
+    """The grid of gammas, in rising order."""
     if isinstance(search.margin_gammas, str):
         if search.margin_gammas != "auto":
             raise LossError(f"margin_gammas must be 'auto' or positive numbers, got {brief(search.margin_gammas)}")
         fp_cost, fn_cost = map(float, cost.exact_costs)
-        mass = read.weight if read.weight.size else np.ones(read.index.size)
-        negatives, positives = (float(mass[read.index == label].sum()) for label in (0, 1))
+        mass = problem.sample_weight if problem.sample_weight.size else np.ones(problem.y.size)
+        negatives, positives = (float(mass[problem.y == label].sum()) for label in (0, 1))
         return automatic_grid(positives, negatives, fp_cost, fn_cost)
     return np.unique(_positive_numbers("margin_gammas", search.margin_gammas))
 
 
 def read_cs(search: Any, learner: Any) -> list[Any]:
+    """The values of C, in rising order; [None] for the learner's own."""
     if search.Cs is None:
         return [None]
     if "C" not in learner.get_params(deep=False):
@@ -105,6 +95,7 @@ def read_cs(search: Any, learner: Any) -> list[Any]:
 
 
 def read_losses(search: Any, learner: Any) -> list[Any]:
+    """The losses to try."""
     if search.losses is None:
         return [learner.loss if hasattr(learner, "loss") else None]
     if search.loss is not None:

@@ -1,7 +1,7 @@
-"""Cross-validation of candidates that differ in gamma, C and loss, paying once for what they share.
+"""Cross-validation of candidates that differ in gamma, C and loss. Work that candidates share is done once per split.
 
-Per split: preprocessing is fitted once; all gammas of a hinge at one effective C are one fit and a moving threshold;
-the kernel matrix is made once where it fits; other linear learners are warm-started along gamma.
+Preprocessing is fitted once. All gammas of a hinge at one effective C are one fit whose decision threshold moves. The
+kernel matrix is computed once if it fits into reusable. Other linear learners start from their neighbours along gamma.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
 from uneven.costs import Cost
-from uneven.learners.base import UnevenClassifier
-from uneven.learners.linear import UnevenLinearClassifier
-from uneven.learners.svc import UnevenSVC, affine
-from uneven.learners.tuning.hinge_path import is_one_fit, moved, own_c, svc_fits
-from uneven.learners.tuning.linear_path import linear_fits
+from uneven.learners.base import UnevenClassifier, positive_scores, read_rows
+from uneven.learners.linear import UnevenLinearClassifier, fits_along_gamma
+from uneven.learners.svc import UnevenSVC, fits_along_c
+from uneven.learners.tuning.hinge_path import is_one_fit, moved, own_c
 from uneven.metrics.expected_cost import mean_cost
-from uneven.solvers.kernel.gram import Room
+from uneven.solvers.hinge_identity import HingeIdentity
+from uneven.solvers.kernel.gram import Buffer
 from uneven.solvers.linear.path import Follower
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One point of the grid: parameters of the learner, and the path (same loss and C) it belongs to."""
+    """One point of the grid: parameters of the learner, and its path, which has one loss and one C."""
 
     params: dict[str, Any]
     margin_gamma: Any
@@ -39,7 +39,7 @@ class Candidate:
 
 
 def candidates(learner: Any, losses: list[Any], Cs: list[Any], gammas: np.ndarray) -> list[Candidate]:
-    """The grid; C of a hinge is the effective one, so that each path is one fit. None: the learner's own."""
+    """The grid. For a hinge, C is the effective one, so that each path is one fit; None means the learner's own C."""
     found: list[Candidate] = []
     path = 0
     for loss in losses:
@@ -60,7 +60,7 @@ def candidates(learner: Any, losses: list[Any], Cs: list[Any], gammas: np.ndarra
 
 @dataclass(frozen=True)
 class Task:
-    """What is the same in all splits. ``steps`` is preprocessing or None, ``scorer`` None for expected cost."""
+    """What is the same in all splits. ``steps`` is the preprocessing, if any; ``scorer`` is None for expected cost."""
 
     learner: Any
     steps: Any
@@ -70,13 +70,13 @@ class Task:
     scorer: Callable[[Any, Any, Any], float] | None
 
     def expected_cost(self, truth: np.ndarray, said: np.ndarray, weight: np.ndarray) -> float:
-        """As :func:`uneven.metrics.expected_cost`, of decisions instead of labels."""
+        """As :func:`uneven.metrics.expected_cost`, but of Boolean decisions instead of labels."""
         return mean_cost(self.cost, truth, said, weight)
 
 
 @dataclass
 class Column:
-    """Results of one split, candidate by candidate; NaN where there is none yet."""
+    """Results of one split, one entry per candidate; NaN if there is none yet."""
 
     scores: np.ndarray
     fit_times: np.ndarray
@@ -88,11 +88,11 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What is left for the next split in this process: linear paths that were followed, and room for a kernel."""
+class Reusable:
+    """What one split leaves for the next one: solutions along the linear paths, and memory for a kernel matrix."""
 
     followers: dict[int, Follower] = field(default_factory=dict)
-    room: Room = field(default_factory=Room)
+    buffer: Buffer = field(default_factory=Buffer)
 
 
 def run_split(
@@ -103,10 +103,10 @@ def run_split(
     train: np.ndarray,
     test: np.ndarray,
     column: Column | None = None,
-    memory: Memory | None = None,
+    reusable: Reusable | None = None,
 ) -> Column:
     """Fit and score every candidate in one split; results appear in ``column`` one by one."""
-    memory = memory or Memory()
+    reusable = reusable or Reusable()
     column = Column.empty(len(task.candidates)) if column is None else column
     known, y_known = _safe_split(task.learner, X, y, train)
     new, y_new = _safe_split(task.learner, X, y, test, train)
@@ -119,7 +119,7 @@ def run_split(
     truth = np.asarray(y_new) == task.pos_label
     test_weight = np.ones(truth.size) if sample_weight is None else np.asarray(_safe_indexing(sample_weight, test))
     test_weight = test_weight / test_weight.sum()
-    for index, model, shares, seconds in _fits(task, known, y_known, weight, memory):
+    for index, model, shares, seconds in _fits(task, known, y_known, weight, reusable):
         candidate = task.candidates[index]
         started = time.perf_counter()
         if task.scorer is None:
@@ -134,7 +134,7 @@ def run_split(
 
 
 class _Decisions:
-    """Where models say positive on the test rows, which are read once."""
+    """Decisions of models on the test rows, which are read once; True means positive."""
 
     def __init__(self, task: Task, X: Any) -> None:
         self.X, self.pos_label = X, task.pos_label
@@ -144,35 +144,35 @@ class _Decisions:
 
     def _score(self, model: UnevenClassifier) -> np.ndarray:
         if self.read is None:
-            self.read = model._read_features(self.X, reset=False)
-        return model._score(self.read)
+            self.read = read_rows(model, self.X)
+        return positive_scores(model, self.read)
 
     def moved(self, base: UnevenClassifier, margin_gamma: Any) -> np.ndarray:
-        """Of the fit at another gamma that shares the fit ``base`` at gamma = 1."""
+        """Decisions at another gamma, from the fit ``base`` at gamma = 1 that it shares."""
         if base is not self.base:
             self.base, self.scores = base, self._score(base)
-        a, c = affine(margin_gamma)
-        return np.asarray(a * self.scores + c > 0)
+        return np.asarray(HingeIdentity.of(margin_gamma).score(self.scores) > 0)
 
     def plain(self, model: Any) -> np.ndarray:
+        """Decisions of a model of its own."""
         if isinstance(model, UnevenClassifier):
             return np.asarray(self._score(model) > 0)
         return np.asarray(model.predict(self.X) == self.pos_label)
 
 
-def _fits(task: Task, X: Any, y: Any, sample_weight: Any, memory: Memory) -> Iterator[tuple[int, Any, bool, float]]:
-    """Every candidate: its fit, or the one at gamma = 1 it shares with its path; which; and its part of the seconds."""
+def _fits(task: Task, X: Any, y: Any, sample_weight: Any, reusable: Reusable) -> Iterator[tuple[int, Any, bool, float]]:
+    """For every candidate: its index, its fit, whether that is the fit at gamma = 1 of its path, and its seconds."""
     by_path: dict[int, list[int]] = {}
     for index, candidate in enumerate(task.candidates):
         by_path.setdefault(candidate.path, []).append(index)
     one_fit = [path for path in by_path.values() if is_one_fit(task.learner, task.candidates[path[0]].loss)]
-    for path, model, seconds in _one_fit_paths(task, one_fit, X, y, sample_weight, memory.room):
+    for path, model, seconds in _one_fit_paths(task, one_fit, X, y, sample_weight, reusable.buffer):
         for index in path:
             yield index, model, True, seconds / len(path)
     for number, path in by_path.items():
         if path in one_fit:
             continue
-        follower = memory.followers[number] = Follower(memory.followers.get(number))
+        follower = reusable.followers[number] = Follower(reusable.followers.get(number))
         rising = sorted(path, key=lambda index: float(task.candidates[index].margin_gamma))
         started = time.perf_counter()
         for index, model in zip(rising, _plain_fits(task, rising, X, y, sample_weight, follower), strict=True):
@@ -183,7 +183,7 @@ def _fits(task: Task, X: Any, y: Any, sample_weight: Any, memory: Memory) -> Ite
 def _plain_fits(task: Task, path: list[int], X: Any, y: Any, sample_weight: Any, follower: Follower) -> Iterator[Any]:
     params = [task.candidates[index].params for index in path]
     if type(task.learner) is UnevenLinearClassifier:
-        yield from linear_fits(clone(task.learner), X, y, sample_weight, params, follower)
+        yield from fits_along_gamma(clone(task.learner), X, y, sample_weight, params, follower)
         return
     weight = {} if sample_weight is None else {"sample_weight": sample_weight}
     for one in params:
@@ -191,16 +191,16 @@ def _plain_fits(task: Task, path: list[int], X: Any, y: Any, sample_weight: Any,
 
 
 def _one_fit_paths(
-    task: Task, paths: list[list[int]], X: Any, y: Any, sample_weight: Any, room: Room
+    task: Task, paths: list[list[int]], X: Any, y: Any, sample_weight: Any, buffer: Buffer
 ) -> Iterator[tuple[list[int], Any, float]]:
-    """The fit at gamma = 1 behind each path of a hinge, in rising order of C."""
+    """The fit at gamma = 1 that each path of a hinge shares, in rising order of C."""
     if not paths:
         return
     paths = sorted(paths, key=lambda path: float(task.candidates[path[0]].C))
     started = time.perf_counter()
     if isinstance(task.learner, UnevenSVC):
         Cs = [task.candidates[path[0]].C for path in paths]
-        models: Iterator[Any] = svc_fits(clone(task.learner), X, y, sample_weight, Cs, room)
+        models: Iterator[Any] = fits_along_c(clone(task.learner), X, y, sample_weight, Cs, buffer)
     else:
         models = _linear_fits(task, paths, X, y, sample_weight)
     for path, model in zip(paths, models, strict=True):

@@ -1,7 +1,7 @@
-"""Compiled coordinate descent in the dual of a polyhedral loss: one slope per row, w kept up to date.
+"""Compiled coordinate descent in the dual of a loss made of straight pieces: one slope per row, and w kept up to date.
 
-A row's slope s and its margin m belong together when s is between the slopes of phi beside m. Changing s by delta
-moves the row's own margin by -q delta, so the new pair is where the line m + q (s_old - s) meets the staircase of phi'.
+A row is optimal when its slope s lies between the slopes of phi on both sides of its margin m. Changing s by delta
+moves the row's own margin by -q delta. So the optimal s is where the line m + q (s_old - s) meets the staircase phi'.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from uneven.solvers.compiled.passes import _OPTIONS
+from uneven.solvers.compiled.options import ANY_ORDER
 
-#: Rows that are visited together, for the sake of the memory they share.
+#: Neighbouring rows are visited together, because they share memory.
 TOGETHER = 8
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def _meeting(z: float, q: float, lowest: float, kinks: Any, jumps: Any) -> float:
     """The slope s of the staircase at m = z - q s."""
     slope = lowest
@@ -30,8 +30,9 @@ def _meeting(z: float, q: float, lowest: float, kinks: Any, jumps: Any) -> float
     return slope
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def squared_norms(data: Any, indptr: Any, out: Any) -> None:
+    """Squared lengths of the rows of a CSR matrix."""
     for i in range(out.size):
         total = 0.0
         for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
@@ -39,7 +40,7 @@ def squared_norms(data: Any, indptr: Any, out: Any) -> None:
         out[i] = total
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def epoch(
     data: Any,
     indices: Any,
@@ -64,9 +65,9 @@ def epoch(
 ) -> Any:
     """Visit the first ``count`` rows of ``active`` in blocks of the given order.
 
-    ``intercept`` holds b and the centre of its proximal term, (b - centre)^2 rho/(2 width); rows that are safely at an
-    end of their staircase, by more than ``margin``, leave the list. Returns how many stay and the largest change of a
-    margin.
+    ``intercept`` holds b, which has the proximal term (b - centre)^2 rho/(2 width). Rows that lie beyond all their
+    kinks by more than ``margin``, with the slope that belongs there, leave the list. Returns how many rows stay, and
+    the largest change of a margin.
     """
     largest = 0.0
     b = intercept[0]

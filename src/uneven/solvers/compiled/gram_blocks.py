@@ -1,5 +1,6 @@
-"""Compiled: blocks of the matrix of a kernel, a few columns at a time, so that products are still in the cache when
-the kernel is applied to them. The functions hold no lock; threads run one each.
+"""Compiled: blocks of the matrix of a kernel.
+
+A few columns are computed at a time, so that the products are still in the cache when the kernel is applied to them.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from uneven.ops.vector_math import exp
+from uneven.solvers.compiled.options import IN_ORDER
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"contract"}}
-#: Columns that are made at once.
+#: Columns that are computed at once.
 _COLUMNS = 512
 
 LINEAR, POLY, RBF, SIGMOID = 0, 1, 2, 3
@@ -43,9 +44,9 @@ def _from_bits(typing_context: Any, x: Any) -> Any:
     return types.float32(types.int64), code
 
 
-@njit(**_OPTIONS)
+@njit(**IN_ORDER)
 def _small_exp(x: Any) -> Any:
-    """e**x for x <= 0 in float32, eight at a time; below e**-87 it stays there."""
+    """e**x for x <= 0 in float32, eight at a time; x below -87 counts as -87."""
     y = x if x > _LEAST else _LEAST
     shifted = y * _LOG2_E + _TO_INTEGER
     r = y - (shifted - _TO_INTEGER) * _LN2
@@ -59,27 +60,27 @@ def _small_exp(x: Any) -> Any:
     return p * _from_bits((exponent + np.int64(127)) << np.int64(23))
 
 
-@njit(**_OPTIONS)
+@njit(**IN_ORDER)
 def _gaussian(products: Any, mine: float, other: Any, width: float, out: Any) -> None:
-    """exp(-width |x - z|^2); rounding may leave a squared distance just below 0: it is 0."""
+    """exp(-width |x - z|^2); a squared distance that is negative by rounding counts as 0."""
     for k in range(out.size):
         distance = mine + other[k] - 2.0 * products[k]
         out[k] = exp(-width * (distance if distance > 0.0 else 0.0))
 
 
-@njit(**_OPTIONS)
+@njit(**IN_ORDER)
 def _gaussian_32(products: Any, mine: float, other: Any, width: float, out: Any) -> None:
-    """The same for rows kept in float32."""
+    """The same for rows stored in float32."""
     for k in range(out.size):
         distance = mine + other[k] - 2.0 * products[k]
         out[k] = _small_exp(np.float32(-width * (distance if distance > 0.0 else 0.0)))
 
 
-@njit(**_OPTIONS)
+@njit(**IN_ORDER)
 def apply(
     products: Any, kind: int, width: float, offset: float, degree: float, own: Any, other: Any, lo: int, out: Any
 ) -> None:
-    """From inner products to the kernel, into the columns of out from lo on; own, other: squared norms."""
+    """Write the kernel into the columns of out from lo on, from inner products and squared norms (own, other)."""
     count = products.shape[1]
     for r in range(products.shape[0]):
         row, target = products[r], out[r, lo : lo + count]
@@ -99,7 +100,7 @@ def apply(
                 target[k] = np.tanh(width * row[k] + offset)
 
 
-@njit(**_OPTIONS)
+@njit(**IN_ORDER)
 def fill(
     rows: Any,
     X: Any,
@@ -113,7 +114,7 @@ def fill(
     hi: int,
     out: Any,
 ) -> None:
-    """Kernel of some rows with the rows lo to hi of a C-ordered X, into the columns lo to hi of out."""
+    """Write the kernel of some rows with the rows lo to hi of a C-ordered X into the columns lo to hi of out."""
     for start in range(lo, hi, _COLUMNS):
         products = np.dot(rows, X[start : min(start + _COLUMNS, hi)].T)
         apply(products, kind, width, offset, degree, own, other, start, out)

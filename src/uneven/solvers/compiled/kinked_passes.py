@@ -1,8 +1,8 @@
 """Compiled passes for losses with kinks, given the scores.
 
-A convex phi is a smooth function plus sum_j J_j relu(m - k_j), one term for each kink k_j with the jump J_j of
-its slope. Each term is replaced by its augmented Lagrangian: with a multiplier u, the slope
-v = clip(u + (m - k)/sigma, 0, J) stands for that of J relu(m - k). ``kinks`` and ``jumps`` have a row per class.
+A convex phi is a smooth function plus sum_j J_j relu(m - k_j), with one term for each kink k_j, where the slope jumps
+by J_j. Its augmented Lagrangian replaces each term: with a multiplier u, the slope of J relu(m - k) becomes
+v = clip(u + (m - k)/sigma, 0, J). ``kinks`` and ``jumps`` have one row per class.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from uneven.solvers.compiled.options import ANY_ORDER
 from uneven.solvers.compiled.passes import (
-    _MOST_ROWS,
-    _OPTIONS,
-    _add_columns,
-    _add_rows,
-    _add_sparse,
-    _call,
-    _call_second,
-    _factor,
+    MOST_ROWS,
+    add_columns,
+    add_rows,
+    add_sparse,
+    call_first,
+    call_second,
+    row_factor,
 )
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def _margins(y: Any, scales: Any, kinks: Any, t: Any, lo: int, n: int, out: Any) -> None:
-    """Margins of rows; one that is exactly at a kink is moved a hair to its left, where the slope is the smaller."""
+    """Margins of rows. A margin exactly at a kink is moved to the next number on the left, where phi has a slope."""
     for i in range(n):
         label = y[lo + i]
         m = scales[label] * t[lo + i]
@@ -36,11 +36,11 @@ def _margins(y: Any, scales: Any, kinks: Any, t: Any, lo: int, n: int, out: Any)
         out[i] = m
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def _smooth_part(phi: Any, y: Any, kinks: Any, jumps: Any, lines: Any, lo: int, n: int, work: Any) -> None:
-    """Values work[1] and slopes work[2] at the margins work[0], of phi without its kinks.
+    """Values work[1] and slopes work[2] of the smooth part of phi at the margins work[0].
 
-    That of a polygon (no address) is a line, given by its value and slope at 0.
+    The smooth part of a polygon (address 0) is a line, given by its value and slope at 0.
     """
     if phi[0] == 0:
         for i in range(n):
@@ -48,9 +48,9 @@ def _smooth_part(phi: Any, y: Any, kinks: Any, jumps: Any, lines: Any, lo: int, 
             work[1, i] = lines[label, 0] + lines[label, 1] * work[0, i]
             work[2, i] = lines[label, 1]
         return
-    _call(phi[1], n, work[0].ctypes.data, work[1].ctypes.data, work[2].ctypes.data)
+    call_first(phi[1], n, work[0].ctypes.data, work[1].ctypes.data, work[2].ctypes.data)
     if phi[0] != phi[1]:
-        _call(phi[0], n, work[0].ctypes.data, work[3].ctypes.data, work[4].ctypes.data)
+        call_first(phi[0], n, work[0].ctypes.data, work[3].ctypes.data, work[4].ctypes.data)
         for i in range(n):
             if y[lo + i] == 0:
                 work[1, i] = work[3, i]
@@ -64,22 +64,22 @@ def _smooth_part(phi: Any, y: Any, kinks: Any, jumps: Any, lines: Any, lo: int, 
                 work[2, i] -= jumps[label, j]
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def _slope(m: float, k: float, jump: float, u: float, sigma: float) -> float:
     return min(max(u + (m - k) / sigma, 0.0), jump)
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def _of_class(label: Any, pair: Any) -> Any:
-    """The entry of a pair for a class, without an indexed read: loops over rows can use vector registers."""
+    """The entry of a pair for a class. It is not read by index, so that loops over rows use vector registers."""
     return pair[1] if label else pair[0]
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def _slopes_of_polygons(
     y: Any, scales: Any, kinks: Any, jumps: Any, inverse: float, lines: Any, t: Any, u: Any, lo: int, n: int, work: Any
 ) -> None:
-    """Slopes work[2] in the margin and bends work[3] of n rows with scores t[:n], without their factors."""
+    """Slopes work[2] and curvatures work[3] in the margin of n rows with scores t[:n], without their factors."""
     line = lines[0, 1], lines[1, 1]
     scale = scales[0], scales[1]
     for i in range(n):
@@ -95,9 +95,9 @@ def _slopes_of_polygons(
             work[3, i] += inverse if (v > 0.0) & (v < most) else 0.0
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def _factors(y: Any, s: Any, weights: Any, lo: int, n: int, out: Any) -> None:
-    """What the losses of n rows are multiplied by."""
+    """The factors of the losses of n rows."""
     pair = weights[0], weights[1]
     for i in range(n):
         out[i] = _of_class(y[lo + i], pair)
@@ -106,7 +106,7 @@ def _factors(y: Any, s: Any, weights: Any, lo: int, n: int, out: Any) -> None:
             out[i] *= s[lo + i]
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def _slopes(
     phi: Any,
     y: Any,
@@ -138,53 +138,55 @@ def _slopes(
         total = work[2, i]
         for j in range(kinks.shape[1]):
             total += _slope(work[0, i], kinks[label, j], jumps[label, j], u[j, lo + i], sigma)
-        a = _factor(y, s, weights, lo + i)
+        a = row_factor(y, s, weights, lo + i)
         work[0, i] = a * scales[label] * total if a > 0 else 0.0
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def gradient_rows(X: Any, common: Any, t: Any, u: Any, lo: int, hi: int, g: Any) -> None:
     """Add the gradient of the rows lo to hi of a C-ordered matrix, with scores t; g[-1] is the intercept's."""
-    work = np.empty((5, _MOST_ROWS))
-    for start in range(lo, hi, _MOST_ROWS):
-        n = min(_MOST_ROWS, hi - start)
+    work = np.empty((5, MOST_ROWS))
+    for start in range(lo, hi, MOST_ROWS):
+        n = min(MOST_ROWS, hi - start)
         _slopes(*common, t, u, start, n, work)
-        _add_rows(X, work[0], start, n, g)
+        add_rows(X, work[0], start, n, g)
         g[-1] += work[0, :n].sum()
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def gradient_columns(Xt: Any, common: Any, t: Any, u: Any, lo: int, hi: int, g: Any) -> None:
-    work = np.empty((5, _MOST_ROWS))
-    for start in range(lo, hi, _MOST_ROWS):
-        n = min(_MOST_ROWS, hi - start)
+    """The same for the transpose of an F-ordered matrix."""
+    work = np.empty((5, MOST_ROWS))
+    for start in range(lo, hi, MOST_ROWS):
+        n = min(MOST_ROWS, hi - start)
         _slopes(*common, t, u, start, n, work)
-        _add_columns(Xt, work[0], start, n, g)
+        add_columns(Xt, work[0], start, n, g)
         g[-1] += work[0, :n].sum()
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def gradient_sparse(
     data: Any, indices: Any, indptr: Any, common: Any, t: Any, u: Any, lo: int, hi: int, g: Any
 ) -> None:
-    work = np.empty((5, _MOST_ROWS))
-    for start in range(lo, hi, _MOST_ROWS):
-        n = min(_MOST_ROWS, hi - start)
+    """The same for the rows of a CSR matrix."""
+    work = np.empty((5, MOST_ROWS))
+    for start in range(lo, hi, MOST_ROWS):
+        n = min(MOST_ROWS, hi - start)
         _slopes(*common, t, u, start, n, work)
-        _add_sparse(data, indices, indptr, work[0], start, n, g)
+        add_sparse(data, indices, indptr, work[0], start, n, g)
         g[-1] += work[0, :n].sum()
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def along(common: Any, second: Any, t: Any, q: Any, step: float, u: Any, lo: int, hi: int) -> Any:
     """Slope and curvature in ``step`` of the losses at the scores t + step * q."""
     phi, y, s, weights, scales, kinks, jumps, sigma, lines = common
-    work = np.empty((5, _MOST_ROWS))
-    moved = np.empty(_MOST_ROWS)
+    work = np.empty((5, MOST_ROWS))
+    moved = np.empty(MOST_ROWS)
     slope = curvature = 0.0
     pair = scales[0], scales[1]
-    for start in range(lo, hi, _MOST_ROWS):
-        n = min(_MOST_ROWS, hi - start)
+    for start in range(lo, hi, MOST_ROWS):
+        n = min(MOST_ROWS, hi - start)
         for i in range(n):
             moved[i] = t[start + i] + step * q[start + i]
         if phi[0] == 0:
@@ -214,7 +216,7 @@ def along(common: Any, second: Any, t: Any, q: Any, step: float, u: Any, lo: int
                 total += v
                 if 0.0 < v < jumps[label, j]:
                     bend += 1 / sigma
-            a = _factor(y, s, weights, start + i)
+            a = row_factor(y, s, weights, start + i)
             if a > 0:
                 change = scales[label] * q[start + i]
                 slope += a * total * change
@@ -222,25 +224,25 @@ def along(common: Any, second: Any, t: Any, q: Any, step: float, u: Any, lo: int
     return slope, curvature
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def _curvatures_of_smooth(second: Any, y: Any, lo: int, n: int, work: Any) -> None:
-    """Curvatures of phi at the margins work[0], in work[3]; the kinks have none."""
-    _call_second(second[1], n, work[0].ctypes.data, work[3].ctypes.data)
+    """Write the curvatures of phi at the margins work[0] to work[3]; kinks contribute none."""
+    call_second(second[1], n, work[0].ctypes.data, work[3].ctypes.data)
     if second[0] != second[1]:
-        _call_second(second[0], n, work[0].ctypes.data, work[4].ctypes.data)
+        call_second(second[0], n, work[0].ctypes.data, work[4].ctypes.data)
         for i in range(n):
             if y[lo + i] == 0:
                 work[3, i] = work[4, i]
 
 
-@njit(**_OPTIONS)
-def bends(common: Any, second: Any, t: Any, u: Any, lo: int, hi: int, out: Any) -> None:
+@njit(**ANY_ORDER)
+def curvatures(common: Any, second: Any, t: Any, u: Any, lo: int, hi: int, out: Any) -> None:
     """Weighted second derivatives in the score of the rows lo to hi."""
     phi, y, s, weights, scales, kinks, jumps, sigma, lines = common
-    work = np.empty((5, _MOST_ROWS))
+    work = np.empty((5, MOST_ROWS))
     pair = scales[0] ** 2, scales[1] ** 2
-    for start in range(lo, hi, _MOST_ROWS):
-        n = min(_MOST_ROWS, hi - start)
+    for start in range(lo, hi, MOST_ROWS):
+        n = min(MOST_ROWS, hi - start)
         if phi[0] == 0:
             _slopes_of_polygons(y, scales, kinks, jumps, 1 / sigma, lines, t[start:], u, start, n, work)
             _factors(y, s, weights, start, n, work[1])
@@ -257,13 +259,13 @@ def bends(common: Any, second: Any, t: Any, u: Any, lo: int, hi: int, out: Any) 
                 v = _slope(work[0, i], kinks[label, j], jumps[label, j], u[j, start + i], sigma)
                 if 0.0 < v < jumps[label, j]:
                     bend += 1 / sigma
-            a = _factor(y, s, weights, start + i)
+            a = row_factor(y, s, weights, start + i)
             out[start + i - lo] = a * bend * scales[label] ** 2 if a > 0 else 0.0
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def update(common: Any, t: Any, u: Any, lo: int, hi: int) -> None:
-    """Slopes become multipliers."""
+    """Replace the multipliers by the slopes."""
     _, y, _, _, scales, kinks, jumps, sigma, _ = common
     for i in range(lo, hi):
         label = y[i]
@@ -271,21 +273,21 @@ def update(common: Any, t: Any, u: Any, lo: int, hi: int) -> None:
             u[j, i] = _slope(scales[label] * t[i], kinks[label, j], jumps[label, j], u[j, i], sigma)
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def bounds(common: Any, t: Any, u: Any, lo: int, hi: int) -> Any:
-    """Losses at the scores, and the constants of their supporting lines with the slopes u.
+    """The sum of the losses at the scores, and of the constants of the lines of slope u that support them.
 
-    At any other scores, row i costs at least its constant plus slope times score.
+    At any other score, the loss of a row is at least its constant plus its slope times the score.
     """
     phi, y, s, weights, scales, kinks, jumps, _, lines = common
-    work = np.empty((5, _MOST_ROWS))
+    work = np.empty((5, MOST_ROWS))
     loss = constant = 0.0
-    for start in range(lo, hi, _MOST_ROWS):
-        n = min(_MOST_ROWS, hi - start)
+    for start in range(lo, hi, MOST_ROWS):
+        n = min(MOST_ROWS, hi - start)
         _margins(y, scales, kinks, t, start, n, work[0])
         _smooth_part(phi, y, kinks, jumps, lines, start, n, work)
         for i in range(n):
-            a = _factor(y, s, weights, start + i)
+            a = row_factor(y, s, weights, start + i)
             if not a > 0:
                 continue
             label = y[start + i]

@@ -1,9 +1,9 @@
-"""Compiled passes over the rows of a matrix: scores, losses and gradient of one block while it is in the cache.
+"""Compiled passes over the rows of a matrix: scores, losses and gradient of a block while it is in the cache.
 
-Every function here works on the rows lo to hi, holds no lock and shares nothing, so that threads can run one each.
-``phi`` is a pair of addresses of kernels (:mod:`uneven.ops.kernels`), of the negative and the positive class;
-``y`` holds the class as 0 or 1, ``weights`` and ``scales`` are pairs by class: an example pays
-weights[y] * s * phi[y](scales[y] * score). An empty ``s`` means 1 for all.
+Every function works on the rows lo to hi and shares nothing, so that each thread can run one. ``phi`` holds the
+addresses of two compiled functions (:mod:`uneven.ops.kernels`), of the negative and the positive class. ``y`` is 0 or
+1; ``weights`` and ``scales`` have one entry per class. The loss of a row is weights[y] * s * phi[y](scales[y] * score);
+an empty ``s`` means 1 for all rows.
 """
 
 from __future__ import annotations
@@ -15,20 +15,16 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-_OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "cache": True,
-    "error_model": "numpy",
-    # Sums may be taken in any order; NaN and infinity keep their meaning.
-    "fastmath": {"contract", "reassoc", "nsz"},
-}
-#: Bytes of a block of rows: it is read twice, the second time from the cache.
+from uneven.solvers.compiled.options import ANY_ORDER
+
+#: Bytes of a block of rows. Each block is read twice, the second time from the cache.
 _BLOCK_BYTES = 1 << 17
-_MOST_ROWS = 1024
+#: Rows of a block at most.
+MOST_ROWS = 1024
 
 
 def _caller(pointers: int) -> Any:
-    """A compiled call of the C function at an address, with a length and some pointers given as integers."""
+    """Code that calls the C function at an address with a length and some pointers, all given as integers."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         word, pointer = ir.IntType(64), ir.DoubleType().as_pointer()
@@ -41,49 +37,49 @@ def _caller(pointers: int) -> Any:
 
 
 @intrinsic
-def _call(typing_context: Any, address: Any, n: Any, t: Any, value: Any, slope: Any) -> Any:
+def call_first(typing_context: Any, address: Any, n: Any, t: Any, value: Any, slope: Any) -> Any:
     return _caller(3)
 
 
 @intrinsic
-def _call_second(typing_context: Any, address: Any, n: Any, t: Any, curvature: Any) -> Any:
+def call_second(typing_context: Any, address: Any, n: Any, t: Any, curvature: Any) -> Any:
     return _caller(2)
 
 
-@njit(**_OPTIONS)
-def _factor(y: Any, s: Any, weights: Any, i: int) -> float:
-    """What the loss of row i is multiplied by."""
+@njit(**ANY_ORDER)
+def row_factor(y: Any, s: Any, weights: Any, i: int) -> float:
+    """The factor of row i's loss."""
     a = weights[y[i]]
     return a * s[i] if s.size else a
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def losses(phi: Any, y: Any, s: Any, weights: Any, scales: Any, lo: int, n: int, work: Any) -> float:
-    """Sum of the losses of n rows from lo on with scores work[0]; their slopes in the score replace the scores."""
+    """Sum of the losses of n rows from lo on with scores work[0], which their slopes in the score replace."""
     for i in range(n):
         work[0, i] *= scales[y[lo + i]]
-    _call(phi[1], n, work[0].ctypes.data, work[1].ctypes.data, work[2].ctypes.data)
+    call_first(phi[1], n, work[0].ctypes.data, work[1].ctypes.data, work[2].ctypes.data)
     if phi[0] != phi[1]:
-        _call(phi[0], n, work[0].ctypes.data, work[3].ctypes.data, work[4].ctypes.data)
+        call_first(phi[0], n, work[0].ctypes.data, work[3].ctypes.data, work[4].ctypes.data)
         for i in range(n):
             if y[lo + i] == 0:
                 work[1, i] = work[3, i]
                 work[2, i] = work[4, i]
     total = 0.0
     for i in range(n):
-        a = _factor(y, s, weights, lo + i)
-        # An example of weight 0 pays nothing, also where its loss overflows.
+        a = row_factor(y, s, weights, lo + i)
+        # A row of weight 0 counts as 0 even if its loss overflows.
         total += a * work[1, i] if a > 0 else 0.0
         work[0, i] = a * scales[y[lo + i]] * work[2, i] if a > 0 else 0.0
     return total
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def rows_per_block(width: int, item: int) -> int:
-    return max(16, min(_MOST_ROWS, _BLOCK_BYTES // (item * max(width, 1)) // 4 * 4))
+    return max(16, min(MOST_ROWS, _BLOCK_BYTES // (item * max(width, 1)) // 4 * 4))
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def _scores_rows(X: Any, w: Any, b: float, lo: int, n: int, out: Any) -> None:
     d = X.shape[1]
     full = n // 4 * 4
@@ -105,9 +101,9 @@ def _scores_rows(X: Any, w: Any, b: float, lo: int, n: int, out: Any) -> None:
         out[i] = t + b
 
 
-@njit(**_OPTIONS)
-def _add_rows(X: Any, r: Any, lo: int, n: int, g: Any) -> None:
-    """Add X' r of n rows from lo on to g; rows without a slope (beyond the margin) are not even read."""
+@njit(**ANY_ORDER)
+def add_rows(X: Any, r: Any, lo: int, n: int, g: Any) -> None:
+    """Add X' r of n rows from lo on to g; rows of slope 0 (beyond the margin) are not read."""
     d = X.shape[1]
     used = np.empty(n + 1, np.int64)
     count = 0
@@ -128,7 +124,7 @@ def _add_rows(X: Any, r: Any, lo: int, n: int, g: Any) -> None:
             g[j] += a * row[j]
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def _scores_columns(Xt: Any, w: Any, b: float, lo: int, n: int, out: Any) -> None:
     for i in range(n):
         out[i] = b
@@ -146,8 +142,8 @@ def _scores_columns(Xt: Any, w: Any, b: float, lo: int, n: int, out: Any) -> Non
             out[i] += wj * column[i]
 
 
-@njit(**_OPTIONS)
-def _add_columns(Xt: Any, r: Any, lo: int, n: int, g: Any) -> None:
+@njit(**ANY_ORDER)
+def add_columns(Xt: Any, r: Any, lo: int, n: int, g: Any) -> None:
     for j in range(Xt.shape[0]):
         column = Xt[j, lo:]
         total = 0.0
@@ -156,18 +152,18 @@ def _add_columns(Xt: Any, r: Any, lo: int, n: int, g: Any) -> None:
         g[j] += total
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def _scores_sparse(data: Any, indices: Any, indptr: Any, w: Any, b: float, lo: int, n: int, out: Any) -> None:
     for i in range(n):
         t = b
-        # Unsigned: Numba would otherwise test every index for wrapping around.
+        # Unsigned, because Numba tests signed indices for being negative.
         for k in range(np.uint64(indptr[lo + i]), np.uint64(indptr[lo + i + 1])):
             t += data[k] * w[np.uint64(indices[k])]
         out[i] = t
 
 
-@njit(**_OPTIONS)
-def _add_sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, n: int, g: Any) -> None:
+@njit(**ANY_ORDER)
+def add_sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, n: int, g: Any) -> None:
     for i in range(n):
         a = r[i]
         if a != 0.0:
@@ -175,24 +171,24 @@ def _add_sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, n: int, g
                 g[np.uint64(indices[k])] += a * data[k]
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def scores_rows(X: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
     _scores_rows(X, w, b, lo, hi - lo, out[lo:])
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def scores_columns(Xt: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
     size = 4 * rows_per_block(Xt.shape[0], Xt.itemsize)
     for start in range(lo, hi, size):
         _scores_columns(Xt, w, b, start, min(size, hi - start), out[start:])
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def scores_sparse(data: Any, indices: Any, indptr: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
     _scores_sparse(data, indices, indptr, w, b, lo, hi - lo, out[lo:])
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def combined_sparse(data: Any, indices: Any, indptr: Any, chosen: Any, r: Any, out: Any) -> Any:
     """Add some rows of a CSR matrix, each times its coefficient, to out."""
     for position in range(chosen.size):
@@ -202,7 +198,7 @@ def combined_sparse(data: Any, indices: Any, indptr: Any, chosen: Any, r: Any, o
     return out
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def squared_sparse(data: Any, indices: Any, indptr: Any, r: Any, out: Any) -> Any:
     """The squares of a CSR matrix, transposed, times a vector."""
     for i in range(r.size):
@@ -213,11 +209,11 @@ def squared_sparse(data: Any, indices: Any, indptr: Any, r: Any, out: Any) -> An
     return out
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def pass_rows(
     X: Any, phi: Any, y: Any, s: Any, weights: Any, scales: Any, w: Any, b: float, lo: int, hi: int, g: Any
 ) -> float:
-    """Losses of the rows of a C-ordered matrix; their gradient is added to g, whose last entry is the intercept's."""
+    """Sum of the losses of rows of a C-ordered matrix; their gradient is added to g, the intercept's to g[-1]."""
     size = rows_per_block(X.shape[1], X.itemsize)
     work = np.empty((5, size))
     total = 0.0
@@ -225,16 +221,16 @@ def pass_rows(
         n = min(size, hi - start)
         _scores_rows(X, w, b, start, n, work[0])
         total += losses(phi, y, s, weights, scales, start, n, work)
-        _add_rows(X, work[0], start, n, g)
+        add_rows(X, work[0], start, n, g)
         g[-1] += work[0, :n].sum()
     return total
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def pass_columns(
     Xt: Any, phi: Any, y: Any, s: Any, weights: Any, scales: Any, w: Any, b: float, lo: int, hi: int, g: Any
 ) -> float:
-    """The same for the transpose of an F-ordered matrix; blocks are longer, to read long stretches of columns."""
+    """The same for the transpose of an F-ordered matrix, with longer blocks, because columns are read."""
     size = 4 * rows_per_block(Xt.shape[0], Xt.itemsize)
     work = np.empty((5, size))
     total = 0.0
@@ -242,12 +238,12 @@ def pass_columns(
         n = min(size, hi - start)
         _scores_columns(Xt, w, b, start, n, work[0])
         total += losses(phi, y, s, weights, scales, start, n, work)
-        _add_columns(Xt, work[0], start, n, g)
+        add_columns(Xt, work[0], start, n, g)
         g[-1] += work[0, :n].sum()
     return total
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def pass_sparse(
     data: Any,
     indices: Any,
@@ -264,33 +260,33 @@ def pass_sparse(
     g: Any,
 ) -> float:
     """The same for the rows of a CSR matrix."""
-    work = np.empty((5, _MOST_ROWS))
+    work = np.empty((5, MOST_ROWS))
     total = 0.0
-    for start in range(lo, hi, _MOST_ROWS):
-        n = min(_MOST_ROWS, hi - start)
+    for start in range(lo, hi, MOST_ROWS):
+        n = min(MOST_ROWS, hi - start)
         _scores_sparse(data, indices, indptr, w, b, start, n, work[0])
         total += losses(phi, y, s, weights, scales, start, n, work)
-        _add_sparse(data, indices, indptr, work[0], start, n, g)
+        add_sparse(data, indices, indptr, work[0], start, n, g)
         g[-1] += work[0, :n].sum()
     return total
 
 
-@njit(**_OPTIONS)
-def bent_rows(X: Any, bend: Any, v: Any, c: float, lo: int, hi: int, g: Any) -> None:
-    """Add (X 1)' diag(bend) (X 1) (v c) of the rows lo to hi of a C-ordered matrix to g."""
+@njit(**ANY_ORDER)
+def curvature_product_rows(X: Any, curvature: Any, v: Any, c: float, lo: int, hi: int, g: Any) -> None:
+    """Add (X 1)' diag(curvature) (X 1) (v c) of the rows lo to hi of a C-ordered matrix to g."""
     size = rows_per_block(X.shape[1], X.itemsize)
     work = np.empty(size)
     for start in range(lo, hi, size):
         n = min(size, hi - start)
         _scores_rows(X, v, c, start, n, work)
         for i in range(n):
-            work[i] *= bend[start + i]
-        _add_rows(X, work, start, n, g)
+            work[i] *= curvature[start + i]
+        add_rows(X, work, start, n, g)
         g[-1] += work[:n].sum()
 
 
-@njit(**_OPTIONS)
-def bent_columns(Xt: Any, bend: Any, v: Any, c: float, lo: int, hi: int, g: Any) -> None:
+@njit(**ANY_ORDER)
+def curvature_product_columns(Xt: Any, curvature: Any, v: Any, c: float, lo: int, hi: int, g: Any) -> None:
     """The same for the transpose of an F-ordered matrix."""
     size = 4 * rows_per_block(Xt.shape[0], Xt.itemsize)
     work = np.empty(size)
@@ -298,17 +294,19 @@ def bent_columns(Xt: Any, bend: Any, v: Any, c: float, lo: int, hi: int, g: Any)
         n = min(size, hi - start)
         _scores_columns(Xt, v, c, start, n, work)
         for i in range(n):
-            work[i] *= bend[start + i]
-        _add_columns(Xt, work, start, n, g)
+            work[i] *= curvature[start + i]
+        add_columns(Xt, work, start, n, g)
         g[-1] += work[:n].sum()
 
 
-@njit(**_OPTIONS)
-def bent_sparse(data: Any, indices: Any, indptr: Any, bend: Any, v: Any, c: float, lo: int, hi: int, g: Any) -> None:
-    """The same for a CSR matrix; rows without a bend are not read."""
+@njit(**ANY_ORDER)
+def curvature_product_sparse(
+    data: Any, indices: Any, indptr: Any, curvature: Any, v: Any, c: float, lo: int, hi: int, g: Any
+) -> None:
+    """The same for a CSR matrix; rows without curvature are not read."""
     total = 0.0
     for i in range(lo, hi):
-        h = bend[i]
+        h = curvature[i]
         if h == 0.0:
             continue
         first, last = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
@@ -322,7 +320,7 @@ def bent_sparse(data: Any, indices: Any, indptr: Any, bend: Any, v: Any, c: floa
     g[-1] += total
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def add_squares(X: Any, h: Any, total: Any) -> None:
     """Add the lower triangle of (X 1)' diag(h) (X 1) to total, four rows of positive weight at a time."""
     d = X.shape[1]

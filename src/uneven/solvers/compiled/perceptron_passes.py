@@ -1,8 +1,8 @@
 """Compiled passes of the perceptron with uneven margins over dense and CSR rows.
 
-A row i whose signed score is at most its margin moves the weights: w += r_i x_i, b += r_i B^2 with r_i the rate with
-the sign of the class. ``average`` holds sum over updates of (time of the update) * (its step), from which the mean
-of the weights over all rows seen follows without touching every weight at every row.
+A row whose signed score is at most its margin moves the weights: w += r x and b += r R^2, where r is the row's rate
+with the sign of its class. ``moments`` holds the sum over updates of the time of the update times its step. The mean of
+the weights over all rows seen follows from it, so that not every row has to touch every weight.
 """
 
 from __future__ import annotations
@@ -12,19 +12,14 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-_OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "cache": True,
-    "error_model": "numpy",
-    "fastmath": {"contract", "reassoc", "nsz"},
-}
+from uneven.solvers.compiled.options import ANY_ORDER
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def pass_dense(
-    X: Any, order: Any, signs: Any, margins: Any, rates: Any, square: float, w: Any, average: Any, clock: float
+    X: Any, order: Any, signs: Any, margins: Any, rates: Any, square: float, w: Any, moments: Any, clock: float
 ) -> Any:
-    """One pass in an order; the last entries of w and average are the intercept's. Returns updates and loss."""
+    """One pass over dense rows in an order; w[-1] and moments[-1] belong to the intercept. Returns updates and loss."""
     updates, loss = 0, 0.0
     d = X.shape[1]
     for i in order:
@@ -42,13 +37,13 @@ def pass_dense(
             step = rates[i] * signs[i]
             for k in range(d):
                 w[k] += step * row[k]
-                average[k] += clock * step * row[k]
+                moments[k] += clock * step * row[k]
             w[d] += step * square
-            average[d] += clock * step * square
+            moments[d] += clock * step * square
     return updates, loss
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER)
 def pass_sparse(
     data: Any,
     indices: Any,
@@ -59,9 +54,10 @@ def pass_sparse(
     rates: Any,
     square: float,
     w: Any,
-    average: Any,
+    moments: Any,
     clock: float,
 ) -> Any:
+    """The same for the rows of a CSR matrix."""
     updates, loss = 0, 0.0
     d = w.size - 1
     for i in order:
@@ -79,7 +75,7 @@ def pass_sparse(
             step = rates[i] * signs[i]
             for k in range(lo, hi):
                 w[np.uint64(indices[k])] += step * data[k]
-                average[np.uint64(indices[k])] += clock * step * data[k]
+                moments[np.uint64(indices[k])] += clock * step * data[k]
             w[d] += step * square
-            average[d] += clock * step * square
+            moments[d] += clock * step * square
     return updates, loss

@@ -4,11 +4,12 @@ The dual of a kernel SVM in signed coefficients b_i (alpha_i with the sign of th
 
     maximise  sum_i q_i b_i - 1/2 sum_ij b_i b_j K_ij   with  sum_i b_i = 0  and  low_i <= b_i <= high_i.
 
-``g`` is its gradient q - K b. A pair (i, j) with g_i > g_j gains by moving b_i up and b_j down. Rows of K come from
-a cache; when one is missing, the function returns and asks for it.
+``g`` is its gradient q - K b. If g_i > g_j, the objective rises when b_i goes up and b_j down by the same amount. Rows
+of K come from a cache; if one is missing, the function returns and asks for it.
 
-Loops run over chunks of a fixed size without branches, so that they use vector registers: ``up`` is 0 where b_i can
-rise and minus a huge number where it cannot, ``down`` is 0 where it can fall and plus that number where not.
+Loops run over chunks of a fixed size without branches, so that they use vector registers. ``up`` is 0 where b_i can
+rise and minus a huge number where it cannot; ``down`` is 0 where b_i can fall and plus that number where it cannot. So
+no NaN and no infinity occurs here.
 """
 
 from __future__ import annotations
@@ -19,15 +20,10 @@ import numpy as np
 from numba import njit
 from numba.extending import intrinsic
 
-_OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "cache": True,
-    "error_model": "numpy",
-    # No NaN and no infinity ever enters here: the data are finite and bars are huge numbers.
-    "fastmath": {"contract", "reassoc", "nsz", "nnan", "ninf"},
-}
+from uneven.solvers.compiled.options import ANY_ORDER_FINITE
+
 _CHUNK = 512
-#: Stands for infinity in ``up`` and ``down``, which are float32: reading them is most of the work.
+#: Replaces infinity in ``up`` and ``down``, which are float32 because reading them is most of the work.
 BAR = 1e30
 #: Least curvature along a pair, for kernels that are not positive definite (as in LIBSVM).
 _TAU = 1e-12
@@ -36,7 +32,7 @@ DONE, WANTS_ROW, PAUSED = 0, 1, 2
 
 
 def _chooser(comparison: str, kind: Any) -> Any:
-    """Code of a maximum or minimum that may assume there is no NaN: Numba's own drops that and blocks vectors."""
+    """Code of a maximum or minimum that assumes there is no NaN. Numba's own does not, and prevents vector code."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         x, y = arguments
@@ -56,7 +52,7 @@ def _smaller(typing_context: Any, x: Any, y: Any) -> Any:
     return _chooser("<", x)
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER_FINITE)
 def _extremes(g: Any, up: Any, down: Any) -> Any:
     """Greatest gradient that can rise, where it is, and least gradient that can fall."""
     most, least, at = -BAR, BAR, 0
@@ -72,7 +68,7 @@ def _extremes(g: Any, up: Any, down: Any) -> Any:
     return most, _place(g, up, at, most), least
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER_FINITE)
 def _move(g: Any, up: Any, down: Any, first: Any, second: Any, step: float) -> Any:
     """Change the gradient for b_i + step, b_j - step (rows ``first`` and ``second`` of K), and find its extremes."""
     most, least, at = -BAR, BAR, 0
@@ -91,7 +87,7 @@ def _move(g: Any, up: Any, down: Any, first: Any, second: Any, step: float) -> A
     return most, _place(g, up, at, most), least
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER_FINITE)
 def _place(g: Any, up: Any, lo: int, most: float) -> int:
     """Index of the greatest in the chunk at lo."""
     for k in range(lo, min(lo + _CHUNK, g.size)):
@@ -100,14 +96,14 @@ def _place(g: Any, up: Any, lo: int, most: float) -> int:
     return lo
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER_FINITE)
 def _gain(gap: float, falls: Any, diagonal: Any, product: Any, own: Any) -> Any:
-    """What the exact step of a pair gains, doubled: a choice needs seven digits, and float32 divides twice as fast."""
+    """Twice the gain of the exact step of a pair. For a choice float32 is enough, and it divides twice as fast."""
     room = _larger(np.float32(gap - falls), np.float32(0.0))
     return room * room / _larger(own + diagonal - np.float32(2.0) * np.float32(product), np.float32(_TAU))
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER_FINITE)
 def _partner(g: Any, down: Any, diagonal: Any, row: Any, top: float, own: Any) -> int:
     """The j whose exact step with i would gain most: (g_i - g_j)^2 over the curvature K_ii + K_jj - 2 K_ij."""
     best, at = np.float32(-1.0), 0
@@ -127,7 +123,7 @@ def _partner(g: Any, down: Any, diagonal: Any, row: Any, top: float, own: Any) -
     return chosen
 
 
-@njit(**_OPTIONS)
+@njit(**ANY_ORDER_FINITE)
 def iterate(
     rows: Any,
     slot: Any,
@@ -159,7 +155,7 @@ def iterate(
         j = _partner(g, down, rough, rows[here], most, rough[i])
         there = slot[j]
         if there < 0:
-            used[here] = clock + 1  # it stays while its partner is made
+            used[here] = clock + 1  # keeps this row in the cache while its partner is computed
             return WANTS_ROW, j, clock, most, least
         clock += 1
         used[here] = clock
@@ -167,7 +163,7 @@ def iterate(
         step = (g[i] - g[j]) / max(diagonal[i] + diagonal[j] - 2.0 * np.float64(rows[here, j]), _TAU)
         room_up, room_down = high[i] - b[i], b[j] - low[j]
         step = min(step, room_up, room_down)
-        # Exactly at a bound where the step ends there: "almost" would be chosen again and again.
+        # A step that ends at a bound must end exactly there; otherwise the same pair would be chosen again and again.
         b[i] = high[i] if step == room_up else b[i] + step
         b[j] = low[j] if step == room_down else b[j] - step
         up[i] = 0.0 if b[i] < high[i] else -BAR

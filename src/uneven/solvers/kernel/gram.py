@@ -1,4 +1,4 @@
-"""Kernels k(x, z) on the rows of a matrix, as blocks of the matrix K of all pairs; K itself is never needed whole."""
+"""Kernels k(x, z), and the matrix K of all pairs of rows, which is computed in blocks where it is needed."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 
 from uneven.errors import LossError
-from uneven.solvers.threads import each, pieces, single_threaded_blas
+from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 
-#: Numbers in the blocks in which many rows of K are made at once.
+#: Numbers in a block of K.
 _BLOCK = 1 << 20
 
-#: In the order of the numbers by which compiled functions know them.
+#: Compiled functions know a kernel by its position here.
 KERNELS = ("linear", "poly", "rbf", "sigmoid")
 
 
-class Room:
-    """Memory for one matrix after the other: new memory can take longer than its numbers."""
+class Buffer:
+    """Reuse one buffer for all matrices: allocating a new one can take longer than filling it."""
 
     def __init__(self) -> None:
         self._numbers = np.empty(0)
 
     def matrix(self, n: int) -> np.ndarray:
-        """An n by n matrix, until the next call."""
+        """An n by n matrix, valid until the next call."""
         if self._numbers.size < n * n:
             self._numbers = np.empty(n * n)
         return self._numbers[: n * n].reshape(n, n)
@@ -39,7 +39,7 @@ class Gram(ABC):
 
     @abstractmethod
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
-        """Put the chosen rows of K into the rows of out (float64 or float32); best with single-threaded BLAS."""
+        """Write the chosen rows of K into the rows of out (float64 or float32); BLAS should use one thread."""
 
     @abstractmethod
     def diagonal(self) -> np.ndarray:
@@ -61,9 +61,9 @@ class Gram(ABC):
                 total += b[part] @ block
         return total
 
-    def whole(self, room: Room | None = None) -> np.ndarray:
-        """K, in float64; in memory that is used again if room is given."""
-        out = (room or Room()).matrix(self.n)
+    def whole(self, buffer: Buffer | None = None) -> np.ndarray:
+        """All of K in float64; in the memory of ``buffer`` if it is given."""
+        out = (buffer or Buffer()).matrix(self.n)
         size = self.rows_per_block()
         with single_threaded_blas():
             for lo in range(0, self.n, size):
@@ -72,7 +72,7 @@ class Gram(ABC):
 
 
 class Stored(Gram):
-    """K as it was given or computed before."""
+    """K as it was given, or computed before."""
 
     def __init__(self, K: np.ndarray) -> None:
         self.K = K
@@ -87,12 +87,12 @@ class Stored(Gram):
     def times(self, b: np.ndarray) -> np.ndarray:
         return np.asarray(self.K @ b)
 
-    def whole(self, room: Room | None = None) -> np.ndarray:
+    def whole(self, buffer: Buffer | None = None) -> np.ndarray:
         return np.ascontiguousarray(self.K, dtype=np.float64)
 
 
 @dataclass(frozen=True)
-class Kernel:
+class KernelFunction:
     """A kernel by name with its numbers, or a function of two matrices."""
 
     name: str | Callable[[Any, Any], Any]
@@ -109,7 +109,7 @@ class Kernel:
         return products
 
     def apply(self, products: np.ndarray, own: np.ndarray, other: np.ndarray, out: np.ndarray) -> None:
-        """From inner products (one row per x) to the kernel; own and other are squared norms."""
+        """Write the kernel into out, from inner products (one row per x) and the squared norms of both sides."""
         if self.name != "linear" or out is not products:
             from uneven.solvers.compiled import gram_blocks
 
@@ -117,7 +117,7 @@ class Kernel:
 
     @property
     def numbers(self) -> tuple[int, float, float, float]:
-        """What compiled functions want to know."""
+        """The kernel as compiled functions take it."""
         return KERNELS.index(str(self.name)), self.width, self.offset, self.degree
 
     def values(self, X: Any, Z: Any, coefficients: np.ndarray) -> np.ndarray:
@@ -125,7 +125,7 @@ class Kernel:
         n = X.shape[0]
         size = max(1, _BLOCK // max(Z.shape[0], 1))
         if callable(self.name):
-            size = max(n, 1)  # a user's function is called once
+            size = max(n, 1)  # a user's function is called only once
         out = np.empty(n)
         for lo in range(0, n, size):
             out[lo : lo + size] = self.between(X[lo : lo + size], Z) @ coefficients
@@ -133,11 +133,11 @@ class Kernel:
 
 
 class Computed(Gram):
-    """K of a named kernel on dense or CSR rows, computed where it is asked for."""
+    """K of a named kernel on dense or CSR rows, computed when it is asked for."""
 
-    def __init__(self, kernel: Kernel, X: Any) -> None:
+    def __init__(self, kernel: KernelFunction, X: Any) -> None:
         self.kernel = kernel
-        # A Gaussian sees differences only: centred, squared norms are small and their differences exact enough.
+        # A Gaussian depends on differences only. Centring makes squared norms small, so less is lost by rounding.
         self.X = X - X.mean(axis=0) if kernel.name == "rbf" and isinstance(X, np.ndarray) else X
         self.n = X.shape[0]
         self.norms = squared_norms(self.X)
@@ -150,10 +150,10 @@ class Computed(Gram):
             return
         from uneven.solvers.compiled import gram_blocks
 
-        # An exponential costs about as much as ten numbers read.
-        each(
+        # An exponential costs about as much as reading ten numbers.
+        in_threads(
             lambda k, lo, hi: gram_blocks.fill(rows, self.X, *self.kernel.numbers, own, self.norms, lo, hi, out),
-            pieces(self.n, chosen.size * self.n * (10 + self.X.shape[1]) // 20),
+            row_ranges(self.n, chosen.size * self.n * (10 + self.X.shape[1]) // 20),
         )
 
     def diagonal(self) -> np.ndarray:
@@ -164,7 +164,7 @@ class Computed(Gram):
         return out[0]
 
 
-def gram(kernel: Kernel, X: Any) -> Gram:
+def gram(kernel: KernelFunction, X: Any) -> Gram:
     """K of a kernel on validated rows."""
     if kernel.name == "precomputed":
         return Stored(X)
@@ -174,7 +174,7 @@ def gram(kernel: Kernel, X: Any) -> Gram:
 
 
 def squared_norms(X: Any) -> np.ndarray:
-    """Of the rows of a dense or CSR matrix."""
+    """Squared norms of the rows of a dense or CSR matrix."""
     if isinstance(X, np.ndarray):
         return np.asarray(np.einsum("ij,ij->i", X, X))
     return np.asarray(X.multiply(X).sum(axis=1)).ravel()

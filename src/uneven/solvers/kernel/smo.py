@@ -5,9 +5,9 @@ With the score :math:`f_i = (K b)_i + b_0` and margins :math:`q_i` (1 for a posi
 .. math:: \min_{b, b_0} \tfrac12 b^\top K b + \sum_i u_i (y_i (q_i - f_i))_+, \qquad
           \max_b q^\top b - \tfrac12 b^\top K b, \quad \textstyle\sum_i b_i = 0, \; 0 \le y_i b_i \le u_i,
 
-where :math:`u_i` is C times weight times cost. The compiled steps are in
-:mod:`uneven.solvers.compiled.smo_steps`; this file holds the cache of rows of K and what surrounds the steps. There is
-no shrinking: passes over all rows use vector registers, which the scattered rows of a shrunken problem would not.
+where :math:`u_i` is C times weight times cost. The compiled steps are in :mod:`uneven.solvers.compiled.smo_steps`; this
+file holds the cache of rows of K and the loop around the steps. Rows are never left out (no "shrinking"): passes over
+all rows use vector registers, passes over scattered rows could not.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from uneven.solvers.kernel.gram import Gram, Stored
-from uneven.solvers.linear.solution import Progress, silent
+from uneven.solvers.progress import Progress, silent
 from uneven.solvers.threads import single_threaded_blas
 
-#: Up to so many rows, all of K at once costs less than the rows one by one.
+#: Up to this many rows, computing all of K at once is faster than computing its rows one by one.
 _FEW_ROWS = 2000
-#: Steps between two looks at the keyboard and two lines of progress.
+#: Number of steps between progress updates and checks for Ctrl-C.
 _STEPS = 20_000
 
 
@@ -56,9 +56,9 @@ class KernelSolution:
     value : float
         The primal objective.
     duality_gap : float
-        It minus the dual objective, a lower bound of the optimum.
+        The primal minus the dual objective; the dual objective is a lower bound of the optimum.
     violation : float
-        By how much the worst pair violates optimality, in units of the score.
+        Violation of optimality by the worst pair, in units of the score.
     converged : bool
     iterations : int
     """
@@ -73,7 +73,7 @@ class KernelSolution:
 
 
 class _Cache:
-    """Some rows of K; the one that was not read for longest makes room."""
+    """Some rows of K; a new row replaces the least recently used one."""
 
     def __init__(self, gram: Gram, megabytes: float) -> None:
         self.gram = gram
@@ -84,7 +84,7 @@ class _Cache:
             self.rows = gram.whole()
             self.slot = np.arange(n)
         else:
-            # Where not all rows fit, half the digits make room for twice as many.
+            # If not all rows fit, store them in float32: twice as many fit.
             dtype = np.float64 if whole_fits else np.float32
             count = min(n, max(2, int(megabytes * 2**20 / (np.dtype(dtype).itemsize * n))))
             self.rows = np.empty((count, n), dtype=dtype)
@@ -93,7 +93,7 @@ class _Cache:
         self.filled = 0
 
     def fetch(self, wanted: int, clock: int) -> None:
-        """Make a row; one that is wanted for the next step, which has a later time, stays."""
+        """Compute a row. The row that the next step needs as well is marked as used later, so it stays."""
         if self.filled < len(self.rows):
             here = self.filled
             self.filled += 1
@@ -145,17 +145,18 @@ def _solve(
         if clock >= shown + _STEPS:
             shown = clock
             progress(f"step {clock}: violation {most - least:.2g}, tolerance {tol:.2g}")
-    return finished(dual, b, g, converged=event == smo_steps.DONE, iterations=clock)
+    return solution_from(dual, b, g, converged=event == smo_steps.DONE, iterations=clock)
 
 
-def finished(dual: Dual, b: np.ndarray, g: np.ndarray, *, converged: bool, iterations: int) -> KernelSolution:
-    """The intercept, the objective and its gap, from coefficients b and the gradient g = q - K b."""
+def solution_from(dual: Dual, b: np.ndarray, g: np.ndarray, *, converged: bool, iterations: int) -> KernelSolution:
+    """The solution with its intercept, objective and gap, from coefficients b and the gradient g = q - K b."""
     low, high = dual.low, dual.high
     free = (b > low) & (b < high)
     rising, falling = g[b < high], g[b > low]
     most = float(rising.max()) if rising.size else float(falling.min())
     least = float(falling.min()) if falling.size else most
-    # A free coefficient has f = q, so g is the intercept; the mean over all of them evens out what tol leaves.
+    # A free coefficient has f = q, so its g is the intercept. The mean over all of them reduces the error that tol
+    # allows.
     intercept = float(g[free].mean()) if free.any() else 0.5 * (most + least)
     quadratic = float(b @ (dual.margins - g))
     losses = float(dual.upper @ np.maximum(dual.signs * (g - intercept), 0.0))
@@ -174,8 +175,8 @@ def finished(dual: Dual, b: np.ndarray, g: np.ndarray, *, converged: bool, itera
 def feasible(b: Any, upper_before: np.ndarray, dual: Dual) -> np.ndarray:
     """Coefficients of another problem on the same rows, made feasible for this one.
 
-    What was at its bound goes to the new bound, the rest is clipped; then the heavier class is scaled down until
-    the coefficients sum to 0.
+    A coefficient at its bound goes to the new bound, the others are clipped. Then the class with the larger sum is
+    scaled down until all coefficients sum to 0.
     """
     size = np.abs(b)
     size = np.where(size >= upper_before, dual.upper, np.minimum(size, dual.upper))

@@ -1,1 +1,1 @@
-"""Solvers for a linear score: the objective, the data matrix, and one algorithm per file."""
+"""Solvers for a linear score: the objective, the data matrix, and what the solvers in ``algorithms`` share."""

@@ -1,4 +1,4 @@
-"""The matrix X behind one face, whatever its order, precision or sparsity. It is never copied as a whole."""
+"""The matrix X behind one interface, whatever its order, precision or sparsity. It is never copied as a whole."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from uneven.solvers.compiled import kinked_passes, passes
-from uneven.solvers.threads import each, pieces
+from uneven.solvers.threads import in_threads, row_ranges
 
-#: Bytes of the blocks that are handed to BLAS or converted: a small share of X, but not too small for BLAS.
+#: Bytes of the blocks that are converted or given to BLAS: at most, and at least (small blocks make BLAS slow).
 _BLOCK_BYTES = 1 << 22
 _LEAST_BYTES = 1 << 19
 
@@ -23,8 +23,8 @@ class Design(ABC):
     d: int
 
     @abstractmethod
-    def passed(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
-        """Losses of the rows lo to hi; their gradient is added to g."""
+    def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
+        """The sum of the losses of the rows lo to hi; their gradient is added to g."""
 
     @abstractmethod
     def rows(self, chosen: Any) -> np.ndarray:
@@ -36,18 +36,22 @@ class Design(ABC):
 
     @abstractmethod
     def some(self, chosen: np.ndarray) -> Design:
-        """Some rows as a smaller matrix of the same precision: a copy, dense."""
+        """A dense copy of some rows, in the same precision."""
 
     @abstractmethod
-    def bent(self, bend: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray) -> None:
-        """Add (X 1)' diag(bend) (X 1) (v c) of the rows lo to hi to g."""
+    def add_curvature_product(
+        self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
+    ) -> None:
+        """Add (X 1)' diag(curvature) (X 1) (v c) of the rows lo to hi to g."""
 
     @abstractmethod
-    def add_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
-        """Put X w + b of the rows lo to hi into out."""
+    def write_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+        """Write X w + b of the rows lo to hi into out."""
 
     @abstractmethod
-    def kinked(self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+    def add_kinked_gradient(
+        self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
+    ) -> None:
         """Add the gradient of the rows lo to hi, with scores t and multipliers u, to g."""
 
     @abstractmethod
@@ -63,7 +67,7 @@ class Design(ABC):
         """X w + b."""
         w, b = np.ascontiguousarray(theta[:-1], dtype=np.float64), float(theta[-1])
         out = np.empty(self.n)
-        each(lambda k, lo, hi: self.add_scores(w, b, lo, hi, out), pieces(self.n, self.numbers))
+        in_threads(lambda k, lo, hi: self.write_scores(w, b, lo, hi, out), row_ranges(self.n, self.numbers))
         return out
 
     @property
@@ -90,7 +94,7 @@ class Dense(Design):
     def numbers(self) -> int:
         return self.n * self.d
 
-    def passed(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
+    def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
         if self.X.flags.c_contiguous:
             return passes.pass_rows(self.X, *common, w, b, lo, hi, g)
         return passes.pass_columns(self.X.T, *common, w, b, lo, hi, g)
@@ -107,19 +111,23 @@ class Dense(Design):
     def some(self, chosen: np.ndarray) -> Design:
         return Dense(self.X[chosen])
 
-    def bent(self, bend: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray) -> None:
+    def add_curvature_product(
+        self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
+    ) -> None:
         if self.X.flags.c_contiguous:
-            passes.bent_rows(self.X, bend, v, c, lo, hi, g)
+            passes.curvature_product_rows(self.X, curvature, v, c, lo, hi, g)
         else:
-            passes.bent_columns(self.X.T, bend, v, c, lo, hi, g)
+            passes.curvature_product_columns(self.X.T, curvature, v, c, lo, hi, g)
 
-    def add_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+    def write_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
             passes.scores_rows(self.X, w, b, lo, hi, out)
         else:
             passes.scores_columns(self.X.T, w, b, lo, hi, out)
 
-    def kinked(self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+    def add_kinked_gradient(
+        self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
+    ) -> None:
         if self.X.flags.c_contiguous:
             kinked_passes.gradient_rows(self.X, common, t, u, lo, hi, g)
         else:
@@ -140,7 +148,7 @@ class SparseRows(Design):
     def numbers(self) -> int:
         return int(self.X.nnz)
 
-    def passed(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
+    def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
         return passes.pass_sparse(self.X.data, self.X.indices, self.X.indptr, *common, w, b, lo, hi, g)
 
     def rows(self, chosen: Any) -> np.ndarray:
@@ -154,13 +162,17 @@ class SparseRows(Design):
     def some(self, chosen: np.ndarray) -> Design:
         return Dense(self.X[chosen].toarray())
 
-    def bent(self, bend: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray) -> None:
-        passes.bent_sparse(self.X.data, self.X.indices, self.X.indptr, bend, v, c, lo, hi, g)
+    def add_curvature_product(
+        self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
+    ) -> None:
+        passes.curvature_product_sparse(self.X.data, self.X.indices, self.X.indptr, curvature, v, c, lo, hi, g)
 
-    def add_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+    def write_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
         passes.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
 
-    def kinked(self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+    def add_kinked_gradient(
+        self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
+    ) -> None:
         kinked_passes.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:

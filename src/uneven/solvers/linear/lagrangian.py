@@ -1,46 +1,30 @@
-"""The augmented Lagrangian of a convex objective: smooth, whatever kinks the losses have.
+"""The augmented Lagrangian of a convex objective, which is smooth even if the losses have kinks.
 
-Scores are kept, so that a step along a direction reads X once and its length is found exactly. Without kinks it is
-the objective itself.
+It keeps the scores of all rows, so that a step along a direction reads X only once and its length is found exactly.
+Without kinks it is the objective itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
-from uneven.losses import Phi
-from uneven.ops.floats import plain_values
-from uneven.shape.pieces import slope_beside
+from uneven.shape.polygon import kinks_and_jumps
 from uneven.solvers.compiled import kinked_passes
-from uneven.solvers.linear.metric import cholesky_metric, conjugate_gradients
+from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.squares import summed_squares
-from uneven.solvers.threads import each, pieces
+from uneven.solvers.threads import in_threads, row_ranges
 
 T = TypeVar("T")
 
-#: Columns up to which Newton systems are factored; beyond, they are solved by conjugate gradients.
-MOST_COLUMNS = 2000
-#: Rows whose second derivatives are looked at together.
-_STRETCH = 65_536
-#: Share of the slope at the start below which a step is long enough.
+#: Rows whose second derivatives are computed at once.
+_ROWS_AT_ONCE = 65_536
+#: A step is long enough where the slope along it is below this share of the slope at its start.
 _FLAT = 0.1
-
-
-def kinks_and_jumps(phi: Phi) -> tuple[list[float], list[float]]:
-    """Kinks of a convex phi and by how much its slope jumps there."""
-    kinks, jumps = [], []
-    for kink in phi.kinks:
-        at = np.array([kink])
-        left, right = (plain_values(slope_beside(phi.tree, Fraction(kink), side), at)[0] for side in (-1, 1))
-        kinks.append(kink)
-        jumps.append(float(right - left))
-    return kinks, jumps
 
 
 class Lagrangian:
@@ -49,38 +33,39 @@ class Lagrangian:
     def __init__(self, objective: Objective, theta: np.ndarray, width: float) -> None:
         self.objective = objective
         self.theta = theta.copy()
-        pairs = [kinks_and_jumps(phi) for phi in objective.pair.phis]
+        pairs = [kinks_and_jumps(phi.tree) for phi in objective.pair.phis]
         most = max(len(kinks) for kinks, _ in pairs)
-        # Where one class has fewer kinks than the other, its last one is repeated, without a jump.
-        self.kinks = np.array([kinks + (kinks[-1:] or [0.0]) * (most - len(kinks)) for kinks, _ in pairs])
-        self.jumps = np.array([jumps + [0.0] * (most - len(jumps)) for _, jumps in pairs])
+        # If one class has fewer kinks than the other, its last kink is repeated with a jump of 0.
+        self.kinks = np.array([kinks + (kinks[-1:] or (0.0,)) * (most - len(kinks)) for kinks, _ in pairs])
+        self.jumps = np.array([jumps + (0.0,) * (most - len(jumps)) for _, jumps in pairs])
         self.t = objective.design.scores(self.theta)
-        # In the middle of what the slopes can be, parabolas lie on both sides of their kinks.
+        # Multipliers start in the middle of their range; the parabolas are then centred on the kinks.
         self.u = np.empty((most, objective.design.n), dtype=objective.design.X.dtype)
         for row, jumps in zip(self.u, self.jumps.T, strict=True):
             np.take(0.5 * jumps.astype(self.u.dtype), objective.y, out=row)
         used = self.jumps > 0
         self.sigma = width * float(np.min(np.abs(self.kinks[used]) / self.jumps[used], initial=1.0))
         kernels = objective.pair.kernels
-        none = objective.pair.polygons  # then no address is called
-        self.first = np.zeros(2, dtype=np.int64) if none else objective.pair.addresses
-        self.second = np.array([0 if none else kernel.second_address for kernel in kernels], dtype=np.int64)
-        # Left of all kinks a polygon is a line: its value and slope at 0.
+        straight = objective.pair.polygons  # then compiled code needs no function, which address 0 says
+        self.first = np.zeros(2, dtype=np.int64) if straight else objective.pair.addresses
+        self.second = np.array([0 if straight else kernel.second_address for kernel in kernels], dtype=np.int64)
+        # Left of all kinks a polygon is a line, described by its value and slope at 0.
         left = -2 * float(np.abs(self.kinks).max(initial=0.0)) - 1
         at_left = [kernel.first(np.array([left])) for kernel in kernels]
         self.lines = np.array([[value[0] - slope[0] * left, slope[0]] for value, slope in at_left])
 
     @cached_property
-    def _pieces(self) -> list[tuple[int, int]]:
-        return pieces(self.objective.design.n, self.objective.design.numbers)
+    def _ranges(self) -> list[tuple[int, int]]:
+        return row_ranges(self.objective.design.n, self.objective.design.numbers)
 
     def over_rows(self, function: Callable[[int, int, int], T]) -> list[T]:
-        """function(k, lo, hi) for every piece of the rows, in threads."""
-        return each(function, self._pieces)
+        """function(k, lo, hi) for every range of rows, in threads."""
+        return in_threads(function, self._ranges)
 
     @property
     def common(self) -> tuple[Any, ...]:
-        return (self.first, *self.objective._common[1:], self.kinks, self.jumps, self.sigma, self.lines)
+        """What every compiled pass takes."""
+        return (self.first, *self.objective.common[1:], self.kinks, self.jumps, self.sigma, self.lines)
 
     @property
     def penalty(self) -> float:
@@ -95,7 +80,7 @@ class Lagrangian:
         return total
 
     def gradient_of_multipliers(self) -> np.ndarray:
-        """The same with the multipliers themselves as slopes."""
+        """The gradient if the multipliers themselves are the slopes."""
         sigma, self.sigma = self.sigma, np.inf
         try:
             return self.gradient()
@@ -104,71 +89,76 @@ class Lagrangian:
 
     def _gradient_of_losses(self) -> np.ndarray:
         parts = self._cleared_parts()
-        self.over_rows(lambda k, lo, hi: self.objective.design.kinked(self.common, self.t, self.u, lo, hi, parts[k]))
+        self.over_rows(
+            lambda k, lo, hi: self.objective.design.add_kinked_gradient(self.common, self.t, self.u, lo, hi, parts[k])
+        )
         return parts.sum(axis=0)
 
     def _cleared_parts(self) -> np.ndarray:
-        """Zeros for a gradient of each piece, until the next call."""
+        """Zeros for the gradient of each range of rows; valid until the next call."""
         self._parts.fill(0.0)
         return self._parts
 
     @cached_property
     def _parts(self) -> np.ndarray:
-        return np.empty((len(self._pieces), self.theta.size))
+        return np.empty((len(self._ranges), self.theta.size))
 
     def direction(self, gradient: np.ndarray, accuracy: float = 1e-3) -> np.ndarray:
         """A semismooth Newton step."""
         if self.theta.size <= MOST_COLUMNS:
             return -cholesky_metric(self._hessian())(gradient)
-        bend = np.empty(self.t.size)
-        self.over_rows(lambda k, lo, hi: self._bends(lo, hi, bend[lo:hi]))
-        return self._inexact(gradient, bend, accuracy)
+        curvature = np.empty(self.t.size)
+        self.over_rows(lambda k, lo, hi: self._curvatures(lo, hi, curvature[lo:hi]))
+        return self._inexact(gradient, curvature, accuracy)
 
-    def _bends(self, lo: int, hi: int, out: np.ndarray) -> None:
-        kinked_passes.bends(self.common, self.second, self.t, self.u, lo, hi, out)
+    def _curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
+        kinked_passes.curvatures(self.common, self.second, self.t, self.u, lo, hi, out)
 
     @cached_property
     def _ridge(self) -> float:
-        """Where all rows are far from their kinks the intercept would have no curvature at all."""
+        """Curvature of the intercept where all rows are far from their kinks and have none."""
         return 1e-10 * float(np.abs(self.objective.factors()).sum())
 
     def _hessian(self) -> np.ndarray:
-        """Second derivatives, from the rows that have any."""
+        """Matrix of second derivatives, from the rows whose own are not 0."""
         design = self.objective.design
 
         def found(k: int, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-            rows, bends = [], []
-            work = np.empty(min(_STRETCH, last - first))
-            for lo in range(first, last, _STRETCH):
-                hi = min(lo + _STRETCH, last)
-                self._bends(lo, hi, work[: hi - lo])
-                bent = np.flatnonzero(work[: hi - lo])
-                rows.append(lo + bent)
-                bends.append(work[bent])
-            return np.concatenate(rows), np.concatenate(bends)
+            rows, values = [], []
+            work = np.empty(min(_ROWS_AT_ONCE, last - first))
+            for lo in range(first, last, _ROWS_AT_ONCE):
+                hi = min(lo + _ROWS_AT_ONCE, last)
+                self._curvatures(lo, hi, work[: hi - lo])
+                curved = np.flatnonzero(work[: hi - lo])
+                rows.append(lo + curved)
+                values.append(work[curved])
+            return np.concatenate(rows), np.concatenate(values)
 
-        rows, bends = (np.concatenate(parts) for parts in zip(*self.over_rows(found), strict=True))
+        rows, values = (np.concatenate(parts) for parts in zip(*self.over_rows(found), strict=True))
         total = summed_squares(
-            lambda lo, hi: (design.rows(rows[lo:hi]), bends[lo:hi]), rows.size, self.theta.size, design.rows_per_block
+            lambda lo, hi: (design.rows(rows[lo:hi]), values[lo:hi]),
+            rows.size,
+            self.theta.size,
+            design.rows_per_block,
         )
         total = self.objective.completed(total)
         total[-1, -1] = max(total[-1, -1], self._ridge)
         return total
 
-    def _inexact(self, gradient: np.ndarray, bend: np.ndarray, accuracy: float) -> np.ndarray:
+    def _inexact(self, gradient: np.ndarray, curvature: np.ndarray, accuracy: float) -> np.ndarray:
         design, with_intercept = self.objective.design, self.objective.fit_intercept
-        ridge = 0.0 if bend.any() else self._ridge
+        ridge = 0.0 if curvature.any() else self._ridge
 
         def product(v: np.ndarray) -> np.ndarray:
             parts = self._cleared_parts()
             w, c = np.ascontiguousarray(v[:-1]), float(v[-1])
-            self.over_rows(lambda k, lo, hi: design.bent(bend, w, c, lo, hi, parts[k]))
+            self.over_rows(lambda k, lo, hi: design.add_curvature_product(curvature, w, c, lo, hi, parts[k]))
             total = parts.sum(axis=0)
             total[:-1] += self.penalty * w
             total[-1] = total[-1] + ridge * c if with_intercept else c
             return total
 
-        diagonal = np.append(design.squared_transposed_product(bend) + self.penalty, bend.sum() + ridge)
+        diagonal = np.append(design.squared_transposed_product(curvature) + self.penalty, curvature.sum() + ridge)
         return -conjugate_gradients(product, gradient, 1 / diagonal, accuracy=accuracy, most=500)
 
     def _along(self, q: np.ndarray, at: float) -> tuple[float, float]:
@@ -179,7 +169,7 @@ class Lagrangian:
         return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
 
     def step(self, gradient: np.ndarray, direction: np.ndarray) -> bool:
-        """Move to the minimum along a direction: only the scores change, X is read once."""
+        """Move to the minimum along a direction. X is read once; False if the direction does not lead down."""
         if not self.objective.fit_intercept:
             direction[-1] = 0.0
         promised = float(gradient @ direction)
@@ -189,13 +179,13 @@ class Lagrangian:
         linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
         low, high, at = 0.0, np.inf, 1.0
         for _ in range(60):
-            slope, bend = self._along(q, at)
+            slope, curvature = self._along(q, at)
             slope += linear + at * quadratic
             if abs(slope) <= _FLAT * abs(promised):
                 break
             low, high = (low, at) if slope > 0 else (at, high)
-            bend += quadratic
-            newton = at - slope / bend if bend > 0 else np.inf
+            curvature += quadratic
+            newton = at - slope / curvature if curvature > 0 else np.inf
             outside = not low < newton < min(high, 10 * at)
             at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
             if high - low <= 1e-12 * at:
@@ -206,7 +196,10 @@ class Lagrangian:
         return True
 
     def centre_intercept(self, enough: float) -> None:
-        """Move b to where it is best for this w, up to an amount of the objective; the multipliers play no part."""
+        """Move b to its best value for this w, until the objective can fall by at most ``enough``.
+
+        The multipliers have no influence.
+        """
         sigma, self.sigma = self.sigma, 1e-13 * self.sigma
         ones = np.ones(self.t.size)
         low, high, reach, at = -np.inf, np.inf, 1e-3, 0.0
@@ -223,21 +216,24 @@ class Lagrangian:
         self.theta[-1] += at
 
     def update(self) -> None:
-        """Slopes become multipliers; at the scores of the update they have the gradient they had before."""
+        """Replace the multipliers by the current slopes. The gradient at the current scores stays the same."""
         self.over_rows(lambda k, lo, hi: kinked_passes.update(self.common, self.t, self.u, lo, hi))
 
     def _sums(self) -> tuple[float, float]:
-        """The objective here, and the sum of the constants of the supporting lines."""
+        """The objective at the current scores, and the sum of the constants of the supporting lines."""
         parts = self.over_rows(lambda k, lo, hi: kinked_passes.bounds(self.common, self.t, self.u, lo, hi))
         loss, constant = (float(sum(values)) for values in zip(*parts, strict=True))
         return loss + 0.5 * self.penalty * float(self.theta[:-1] @ self.theta[:-1]), constant
 
     def value(self) -> float:
-        """The objective here."""
+        """The objective at the current scores."""
         return self._sums()[0]
 
     def bounds(self, gradient: np.ndarray) -> tuple[float, float]:
-        """The objective, and a proved lower bound of its minimum, after an update; ``gradient`` is that before it."""
+        """The objective and a proved lower bound of its minimum.
+
+        To be called after :meth:`update`, with the gradient from before it.
+        """
         value, constant = self._sums()
         support = gradient.copy()
         support[:-1] -= self.penalty * self.theta[:-1]
@@ -247,15 +243,15 @@ class Lagrangian:
                 return value, -np.inf
             constant += moved[0]
             support += moved[1]
-            # What rounding leaves of the intercept's sum is charged at the size of the intercept.
+            # Rounding may leave the sum of slopes slightly off 0: lower the bound by what that can cost.
             constant -= abs(support[-1]) * (1 + abs(self.theta[-1]))
         return value, constant - float(support[:-1] @ support[:-1]) / (2 * self.penalty)
 
     def _balanced(self, excess: float) -> tuple[float, np.ndarray] | None:
-        """Move slopes inside their kinks until all slopes sum to 0; the change of the constants and of the support.
+        """Move slopes at kinks until all slopes sum to 0.
 
-        A slope u with 0 < u < J may be moved freely: the line still supports J relu(m - k), at k. None if there is not
-        enough room.
+        A slope u with 0 < u < J may be moved freely: the line still supports J relu(m - k), at k. Returns the change of
+        the constants and of the support, or None if the slopes cannot be moved far enough.
         """
         objective = self.objective
         moves = []

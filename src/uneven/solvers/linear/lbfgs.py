@@ -7,30 +7,31 @@ from collections.abc import Callable
 
 import numpy as np
 
-from uneven.solvers.linear.line_search import Evaluate, Point, search
+from uneven.solvers.linear.line_search import Evaluate, Iterate, search
 from uneven.solvers.linear.metric import Metric
-from uneven.solvers.linear.solution import Progress, Solution, silent
+from uneven.solvers.linear.solution import Solution
+from uneven.solvers.progress import Progress, silent
 
-#: Asked before each step with the point and the number of steps so far: a new metric, or None to go on.
-Refresh = Callable[[Point, int], Metric | None]
+#: Called before each step with the iterate and the number of steps so far; returns a new metric, or None to keep it.
+Refresh = Callable[[Iterate, int], Metric | None]
 
 
-class Memory:
-    """Pairs of steps and changes of the gradient, and the metric they correct."""
+class CurvaturePairs:
+    """The last steps with the changes of the gradient they brought, and the metric that these pairs correct."""
 
     def __init__(self, metric: Metric, length: int, rescale: bool = False) -> None:
         self.metric = metric
         self.rescale = rescale
         self.pairs: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=length)
 
-    def add(self, before: Point, after: Point) -> None:
+    def add(self, before: Iterate, after: Iterate) -> None:
         step, change = after.theta - before.theta, after.gradient - before.gradient
         product = float(step @ change)
         if product > 1e-12 * float(np.linalg.norm(step) * np.linalg.norm(change)):
             self.pairs.append((step, change, product))
 
     def scaled(self, gradient: np.ndarray) -> np.ndarray:
-        """The metric; if it knows no correlations, times what the last step says they amount to."""
+        """The metric alone; a diagonal one is first multiplied by the ratio that fits the last step."""
         result = self.metric(gradient)
         if self.rescale and self.pairs:
             _, change, product = self.pairs[-1]
@@ -38,7 +39,7 @@ class Memory:
         return result
 
     def __call__(self, gradient: np.ndarray) -> np.ndarray:
-        """The two loops over the pairs, around the metric."""
+        """The corrected metric: the two loops of L-BFGS over the pairs."""
         result = gradient.copy()
         shares = []
         for step, change, product in reversed(self.pairs):
@@ -53,7 +54,7 @@ class Memory:
 
 def lbfgs(
     evaluate: Evaluate,
-    start: Point,
+    start: Iterate,
     metric: Metric,
     *,
     tol: float,
@@ -64,43 +65,41 @@ def lbfgs(
     refresh: Refresh | None = None,
     progress: Progress = silent,
 ) -> Solution:
-    """Minimise until half g' M g, in the metric before and after its corrections, is below tol times the value.
+    """Minimise until half g' M g is below tol times the value, for the metric M with and without its corrections.
 
-    Both are estimates of how far the value is above the optimum; the larger counts, with a factor for safety. A value
-    below ``floor`` counts as that.
+    Both numbers estimate how far the value is above the optimum; the larger one counts, with a factor for safety.
+    A value below ``floor`` counts as ``floor``.
     """
-    point, metric_now = start, Memory(metric, memory, rescale)
+    now, corrected = start, CurvaturePairs(metric, memory, rescale)
     estimate, status = np.inf, f"stopped after {max_iter} L-BFGS steps"
     iteration, passes = 0, 0
     for iteration in range(max_iter + 1):
-        direction = -metric_now(point.gradient)
-        estimate = -0.5 * min(
-            float(point.gradient @ direction), -float(point.gradient @ metric_now.scaled(point.gradient))
-        )
-        progress(f"lbfgs {iteration}: objective {point.value:.10g}, estimated suboptimality {estimate:.2e}")
-        if estimate <= 0.25 * tol * max(point.value, floor):
+        direction = -corrected(now.gradient)
+        estimate = -0.5 * min(float(now.gradient @ direction), -float(now.gradient @ corrected.scaled(now.gradient)))
+        progress(f"lbfgs {iteration}: objective {now.value:.10g}, estimated suboptimality {estimate:.2e}")
+        if estimate <= 0.25 * tol * max(now.value, floor):
             status = "reached the tolerance by the estimated suboptimality"
             break
         if iteration == max_iter:
             break
-        fresh = refresh(point, iteration) if refresh else None
+        fresh = refresh(now, iteration) if refresh else None
         if fresh is not None:
-            metric_now.metric = fresh  # the pairs stay true
-            direction = -metric_now(point.gradient)
-        following, trials = search(evaluate, point, direction)
+            corrected.metric = fresh  # the pairs stay valid
+            direction = -corrected(now.gradient)
+        following, trials = search(evaluate, now, direction)
         passes += trials
-        if following is None or following.value >= point.value:
-            if metric_now.pairs:  # perhaps the corrections are to blame
-                metric_now.pairs.clear()
+        if following is None or following.value >= now.value:
+            if corrected.pairs:  # the corrections may be at fault: try without them
+                corrected.pairs.clear()
                 continue
             status = "reached the limit of rounding"
             break
-        metric_now.add(point, following)
-        point = following
+        corrected.add(now, following)
+        now = following
     return Solution(
-        theta=point.theta,
-        value=point.value,
-        converged=estimate <= tol * max(point.value, floor),
+        theta=now.theta,
+        value=now.value,
+        converged=estimate <= tol * max(now.value, floor),
         status=status,
         iterations=iteration,
         suboptimality=max(estimate, 0.0),

@@ -9,24 +9,26 @@ import numpy as np
 
 from uneven.solvers.threads import single_threaded_blas
 
-#: Rows of a matrix up to which BLAS loses more by waiting for its threads than it gains.
+#: Columns up to which matrices of second derivatives are factored; with more, only products with them are computed.
+MOST_COLUMNS = 2000
+#: Rows of a matrix up to which BLAS is faster with one thread.
 _SMALL = 1500
 #: Maps a gradient to an approximate Newton step (without its sign).
 Metric = Callable[[np.ndarray], np.ndarray]
 
 
 def cholesky_metric(hessian: np.ndarray) -> Metric:
-    """Solve with a symmetric positive semidefinite matrix, scaled to unit diagonal first.
+    """Solve with a symmetric positive semidefinite matrix, after scaling it to unit diagonal.
 
-    Columns may differ in scale by sixteen orders of magnitude; what is singular beyond that (duplicated or
-    constant columns without a penalty) gets the smallest ridge that makes it solvable.
+    The scaling makes columns harmless whose scales differ by sixteen orders of magnitude. A matrix that is still
+    singular (duplicated or constant columns without a penalty) gets the smallest ridge that makes it solvable.
     """
     from scipy.linalg import cho_factor, cho_solve
 
     diagonal = np.diagonal(hessian).copy()
     positive = diagonal > 0
     scale = np.where(positive, 1 / np.sqrt(np.where(positive, diagonal, 1.0)), 0.0)
-    # A column without curvature moves as if its curvature were that of the flattest other one.
+    # A column without curvature is treated as if it had that of the flattest other column.
     scale[~positive] = scale.max() if positive.any() else 1.0
     scaled = hessian * scale[:, None] * scale
     scaled[np.diag_indices(len(scale))] = 1.0
@@ -51,7 +53,7 @@ def cholesky_metric(hessian: np.ndarray) -> Metric:
 
 
 def diagonal_metric(diagonal: np.ndarray) -> Metric:
-    """Divide by a positive diagonal."""
+    """Divide by a positive diagonal matrix."""
     inverse = 1 / diagonal
     return lambda gradient: inverse * gradient
 
@@ -59,7 +61,10 @@ def diagonal_metric(diagonal: np.ndarray) -> Metric:
 def conjugate_gradients(
     product: Callable[[np.ndarray], np.ndarray], right: np.ndarray, inverse: np.ndarray, *, accuracy: float, most: int
 ) -> np.ndarray:
-    """Solve a positive definite system known by its products, preconditioned by a diagonal, to a relative residual."""
+    """Solve a positive definite system, given by its products with vectors, to a relative residual ``accuracy``.
+
+    ``inverse`` is the inverse of the diagonal that preconditions it.
+    """
     x = np.zeros_like(right)
     residual = right.copy()
     scaled = inverse * residual

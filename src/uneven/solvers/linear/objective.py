@@ -2,7 +2,7 @@ r"""What a linear learner minimises.
 
 .. math:: \frac{\rho}{2} \|w\|^2 + \sum_i s_i c_{y_i} \varphi_{y_i}(k_{y_i} (w^\top x_i + b))
 
-with a pair (weight c, scale k) for each class, so that the margin asymmetry gamma costs nothing.
+with a weight c and a scale k for each class. The margin asymmetry gamma is one of the scales, so it costs no time.
 """
 
 from __future__ import annotations
@@ -16,16 +16,20 @@ import numpy as np
 
 from uneven._inputs import to_float
 from uneven.errors import LossError
-from uneven.expression import derivative
-from uneven.expression.tree import ZERO
 from uneven.losses import Loss, Phi
 from uneven.losses.margin_function import smooth_switches
 from uneven.ops.kernels import CompiledPhi, compiled
+from uneven.shape.polygon import is_piecewise_linear
 from uneven.solvers.linear.design import Design
 from uneven.solvers.linear.squares import summed_squares
-from uneven.solvers.threads import each, pieces
+from uneven.solvers.threads import in_threads, row_ranges
 
-_INFIMUM = 1e-6
+#: Share of the objective at theta = 0 below which an unpenalised objective counts as 0.
+_COUNTS_AS_ZERO = 1e-6
+
+
+def _name(phi: Phi) -> str:
+    return repr(phi.name or phi.text)
 
 
 @dataclass(frozen=True)
@@ -58,12 +62,45 @@ class PairOfLosses:
         )
 
     @cached_property
+    def convex(self) -> bool:
+        """Whether both phis are known to be convex."""
+        return self.why_not_convex() is None
+
+    @cached_property
+    def kinked(self) -> bool:
+        """Whether a phi has a kink."""
+        return self.why_not_smooth() is not None
+
+    @cached_property
     def polygons(self) -> bool:
         """Whether both phis are made of straight pieces."""
-        return all(derivative(derivative(phi.tree)) == ZERO for phi in self.phis)
+        return all(is_piecewise_linear(phi.tree) for phi in self.phis)
+
+    @property
+    def names(self) -> str:
+        """The phis as a message names them."""
+        return " and ".join(dict.fromkeys(map(_name, reversed(self.phis))))
+
+    def why_not_convex(self) -> str | None:
+        """None, or which phi is not known to be convex."""
+        return next((f"{_name(phi)} is not known to be convex" for phi in self.phis if not phi.convex), None)
+
+    def why_not_smooth(self) -> str | None:
+        """None, or which phi has a kink and where."""
+        return next((f"{_name(phi)} has a kink at t = {phi.kinks[0]:g}" for phi in self.phis if phi.kinks), None)
+
+    def why_not_straight(self) -> str | None:
+        """None if both phis are straight pieces that meet at kinks; else which is not."""
+        for phi in self.phis:
+            if not is_piecewise_linear(phi.tree):
+                return f"{_name(phi)} has a curved piece"
+            if not phi.kinks:
+                return f"{_name(phi)} has no kink"
+        return None
 
     @cached_property
     def addresses(self) -> np.ndarray:
+        """Addresses of the compiled functions, for compiled code to call."""
         return np.array([kernel.first_address for kernel in self.kernels], dtype=np.int64)
 
 
@@ -98,26 +135,27 @@ class Objective:
         return self.design.d + 1
 
     @cached_property
-    def _pieces(self) -> list[tuple[int, int]]:
-        return pieces(self.design.n, self.design.numbers)
+    def _ranges(self) -> list[tuple[int, int]]:
+        return row_ranges(self.design.n, self.design.numbers)
 
     @cached_property
     def _gradients(self) -> np.ndarray:
-        """Room for the gradient of each piece; new memory for every pass would take half as long as the pass."""
-        return np.empty((len(self._pieces), self.size))
+        """Reused memory for the gradient of each range of rows: allocating it takes half as long as a pass."""
+        return np.empty((len(self._ranges), self.size))
 
     @cached_property
-    def _common(self) -> tuple[Any, ...]:
+    def common(self) -> tuple[Any, ...]:
+        """What every compiled pass takes."""
         return self.pair.addresses, self.y, self.sample_weight, self.pair.weights, self.pair.scales
 
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """One pass over X."""
+        """The objective and its gradient in theta, by one pass over X."""
         w, b = np.ascontiguousarray(theta[:-1]), float(theta[-1])
         gradients = self._gradients
         gradients.fill(0.0)
-        values = each(
-            lambda k, lo, hi: self.design.passed(self._common, w, b, lo, hi, gradients[k]),
-            self._pieces,
+        values = in_threads(
+            lambda k, lo, hi: self.design.add_gradient(self.common, w, b, lo, hi, gradients[k]),
+            self._ranges,
         )
         gradient = gradients.sum(axis=0)
         gradient[:-1] += self.penalty * w
@@ -127,7 +165,7 @@ class Objective:
 
     @cached_property
     def value_at_zero(self) -> float:
-        """The objective at theta = 0, without a pass."""
+        """The objective at theta = 0, without a pass over X."""
         at_zero = np.array([kernel.first(np.zeros(1))[0][0] for kernel in self.pair.kernels]) * self.pair.weights
         weight = self.sample_weight
         ones = float(weight[self.y == 1].sum() if weight.size else self.y.sum())
@@ -136,23 +174,23 @@ class Objective:
 
     @property
     def floor(self) -> float:
-        """Below this the optimum counts as 0, if there is no penalty: that of separable data is, at infinity."""
-        return _INFIMUM * self.value_at_zero if self.penalty == 0 else 0.0
+        """Any objective below this counts as 0. Without a penalty, separable data have infimum 0, at infinity."""
+        return _COUNTS_AS_ZERO * self.value_at_zero if self.penalty == 0 else 0.0
 
     def factors(self, chosen: Any = slice(None)) -> np.ndarray:
-        """What the loss of each row is multiplied by."""
+        """The factor of each row's loss: the weight of its class times its sample weight."""
         factors = self.pair.weights[self.y[chosen]]
         return factors * self.sample_weight[chosen] if self.sample_weight.size else factors
 
     def separates(self, theta: np.ndarray) -> bool:
-        """Whether every row is on its side of 0 and pays less the farther away it is."""
+        """Whether every row is on its side of 0 and its loss falls as it moves away from 0."""
         if any(np.isinf(phi.limits[1]) for phi in self.pair.phis):
             return False
         margins = self.pair.scales[self.y] * self.design.scores(theta)
         return bool((margins[self.factors() > 0] > 0).all())
 
     def curvatures(self, scores: np.ndarray, chosen: Any = slice(None)) -> np.ndarray:
-        """Second derivative of each row's loss in its score; what is negative, by rounding or not, is cut to 0."""
+        """Second derivative of each row's loss in its score; negative ones are replaced by 0."""
         y = self.y[chosen]
         scale = self.pair.scales[y]
         margins = scale * scores
@@ -164,7 +202,7 @@ class Objective:
         return np.clip(np.nan_to_num(curvature, nan=0.0, posinf=1e300), 0.0, 1e300)
 
     def hessian(self, theta: np.ndarray, chosen: np.ndarray | None = None, factor: Any = 1.0) -> np.ndarray:
-        """Matrix of second derivatives, from some rows (each times ``factor``) if they are given, in blocks."""
+        """Matrix of second derivatives, from all rows, or from chosen rows that count ``factor`` times each."""
         count = self.design.n if chosen is None else chosen.size
 
         def block(lo: int, hi: int) -> tuple[np.ndarray, np.ndarray]:
@@ -176,7 +214,7 @@ class Objective:
         return self.completed(summed_squares(block, count, self.size, self.design.rows_per_block))
 
     def completed(self, hessian: np.ndarray) -> np.ndarray:
-        """Second derivatives of the losses, with those of the penalty; an intercept that is not fitted has its own."""
+        """Add the penalty to the second derivatives of the losses; an intercept that is not fitted gets row (0, 1)."""
         hessian[np.diag_indices(self.size - 1)] += self.penalty
         if not self.fit_intercept:
             hessian[-1, :] = hessian[:, -1] = 0.0
@@ -184,24 +222,24 @@ class Objective:
         return hessian
 
     def diagonal(self, theta: np.ndarray) -> np.ndarray:
-        """Diagonal of the matrix of second derivatives: one more pass."""
+        """Diagonal of the matrix of second derivatives, by one pass over X."""
         curvature = self.design.scores(theta)
 
         def replace_scores(k: int, lo: int, hi: int) -> None:
             curvature[lo:hi] = self.curvatures(curvature[lo:hi], slice(lo, hi))
 
-        each(replace_scores, self._pieces)
+        in_threads(replace_scores, self._ranges)
         diagonal = np.append(self.design.squared_transposed_product(curvature), curvature.sum())
         diagonal[:-1] += self.penalty
         return diagonal
 
     def on_rows(self, chosen: np.ndarray, factor: np.ndarray) -> Objective:
-        """The same objective on a sample of rows, each of which stands for ``factor`` rows."""
+        """The same objective on a sample of rows, each of which counts ``factor`` times."""
         weight = factor * self.sample_weight[chosen] if self.sample_weight.size else factor
         return replace(self, design=self.design.some(chosen), y=self.y[chosen], sample_weight=weight)
 
     def sample(self, count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of both classes in their proportion (but some of each), and how many rows each stands for."""
+        """Random rows, and how many rows each stands for. Classes keep their shares, but a rare one is kept."""
         chosen, factors = [], []
         total = self.y.size
         for label in (0, 1):
@@ -209,7 +247,7 @@ class Objective:
             if not members.size:
                 continue
             wanted = min(members.size, max(count * members.size // total, min(count // 4, members.size)))
-            # One row at random from each of as many equal stretches: sorted, without repetition.
+            # One random row from each of many equal ranges: they come sorted and without repetition.
             at = ((np.arange(wanted) + random.random(wanted)) * (members.size / wanted)).astype(np.int64)
             chosen.append(members[np.minimum(at, members.size - 1)])
             factors.append(np.full(wanted, members.size / wanted))

@@ -1,8 +1,8 @@
-"""Minimise a family of objectives one after the other, each from where the last ones point to.
+"""Minimise a family of objectives one after the other, each from a guess extrapolated from the solutions before.
 
-Neighbours on a path have nearly the same second derivatives: their factor serves as the metric of L-BFGS for several of
-them, which then needs a few gradients each and seldom another factor. If the same path was followed before on other
-rows of the same kind (another split), its solutions are better guesses still: only the difference is extrapolated.
+Neighbours on a path have nearly the same second derivatives, so one factored matrix is a good metric of L-BFGS for
+several of them: each then needs only a few gradients. If the same path was followed before on similar rows (another
+split), its solutions are better guesses: then only the difference to them is extrapolated.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from uneven.solvers.linear.lbfgs import lbfgs
-from uneven.solvers.linear.line_search import Point, evaluated
-from uneven.solvers.linear.metric import Metric, cholesky_metric
+from uneven.solvers.linear.line_search import Iterate, evaluated
+from uneven.solvers.linear.metric import MOST_COLUMNS, Metric, cholesky_metric
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.preconditioned import MOST_COLUMNS
+from uneven.solvers.linear.registry import AUTO
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.solver import Settings
 
-#: Steps of L-BFGS after which the factor is old, and how far along the path (in log gamma) it serves.
+#: Steps of L-BFGS after which the metric is renewed, and how far along the path (in log gamma) it is used.
 _MANY_STEPS = 6
 _FAR = 0.5
 
@@ -36,31 +37,28 @@ class Follower:
         self._metrics: dict[float, Metric] = dict(before._metrics) if before else {}
         self._guesses: dict[float, np.ndarray] = before._solved if before else {}
 
-    def solve(
-        self, objective: Objective, at: float, *, solver: str, tol: float, max_iter: int, random: np.random.Generator
-    ) -> Solution:
+    def solve(self, objective: Objective, at: float, settings: Settings, *, solver: str = AUTO) -> Solution:
         """Minimise the objective at a value of the parameter."""
-        theta = self._ahead(at)
+        theta = self._guess(at)
         if theta is not None and theta.size != objective.size:  # preprocessing made other columns this time
             theta, self._metrics, self._guesses = None, {}, {}
-        smooth = not any(phi.kinks for phi in objective.pair.phis)
-        if theta is None or not smooth or solver != "auto" or objective.size > MOST_COLUMNS:
-            solution = minimise(objective, theta=theta, solver=solver, tol=tol, max_iter=max_iter, random=random)
+        if theta is None or objective.pair.kinked or solver != AUTO or objective.size > MOST_COLUMNS:
+            solution = minimise(objective, settings, theta=theta, solver=solver)
         else:
-            solution = self._near(objective, at, theta, tol, max_iter)
+            solution = self._in_nearest_metric(objective, at, theta, settings)
         self._solved[at] = solution.theta
         return solution
 
-    def _near(self, objective: Objective, at: float, theta: np.ndarray, tol: float, max_iter: int) -> Solution:
-        """L-BFGS in the metric made nearest by; a new one where that is too far or was not good enough."""
+    def _in_nearest_metric(self, objective: Objective, at: float, theta: np.ndarray, settings: Settings) -> Solution:
+        """L-BFGS in the metric of the nearest solution; in a new one if that is too far away or not good enough."""
         nearest = min(self._metrics, key=lambda place: abs(place - at), default=None)
         if nearest is None or abs(nearest - at) > _FAR:
             self._metrics[at] = cholesky_metric(objective.hessian(theta))
             nearest = at
 
-        def refreshed(point: Point, iteration: int) -> Metric | None:
+        def refreshed(now: Iterate, iteration: int) -> Metric | None:
             if iteration and iteration % _MANY_STEPS == 0:
-                self._metrics[at] = cholesky_metric(objective.hessian(point.theta))
+                self._metrics[at] = cholesky_metric(objective.hessian(now.theta))
                 return self._metrics[at]
             return None
 
@@ -68,14 +66,14 @@ class Follower:
             objective.value_and_gradient,
             evaluated(objective.value_and_gradient, theta),
             self._metrics[nearest],
-            tol=tol,
-            max_iter=max_iter,
+            tol=settings.tol,
+            max_iter=settings.max_iter,
             floor=objective.floor,
             refresh=refreshed,
         )
 
-    def _ahead(self, at: float) -> np.ndarray | None:
-        """A guess at the next parameter."""
+    def _guess(self, at: float) -> np.ndarray | None:
+        """A guess of the solution at the next parameter."""
         if at not in self._guesses:
             return _extrapolated(list(self._solved.items())[-3:], at)
         guess = self._guesses[at]
@@ -85,7 +83,7 @@ class Follower:
 
 
 def _extrapolated(points: list[tuple[float, np.ndarray]], at: float) -> np.ndarray | None:
-    """The polynomial through points, further along."""
+    """The polynomial through these points, evaluated at a parameter."""
     if not points:
         return None
     total = np.zeros_like(points[0][1])

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-
-#: Called once per iteration with a line that says how far the solver is.
-Progress = Callable[[str], None]
-
-
-def silent(line: str) -> None:
-    """Progress that nobody watches."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +23,11 @@ class Solution:
         A sentence.
     iterations : int
     suboptimality : float
-        How far the value is above the optimum at most: a proved gap, or an estimate (``status`` says which).
+        Most that the value can be above the optimum: a proved gap, or an estimate (``status`` says which).
     duality_gap : float or None
         Value minus a proved lower bound of the optimum, where there is one.
     stats : dict
-        Passes over X and the like.
+        Counts, such as the number of passes over X.
     """
 
     theta: np.ndarray

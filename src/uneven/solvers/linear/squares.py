@@ -1,4 +1,4 @@
-"""Sums of weighted squares of rows, (X 1)' diag(h) (X 1): the work of Newton's method."""
+"""The matrix (X 1)' diag(h) (X 1) of weighted squares of rows: most of the work of Newton's method."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from contextlib import nullcontext
 import numpy as np
 
 from uneven.solvers.compiled import passes
-from uneven.solvers.threads import each, single_threaded_blas
+from uneven.solvers.threads import in_threads, single_threaded_blas
 
 #: Rows lo to hi as a float64 matrix, and a nonnegative weight for each.
 Block = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
-#: Rows of a matrix of second derivatives up to which its updates are faster in the cache than by BLAS.
+#: Up to this many columns the matrix stays in the cache, and our own loop is faster than BLAS.
 _CACHED = 128
-#: Rows of such a matrix up to which each part of the data has one of its own.
+#: Up to this many columns each part of the rows gets a matrix of its own, so that threads need not wait.
 _SMALL = 600
 _PARTS = 4
 
 
 def summed_squares(block: Block, count: int, size: int, rows_per_block: int) -> np.ndarray:
-    """The matrix of a weighted sum of squares, its last row and column for a column of ones."""
+    """Sum the weighted squares of ``count`` rows; the last row and column belong to a column of ones."""
     parts = _PARTS if size <= _SMALL and count >= 2 * _PARTS * 64 else 1
     ranges = [(count * k // parts, count * (k + 1) // parts) for k in range(parts)]
     totals = np.zeros((parts, size, size))
@@ -31,7 +31,7 @@ def summed_squares(block: Block, count: int, size: int, rows_per_block: int) -> 
             add_block(*block(start, min(start + rows_per_block, hi)), totals[k])
 
     with single_threaded_blas() if size <= _SMALL else nullcontext():
-        each(add, ranges)
+        in_threads(add, ranges)
     total = totals.sum(axis=0) if parts > 1 else totals[0]
     upper = np.triu_indices(size, 1)
     total[upper] = total.T[upper]

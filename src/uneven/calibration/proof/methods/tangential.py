@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from uneven.calibration.claim import OnlyAlpha
 from uneven.calibration.proof.attempt import Attempt, NotShown, Proof, found
 from uneven.calibration.proof.rules import at
 from uneven.calibration.proof.steps import Descent, Sign, Slope, Step
@@ -16,14 +17,14 @@ def prove_tangential(attempt: Attempt) -> Proof:
     alpha, exact = attempt.balance()
     if not attempt.hints.minimised_at_zero(alpha):
         raise NotShown
-    if not attempt.rules.has_sign(2, at(alpha), 1, _ZERO, _ZERO):  # flat at 0: no cell around 0 would do
+    if not exact and not attempt.rules.has_sign(2, at(alpha), 1, _ZERO, _ZERO):  # no cell around 0 would do
         raise NotShown(f"C({float(alpha):.12g}, .) is too flat at t = 0")
     low, high = (alpha, alpha) if exact else attempt.bracket(alpha)
     signs = [(alpha, 0)] if exact else [(low, 1), (high, -1)]
     steps: list[Step] = [Descent(), *(Slope(at(eta), 1, sign) for eta, sign in signs), *attempt.halves()]
     for eta, _ in signs:
         steps += _bottom(attempt, eta, exact=exact)
-    return attempt.concluded("tangential", steps, low, high)
+    return Proof("tangential", steps, OnlyAlpha.within(low, high))
 
 
 def _bottom(attempt: Attempt, eta: Fraction, *, exact: bool) -> list[Step]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from uneven.calibration.claim import OnlyAlpha
 from uneven.calibration.proof.attempt import Attempt, NotShown, Proof, found
 from uneven.calibration.proof.hints import simplest_between
 from uneven.calibration.proof.rules import DIFFERENCE, NEGATIVE, POSITIVE, at
@@ -29,8 +30,8 @@ def prove_transversal(attempt: Attempt) -> Proof:
     tie = _tie(attempt, low, high, mirror)
     if tie is not None:
         alpha, tied = tie
-        return attempt.concluded("transversal", steps + tied, alpha, alpha)
-    return attempt.concluded("transversal", steps, low, high)
+        return Proof("transversal", steps + tied, OnlyAlpha.within(alpha, alpha))
+    return Proof("transversal", steps, OnlyAlpha.within(low, high))
 
 
 def _order_of_sides(attempt: Attempt) -> list[Step]:

@@ -1,0 +1,63 @@
+"""What it would cost to check a certificate, known before the work is done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from uneven.calibration.proof.rules import Rules
+from uneven.errors import CertificateError
+from uneven.ops.balls import Undefined
+from uneven.shape.piece_on_cell import switches
+
+_MOST_EFFORT = 250_000  # cells times parts of the formulas, at few bits: a few seconds
+_PER_STEP = 8  # cells: what a step costs besides its cells
+_SWITCHED = 4  # times the cost of a smooth formula: on each cell its pieces are found anew
+_MOST_FLAT = 16  # cells with the rule 'flat', which differentiates up to eight times
+
+
+def require_affordable(document: dict[str, Any], rules: Rules) -> None:
+    """Raise :class:`CertificateError` for a certificate whose check would take more than a few seconds.
+
+    The cost of a cell grows with the formulas of F, F' and F'', and with the precision; cells and steps are counted
+    as they stand in the document, without reading them.
+    """
+    proof = [document["steps"], document["psi"]]
+    cells, flat = _counted(proof), _flat_cells(proof)
+    if flat > _MOST_FLAT:
+        raise CertificateError(f"a certificate has at most {_MOST_FLAT} cells with the rule 'flat', this has {flat}")
+    thousands = rules.bits / 1000
+    effort = cells * _parts(rules) * (1 + thousands + thousands**2 / 4)
+    if effort > _MOST_EFFORT:
+        raise CertificateError(
+            f"checking its {cells} cells and steps at {rules.bits} bits would take too long for formulas of this size"
+        )
+
+
+def _counted(data: Any) -> int:
+    """Cells, and steps in units of cells: a list of numbers counts one, a step more."""
+    if isinstance(data, dict):
+        return (_PER_STEP if "step" in data else 1) + sum(_counted(value) for value in data.values())
+    if isinstance(data, list):
+        inner = [_counted(item) for item in data if isinstance(item, dict | list)]
+        return sum(inner) if inner else 1
+    return 0
+
+
+def _flat_cells(data: Any) -> int:
+    if isinstance(data, dict):
+        return sum(map(_flat_cells, data.values()))
+    if isinstance(data, list):
+        return sum(map(_flat_cells, data))
+    return int(data == "flat")
+
+
+def _parts(rules: Rules) -> int:
+    """Parts of the formulas of both partial losses and their first two derivatives."""
+    total = 0
+    for order in (0, 1, 2):
+        try:
+            trees = rules.trees(order)
+        except Undefined:  # too large: no rule can use it
+            break
+        total += sum(len(set(tree.walk())) * (_SWITCHED if any(switches(tree)) else 1) for tree in trees)
+    return total

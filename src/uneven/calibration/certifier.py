@@ -1,0 +1,110 @@
+"""Write a proof down: a certificate that anyone can check again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from uneven import _inputs
+from uneven._inputs import Exact
+from uneven.calibration.certificate import Certificate, verify
+from uneven.calibration.decide import decide
+from uneven.calibration.implied_costs import as_loss
+from uneven.calibration.proof.attempt import NotShown
+from uneven.calibration.proof.prover import Decision, Limits, attempt_at, written
+from uneven.calibration.proof.psi_search import psi_alpha, psi_table
+from uneven.calibration.proof.search import Exhausted
+from uneven.errors import LossError
+from uneven.losses import Loss, Phi
+
+_USUAL = Limits()
+
+
+def certify(
+    loss: Loss | Phi | str,
+    alpha: Exact | None = None,
+    *,
+    precision: Exact = _USUAL.precision,
+    budget: int = _USUAL.cells,
+    seconds: float = _USUAL.seconds,
+    psi: Sequence[Exact] | None = None,
+) -> Certificate:
+    """A machine-checkable proof that a loss is, or is not, calibrated for alpha.
+
+    Parameters
+    ----------
+    loss : Loss, Phi or str
+        A phi or its name stands for the margin loss with gamma = 1. Python functions cannot be certified.
+    alpha : number in (0, 1), optional
+        By default the weight of a weighted loss; for an unweighted one, whichever alpha it is calibrated for.
+    precision : positive number
+        Where the alpha of the loss is not found exactly: the width of the interval around it, relative to
+        min(alpha, 1 - alpha).
+    budget : int
+        Number of cells the search may look at.
+    seconds : float
+        Time after which the search gives up.
+    psi : sequence of numbers, optional
+        Cost regrets at which the certificate also bounds psi from below and above.
+
+    Returns
+    -------
+    Certificate
+        ``status`` is ``"proved"``, ``"refuted"`` or ``"undecided"``; :func:`uneven.verify` checks the first two again.
+
+    Notes
+    -----
+    Where the alpha of a loss is irrational, an interval around it is proved. An alpha asked for that lies in this
+    interval counts as proved, and ``extra_regret`` says what the difference can cost.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> certificate = uneven.certify(uneven.UnevenMarginLoss("sigmoid", gamma=3))
+    >>> certificate.status, certificate.method
+    ('proved', 'transversal')
+    >>> low, high = certificate.interval
+    >>> low < uneven.certify("sigmoid").alpha, low < 4 / 13 < high, float(high - low) <= 1e-12
+    (True, True, True)
+    >>> print(uneven.certify("perceptron"))
+    refuted: The loss is calibrated for no alpha.
+    """
+    chosen = as_loss(loss)
+    if not chosen.symbolic:
+        raise LossError(
+            "a loss given as Python functions cannot be certified; written as expressions in t it can, such as "
+            "uneven.Loss('softplus(-t)', '10*softplus(t)')"
+        )
+    asked = chosen.exact_alpha if alpha is None else _inputs.between_0_and_1("alpha", alpha)
+    limits = _read_limits(precision, budget, seconds)
+    eps = None if psi is None else _read_eps(psi)
+    decision = decide(chosen, asked, None if limits == _USUAL else limits)
+    table = None if eps is None or decision.proof.method == "none" else _psi_table(chosen, decision, eps, limits)
+    certificate = written(chosen, decision.proof, decision.claim, table)
+    if table is not None and not (checked := verify(certificate)):
+        raise LossError(f"psi was not bounded: the table did not stand its own check ({checked.reason})")
+    return certificate
+
+
+def _read_limits(precision: Exact, budget: Any, seconds: Any) -> Limits:
+    width = _inputs.positive("precision", precision)
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
+        raise LossError(f"budget must be a positive whole number of cells, got {_inputs.brief(budget)}")
+    return Limits(width, budget, float(_inputs.positive("seconds", seconds)))
+
+
+def _read_eps(psi: Sequence[Exact]) -> list[Fraction]:
+    if isinstance(psi, str) or not isinstance(psi, Iterable):
+        raise LossError(f"psi must be a sequence of cost regrets such as [0.01, 0.1], got {_inputs.brief(psi)}")
+    return [_inputs.exact("psi", value) for value in psi]
+
+
+def _psi_table(loss: Loss, decision: Decision, eps: list[Fraction], limits: Limits) -> dict[str, Any]:
+    alpha = psi_alpha(decision.claim)
+    try:
+        return psi_table(attempt_at(loss, limits), decision.proof, alpha, eps)
+    except NotShown as gap:
+        raise LossError(f"psi was not bounded: {gap}; a larger budget may help") from None
+    except Exhausted:
+        raise LossError("the budget was spent before psi was bounded; a larger one may help") from None

@@ -1,0 +1,133 @@
+"""Convex losses with kinks: an augmented Lagrangian, whose inner problems are solved by semismooth Newton steps.
+
+It ends with a proved duality gap. Let the slopes s_i support the losses, so that every (w', b') costs at least
+sum_i a_i (constant_i + s_i f'_i) + rho/2 ||w'||^2. If the weighted slopes sum to 0 (the intercept is free), the minimum
+of that bound is sum_i a_i constant_i - ||X' (a s)||^2/(2 rho). Slopes of rows at a kink are moved to make the sum 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from uneven.solvers.linear.lagrangian import Lagrangian
+from uneven.solvers.linear.metric import MOST_COLUMNS
+from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.solution import Solution
+from uneven.solvers.linear.solver import GENERAL, Settings, Solver
+from uneven.solvers.progress import silent
+
+_NAME = "lagrangian"
+#: Width of the first parabola that replaces a kink, in units of kink/jump: from 0, and from a point near the solution.
+_FROM_ZERO, _FROM_NEAR = 4.0, 0.1
+_SHRINK = 0.3
+_LEAST_SIGMA = 1e-10
+_MOST_INNER = 50
+_WORTH_SAMPLING = 50_000
+_SAMPLE_ROWS = 10_000
+_SAMPLE_SHARE = 0.05
+
+
+def accepts(objective: Objective) -> str | None:
+    """Convex losses with kinks."""
+    pair = objective.pair
+    reason = pair.why_not_convex() or (None if pair.kinked else f"{pair.names} is smooth")
+    return f"solver={_NAME!r} needs a convex loss with a kink, but {reason}" if reason else None
+
+
+def preference(objective: Objective) -> int:
+    return GENERAL
+
+
+def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
+    """Minimise until the proved gap is below tol times the value; ``theta`` None: from a sample, or from 0."""
+    if objective.penalty == 0:
+        return _without_penalty(objective, theta, settings)
+    start = _FROM_ZERO if theta is None else _FROM_NEAR
+    if theta is None and objective.design.n >= _WORTH_SAMPLING and objective.size <= MOST_COLUMNS:
+        theta = _solution_on_sample(objective, settings)
+        start = _FROM_NEAR
+    tol, max_iter = settings.tol, settings.max_iter
+    state = Lagrangian(objective, np.zeros(objective.size) if theta is None else theta, start)
+    best_value, best_theta, lower = state.value(), state.theta, -np.inf
+    gap, steps, outer = best_value, 0, 0
+    status = f"stopped after {max_iter} Newton steps"
+    while steps < max_iter:
+        outer += 1
+        for _ in range(_MOST_INNER):
+            gradient = state.gradient()
+            # The gap contains half the squared gradient, and the intercept's part must be moved to 0. An inner problem
+            # is solved until both are small against the gap that is wanted.
+            obstacle = 0.5 * float(gradient[:-1] @ gradient[:-1]) / objective.penalty
+            obstacle += abs(gradient[-1]) * (1 + abs(state.theta[-1]))
+            if obstacle <= 0.1 * max(tol * best_value, 0.1 * gap) or steps >= max_iter:
+                break
+            steps += 1
+            if not state.step(gradient, state.direction(gradient)):
+                break  # rounding
+        else:
+            gradient = state.gradient()
+        state.update()
+        value, bound = state.bounds(gradient)
+        lower = max(lower, bound)
+        if value < best_value:
+            best_value, best_theta = value, state.theta
+        gap = best_value - lower
+        settings.progress(
+            f"augmented lagrangian {outer}: objective {best_value:.10g}, gap {gap:.2e}, {steps} Newton steps"
+        )
+        if gap <= tol * best_value:
+            status = "reached the tolerance by the duality gap"
+            break
+        if state.sigma <= _LEAST_SIGMA:
+            status = "reached the limit of rounding"
+            break
+        gap = min(gap, best_value)
+        state.sigma *= _SHRINK
+    return Solution(
+        theta=best_theta,
+        value=best_value,
+        converged=gap <= tol * best_value,
+        status=status,
+        iterations=steps,
+        suboptimality=gap,
+        duality_gap=gap,
+        stats={"outer": float(outer)},
+    )
+
+
+def _solution_on_sample(objective: Objective, settings: Settings) -> np.ndarray:
+    """The minimum on a sample of the rows, to the accuracy that the sample has."""
+    wanted = max(_SAMPLE_ROWS, 40 * objective.size)
+    chosen, factor = objective.sample(int(min(wanted, _SAMPLE_SHARE * objective.design.n)), settings.random)
+    noise = objective.size / chosen.size  # solving more accurately would fit the noise of the sample
+    rough = replace(settings, tol=max(1e-3, 0.2 * noise), progress=silent)
+    return minimise(objective.on_rows(chosen, factor), None, rough).theta
+
+
+def _without_penalty(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
+    """Solve with smaller and smaller penalties, until the penalty adds less than the tolerance.
+
+    With rho/2 ||w||^2 added, a solution is above the unpenalised optimum by at most its gap plus rho/2 ||w*||^2, where
+    w* is the shortest optimal w. The norm of the solutions tends to that of w*.
+    """
+    rho, steps = 1e-4 * float(np.abs(objective.factors()).mean()), 0
+    while True:
+        part = minimise(
+            replace(objective, penalty=rho),
+            theta,
+            replace(settings, tol=0.3 * settings.tol, max_iter=settings.max_iter - steps, progress=silent),
+        )
+        theta, steps = part.theta, steps + part.iterations
+        added = 0.5 * rho * float(theta[:-1] @ theta[:-1])
+        value, above = part.value - added, part.suboptimality + added
+        settings.progress(f"penalty {rho:.1e}: objective {value:.10g}, above the optimum by about {above:.2e}")
+        reached = above <= settings.tol * max(value, objective.floor)
+        if reached or steps >= settings.max_iter or rho < 1e-14:
+            break
+        rho *= 1e-2
+    return replace(part, value=value, converged=reached, suboptimality=above, iterations=steps)
+
+
+SOLVER = Solver(_NAME, accepts, minimise, preference)

@@ -1,0 +1,77 @@
+"""Newton's method for smooth convex losses and few columns: it factors the full matrix of second derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uneven.solvers.linear.line_search import evaluated, search
+from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric
+from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.solution import Solution
+from uneven.solvers.linear.solver import FASTEST, LAST_RESORT, Settings, Solver
+
+_NAME = "newton"
+#: With more columns the matrix would not fit into the memory of most machines.
+_MOST_COLUMNS = 20_000
+#: Rows times columns squared up to which Newton steps on all rows are the fastest.
+_FASTEST_WORK = 5e7
+
+
+def accepts(objective: Objective) -> str | None:
+    """Smooth convex losses, up to 20,000 columns."""
+    reason = objective.pair.why_not_convex() or objective.pair.why_not_smooth()
+    if reason:
+        return f"solver={_NAME!r} needs a smooth convex loss, but {reason}"
+    if objective.size > _MOST_COLUMNS:
+        return (
+            f"solver={_NAME!r} needs at most {_MOST_COLUMNS} columns, but for {objective.pair.names} on this X it "
+            f"would keep a matrix of {objective.size} by {objective.size} numbers"
+        )
+    return None
+
+
+def preference(objective: Objective) -> int:
+    """The fastest where the matrices of all steps cost little."""
+    small = objective.size <= MOST_COLUMNS and objective.design.n * objective.size**2 <= _FASTEST_WORK
+    return FASTEST if small else LAST_RESORT
+
+
+def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
+    """Minimise from theta (None: from 0) until the Newton decrement promises less than tol times the value.
+
+    The decrement is half g' H^-1 g: the gain that a step to the minimum of the local parabola would bring.
+    """
+    tol, max_iter = settings.tol, settings.max_iter
+    now = evaluated(objective.value_and_gradient, np.zeros(objective.size) if theta is None else theta)
+    passes, floor = 1.0, objective.floor
+    reached = False
+    decrement, status = np.inf, f"stopped after {max_iter} Newton steps"
+    iteration = 0
+    for iteration in range(1, max_iter + 1):
+        direction = -cholesky_metric(objective.hessian(now.theta))(now.gradient)
+        passes += 1
+        decrement = -0.5 * float(now.gradient @ direction)
+        settings.progress(f"newton {iteration}: objective {now.value:.10g}, estimated suboptimality {decrement:.2e}")
+        following, trials = search(objective.value_and_gradient, now, direction)
+        passes += trials
+        reached = decrement <= tol * max(now.value, floor)
+        if following is not None and following.value < now.value:
+            now = following  # taken even if the tolerance is reached: it is computed already, and squares the error
+        elif not reached:
+            status = "reached the limit of rounding"
+            break
+        if reached:
+            status = "reached the tolerance by the Newton decrement"
+            break
+    return Solution(
+        theta=now.theta,
+        value=now.value,
+        converged=reached or decrement <= tol * now.value,
+        status=status,
+        iterations=iteration,
+        suboptimality=max(decrement, 0.0),
+        stats={"passes": passes},
+    )
+
+
+SOLVER = Solver(_NAME, accepts, minimise, preference)

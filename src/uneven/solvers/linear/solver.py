@@ -1,0 +1,64 @@
+"""What a linear solver is: a record that says which objectives it accepts, and how it minimises them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.solution import Solution
+from uneven.solvers.progress import Progress, silent
+
+#: Preferences of ``solver="auto"``: used only if no other solver accepts; works for its whole class; fastest here.
+LAST_RESORT, GENERAL, FASTEST = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a caller asks of a solver.
+
+    Attributes
+    ----------
+    tol : float
+        The value must be within this fraction of the optimum.
+    max_iter : int
+        Most steps.
+    random : Generator
+        Draws the rows of a sample, or the order in which rows are visited.
+    progress : callable
+        Gets one line per step.
+    """
+
+    tol: float
+    max_iter: int
+    random: np.random.Generator
+    progress: Progress = silent
+
+
+def _last_resort(objective: Objective) -> int:
+    return LAST_RESORT
+
+
+@dataclass(frozen=True)
+class Solver:
+    """One solver. A file in ``algorithms/`` ends in such a record, named ``SOLVER``.
+
+    Attributes
+    ----------
+    name : str
+        The learner's parameter ``solver`` selects it by this name.
+    accepts : callable
+        Takes an objective; None if the solver can minimise it, else a clause that names the solver, the loss and what
+        the solver needs.
+    minimise : callable
+        Takes an objective it accepts, a starting point (None: the solver chooses one) and :class:`Settings`.
+    preference : callable
+        Takes an objective it accepts; ``LAST_RESORT``, ``GENERAL`` or ``FASTEST``. ``solver="auto"`` takes the largest.
+    """
+
+    name: str
+    accepts: Callable[[Objective], str | None]
+    minimise: Callable[[Objective, np.ndarray | None, Settings], Solution]
+    preference: Callable[[Objective], int] = _last_resort

@@ -1,0 +1,1 @@
+"""Solvers that see one row after the other."""

@@ -1,0 +1,61 @@
+"""Small problems for the tests of the solvers, built without a learner."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import uneven
+from uneven.losses import Loss
+from uneven.solvers.linear.design import design
+from uneven.solvers.linear.objective import Objective, PairOfLosses
+from uneven.solvers.linear.solver import Settings
+
+#: Every registered phi that is calibrated for some costs.
+LOSSES = [name for name in uneven.losses.names() if name != "perceptron"]
+
+
+def linear_objective(
+    loss: str | Loss,
+    X: Any,
+    y: np.ndarray,
+    *,
+    gamma: float = 2.0,
+    alpha: float = 0.25,
+    penalty: float = 1.0,
+    fit_intercept: bool = True,
+    sample_weight: np.ndarray | None = None,
+    factor: int = 3,
+) -> Objective:
+    """The objective of a linear score; a loss given by name is uneven and weighted."""
+    made = loss if isinstance(loss, Loss) else uneven.UnevenMarginLoss(loss, gamma=gamma, alpha=alpha)
+    return Objective(
+        design=design(X),
+        y=y.astype(np.int8),
+        pair=PairOfLosses.of(made, Fraction(factor)),
+        sample_weight=np.empty(0) if sample_weight is None else sample_weight,
+        penalty=penalty,
+        fit_intercept=fit_intercept,
+    )
+
+
+def settings(tol: float = 1e-8, max_iter: int = 1000, seed: int = 0) -> Settings:
+    """Settings with a fixed generator."""
+    return Settings(tol=tol, max_iter=max_iter, random=np.random.default_rng(seed))
+
+
+def reference_value(
+    loss: Loss,
+    X: np.ndarray,
+    y: np.ndarray,
+    theta: np.ndarray,
+    *,
+    penalty: float = 1.0,
+    sample_weight: np.ndarray | float = 1.0,
+    factor: float = 3.0,
+) -> float:
+    """The same objective, written out with the NumPy values of the loss."""
+    losses = loss(2 * y - 1, X @ theta[:-1] + theta[-1])
+    return 0.5 * penalty * float(theta[:-1] @ theta[:-1]) + factor * float((sample_weight * losses).sum())
