@@ -31,7 +31,6 @@ def demo(output: str) -> None:
     from uneven.cli._demo_report import report_page
     from uneven.cli._pipelines import alternatives
     from uneven.costs import Cost
-    from uneven.errors import UnevenError
     from uneven.learners import UnevenClassifierCV, UnevenLinearClassifier
     from uneven.metrics.comparison import compare, constant_costs
 
@@ -70,8 +69,7 @@ def demo(output: str) -> None:
         "was measured."
     )
     certificate = certify(fitted.loss_, psi=["0.01", "0.1"])
-    if not verify(certificate):
-        raise UnevenError("the certificate is invalid, which is an error in this library; please report it")
     click.echo(f"Certificate: {certificate}")
+    click.echo(f"Checked again from its text: {'valid' if verify(certificate) else 'not valid'}.")
     write_whole(output, report_page(rows, model, certificate, best, bound))
     click.echo(f"\nOpen {Path(output).resolve().name} for the figures, the gamma path and the certificate.")
