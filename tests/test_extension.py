@@ -1,18 +1,24 @@
-"""A throw-away phi, declared here in one place, passes every law and every door."""
+"""What is added in one place is everywhere: a phi registered at run time, and a phi, figure and command in one file."""
 
 from __future__ import annotations
 
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
-from fractions import Fraction
+from pathlib import Path
 
-import numpy as np
 import pytest
-from click.testing import CliRunner
+from doors import visit_every_door
 from laws import LAWS, Law
 
 import uneven
-from uneven.cli.main import main
 from uneven.losses import Parameter
+
+ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture
@@ -20,13 +26,14 @@ def throw_away() -> Iterator[str]:
     uneven.losses.register(
         "throw_away",
         "softplus(-t)**2 + pull*relu(-t)",
-        parameters=(Parameter("pull", default=1, at_least=0),),
+        parameters=(Parameter("pull", default=0, at_least=0),),
         limits=("inf", "0"),
         minimiser=float("inf"),
         minimum="0",
     )
     yield "throw_away"
-    uneven.losses.unregister("throw_away")
+    if "throw_away" in uneven.losses.names():
+        uneven.losses.unregister("throw_away")
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
@@ -35,25 +42,64 @@ def test_law(throw_away: str, law: Law, pull: int) -> None:
     law(uneven.phi(throw_away, pull=pull))
 
 
-def test_every_door(throw_away: str) -> None:
-    assert throw_away in uneven.losses.names()
-    phi = uneven.phi(throw_away, pull=0)
-    assert uneven.UnevenMarginLoss(phi, gamma=2).positive(0.0) == pytest.approx(np.log(2) ** 2)
-    assert uneven.Loss(phi, "exp(t)").positive(0.0) == pytest.approx(np.log(2) ** 2)
-    assert uneven.calibrated_loss(phi, alpha=0.2, gamma=5).alpha == 0.2
-    assert uneven.calibrated_loss(phi, alpha=0.2, gamma=5).inverse_link(0.0) == pytest.approx(0.2)
-    assert uneven.analyze(uneven.calibrated_loss(phi, alpha=0.2, gamma=5)).verdict.status == "calibrated"
-    assert uneven.analyze(uneven.calibrated_loss(phi, alpha=0.2)).regret_bound(1e-3) > 0
-    assert uneven.verify(uneven.certify(phi, psi=["0.1"]))
-    assert uneven.implied_alpha(phi).exact == Fraction(1, 2)
-    table = CliRunner().invoke(main, ["losses"])
-    assert table.exit_code == 0
-    assert throw_away in table.output
+def test_every_door(throw_away: str, tmp_path: Path) -> None:
+    visit_every_door(throw_away, tmp_path)
 
 
 def test_a_kink_at_zero_is_found_in_it_too(throw_away: str) -> None:
     with pytest.raises(uneven.errors.LossError, match="calibrated for no alpha"):
-        uneven.calibrated_loss(throw_away, alpha=0.2)
+        uneven.calibrated_loss(uneven.phi(throw_away, pull=1), alpha=0.2)
+
+
+def documented_extensions() -> dict[str, tuple[int, Path, str]]:
+    """From CONTRIBUTING.md: for each kind of extension the number of files it says, the path and the code it shows."""
+    found = {}
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for kind, count, text in re.findall(r"^## Add a (\w+) \((\d+) files?\)\n(.*?)(?=^## )", page, re.M | re.S):
+        path, code = re.search(r"`(src/uneven/\S+\.py)`", text), re.search(r"```python\n(.*?)```", text, re.S)
+        if path and code:
+            found[kind] = (int(count), Path(path.group(1)), code.group(1))
+    return found
+
+
+def test_one_file_is_enough(tmp_path: Path) -> None:
+    """The files shown in CONTRIBUTING.md, dropped into a copy of the package, are found; nothing else is touched."""
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    documented = documented_extensions()
+    assert {"phi", "figure", "command"} <= set(documented)
+    for kind in ("phi", "figure", "command"):
+        count, path, code = documented[kind]
+        assert count == 1
+        assert not (tmp_path / path).exists()
+        (tmp_path / path).write_text(code)
+    name = documented["phi"][1].stem
+    command = documented["command"][1].stem.replace("_", "-")
+    figure = f"uneven.figures.{documented['figure'][1].stem}"
+    work = tmp_path / "work"
+    work.mkdir()
+    program = f"""
+from pathlib import Path
+import uneven
+from doors import run, visit_calibration, visit_losses
+assert Path(uneven.__file__).is_relative_to({str(tmp_path)!r})
+visit_losses({name!r})
+visit_calibration({name!r})
+assert {name!r} in run("losses").output
+(figure,) = [record for record in uneven.figures.FIGURES.values() if record.draw.__module__ == {figure!r}]
+assert figure.name in run("figures", "--list").output
+assert uneven.figures.draw(figure.name).get_label()
+run("figures", figure.name, "--out", {str(work)!r})
+assert (Path({str(work)!r}) / f"{{figure.name}}.png").stat().st_size > 2000
+assert {command!r} in run("--help").output
+print(run({command!r}, "hinge").output)
+"""
+    support = str(Path(__file__).parent / "support")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path / "src"), support])}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, cwd=work, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "relu(1 - t)" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -80,11 +126,6 @@ def test_a_taken_or_odd_name_is_refused(name: str) -> None:
 
 def test_a_registered_phi_survives_in_another_process(throw_away: str) -> None:
     """Its pickle carries the declaration, so that workers that never registered it can load it."""
-    import pickle
-
     data = pickle.dumps(uneven.UnevenMarginLoss(throw_away, gamma=3))
-    declared = uneven.losses.registry._added.pop(throw_away)
-    try:
-        assert pickle.loads(data).negative(1.0) > 0
-    finally:
-        uneven.losses.registry._added[throw_away] = declared
+    uneven.losses.unregister(throw_away)
+    assert pickle.loads(data).negative(1.0) > 0

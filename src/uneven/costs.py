@@ -17,7 +17,7 @@ __all__ = ["Cost"]
 
 @contextmanager
 def as_cost_errors() -> Iterator[None]:
-    """What is wrong with an input, said as an error about costs."""
+    """Turn a LossError raised inside this block into a CostError with the same message."""
     try:
         yield
     except LossError as error:

@@ -10,8 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 import uneven
+from uneven.cli._cost_table import cheapest_in_words
 from uneven.cli._models import model_bytes, read_model
 from uneven.cli.main import main
+from uneven.metrics import CostEstimate
 
 FIT = ["--target", "fraud", "--positive", "yes", "--fp-cost", "1", "--fn-cost", "9"]
 
@@ -161,6 +163,21 @@ def test_bad_models(folder: Path, model: Path) -> None:
 
     bad.write_bytes(io.dumps({"format": "uneven-model/1", "pipeline": Path}))
     assert "is not opened" in run("report", bad, cases).stderr
+
+
+@pytest.mark.parametrize(
+    ("costs", "sentence"),
+    [
+        ([0.2, 0.5], "ours is the cheapest here; next is b."),
+        ([0.2, 0.25], "ours is the cheapest here; next is b (their intervals overlap)."),
+        ([0.5, 0.2], "b is the cheapest here, not ours."),
+        ([0.2, 0.2, 0.3, 0.2], "ours, b and d are the cheapest here, at the same cost."),
+    ],
+)
+def test_the_cheapest_is_named(costs: list[float], sentence: str) -> None:
+    names = ["ours", "b", "c", "d"]
+    rows = [CostEstimate(name, x, x - 0.1, x + 0.1, 0, 0) for name, x in zip(names, costs, strict=False)]
+    assert cheapest_in_words(rows) == sentence
 
 
 def test_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

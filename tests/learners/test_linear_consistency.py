@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from registered import CALIBRATED
 
 import uneven
 from uneven import UnevenLinearClassifier as Linear
 
 ALPHA = 0.1
 ETA = np.array([0.01, 0.03, 0.06, 0.15, 0.25, 0.4, 0.6, 0.9])
-CALIBRATED = [name for name in uneven.losses.names() if name != "perceptron"]
 
 
 def sample(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

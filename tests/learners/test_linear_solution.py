@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from linear_data import binary, gradient, objective
+from registered import CALIBRATED
 from scipy.optimize import linprog
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import SVC, LinearSVC
 
 import uneven
 from uneven import UnevenLinearClassifier as Linear
-from uneven.losses import names
 
 X, Y = binary()
 WEIGHT = np.random.default_rng(0).uniform(0.2, 3, size=Y.size)
-CALIBRATED = [name for name in names() if name != "perceptron"]
 CONVEX = [name for name in CALIBRATED if uneven.phi(name).convex]
 SMOOTH = [name for name in CONVEX if not uneven.phi(name).kinks]
 KINKED = [name for name in CONVEX if uneven.phi(name).kinks]

@@ -1,8 +1,9 @@
-"""Write tests/reference/losses.json: the sixteen phis to 25 digits, from mpmath alone.
+"""Write tests/reference/losses.json: sixteen published phis to 25 digits, from mpmath alone.
 
-Run ``python tests/support/make_reference.py``. Everything is computed with 400 digits, so that
-subtractions of neighbours (1 - 5e-324, say) keep far more digits than are written. Nothing is imported from
-the package under test.
+Run ``python tests/support/make_reference.py``. Everything is computed with 400 digits, so that subtractions of
+neighbours (1 - 5e-324, say) keep far more digits than are written. Nothing is imported from the package under test: the
+formulas here, with derivatives by hand, are an independent check of its sentences. A new phi needs no entry; without
+one its sentence is evaluated with mpmath when the tests run (``sentence_reference.py``).
 """
 
 from __future__ import annotations

@@ -146,9 +146,9 @@ def local_minima(values: list[Real], slack: Real = 0) -> list[int]:
 class Sides:
     """The pair (A, B) of one phi and gamma, as a function of the weights a and b, by each route."""
 
-    def __init__(self, name: str, gamma: float) -> None:
+    def __init__(self, name: str, gamma: float, phi: Phi | None = None) -> None:
         """Tabulate phi(t) and phi(-gamma t) on two multi-scale grids, from t = 0 outwards."""
-        self.name, self.phi, self.gamma = name, PHIS[name], mp.mpf(gamma)
+        self.name, self.phi, self.gamma = name, phi or PHIS[name], mp.mpf(gamma)
         self.at_zero = self.phi.value(mp.mpf(0))
         self.tables = {kind: (self._table(kind, 1), self._table(kind, -1)) for kind in NODES}
 
@@ -232,8 +232,8 @@ class Sides:
         return min(origin, b / g, at[0]), min(origin, a, at[1])
 
     def first(self, a: Real, b: Real) -> Pair:
-        """The closed form, or else the stationary route."""
-        return self.closed(a, b) or self.stationary(a, b)
+        """The closed form, or else the stationary route, or else brute force from another grid."""
+        return self.closed(a, b) or (self.brute(a, b, "other") if self.phi.slope is None else self.stationary(a, b))
 
 
 def _least(name: str, a: Real, b: Real, g: Real) -> Real | None:

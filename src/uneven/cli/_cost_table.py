@@ -33,7 +33,8 @@ def cheapest_in_words(rows: list[CostEstimate]) -> str:
     ours, *others = rows
     rival = min(others, key=lambda row: row.cost)
     if rival.cost == ours.cost:
-        return f"{ours.name} and {rival.name} are the cheapest here, at the same cost."
+        *first, last = [row.name for row in rows if row.cost == ours.cost]
+        return f"{', '.join(first)} and {last} are the cheapest here, at the same cost."
     if ours.cost < rival.cost:
         close = " (their intervals overlap)" if rival.low < ours.high else ""
         return f"{ours.name} is the cheapest here; next is {rival.name}{close}."

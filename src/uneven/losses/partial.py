@@ -114,7 +114,9 @@ class Partial:
         with np.errstate(all="ignore"):
             inside = t * t.dtype.type(self._factors[0])
             result = function.derivatives(order, inside) * t.dtype.type(self._factors[order + 1])
-        doubtful = _misplaced(t, inside) | np.isnan(result)
+        # As for values: the derivative before a small factor is applied may have overflowed alone.
+        overflowed = np.isfinite(t) & np.isinf(result) & (abs(self._factors[order + 1]) < 1)
+        doubtful = _misplaced(t, inside) | overflowed | np.isnan(result)
         if doubtful.any():
             whole = derivative(self.tree)
             result[doubtful] = repaired(whole if order == 1 else derivative(whole), t[doubtful])
