@@ -79,7 +79,7 @@ def test_gamma_is_an_affine_map(name: str, power: int, gamma: float) -> None:
 
     Then phi(f) = a^p phi(g) and phi(-gamma f) = (gamma a)^p phi(-g), p = 1 or 2.
 
-    So the uneven fit is an ordinary one in g, with C and the class weights that follow (DESIGN.md).
+    So the uneven fit is an ordinary one in g, with the C and the class weights that follow from these equations.
     """
     a, c = (1 + 1 / gamma) / 2, (1 - 1 / gamma) / 2
     uneven_fit = Linear(name, C=0.4, fp_cost=1, fn_cost=6, margin_gamma=gamma, tol=1e-13).fit(X, Y)

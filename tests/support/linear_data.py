@@ -14,7 +14,7 @@ def binary(n: int = 600, d: int = 6, *, seed: int = 3, share: float = 0.3, noise
 
 
 def objective(model: object, X: np.ndarray, y: np.ndarray, weight: np.ndarray | float = 1.0) -> float:
-    """What the issue says is minimised, written out with the NumPy values of the loss; y is 0/1, 1 positive."""
+    """What the learner documents that it minimises, written out with NumPy values of the loss; y is 1 for positives."""
     total = model.fp_cost + model.fn_cost
     loss = total * model.loss_(2 * y - 1, X @ model.coef_[0] + model.intercept_[0])
     penalty = 0.5 * float(model.coef_[0] @ model.coef_[0]) if model.penalty == "l2" else 0.0

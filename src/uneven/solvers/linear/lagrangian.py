@@ -245,7 +245,7 @@ class Lagrangian:
             support += moved[1]
             # Rounding may leave the sum of slopes slightly off 0: lower the bound by what that can cost.
             constant -= abs(support[-1]) * (1 + abs(self.theta[-1]))
-        return value, constant - float(support[:-1] @ support[:-1]) / (2 * self.penalty)
+        return value, float(constant) - float(support[:-1] @ support[:-1]) / (2 * self.penalty)
 
     def _balanced(self, excess: float) -> tuple[float, np.ndarray] | None:
         """Move slopes at kinks until all slopes sum to 0.

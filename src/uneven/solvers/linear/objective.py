@@ -247,7 +247,7 @@ class Objective:
             if not members.size:
                 continue
             wanted = min(members.size, max(count * members.size // total, min(count // 4, members.size)))
-            # One random row from each of many equal ranges: they come sorted and without repetition.
+            # One random row from each of many equal ranges: they come sorted, and seldom twice.
             at = ((np.arange(wanted) + random.random(wanted)) * (members.size / wanted)).astype(np.int64)
             chosen.append(members[np.minimum(at, members.size - 1)])
             factors.append(np.full(wanted, members.size / wanted))

@@ -88,11 +88,11 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     return Solution(
         theta=best_theta,
         value=best_value,
-        converged=gap <= tol * best_value,
+        converged=bool(gap <= tol * best_value),
         status=status,
         iterations=steps,
-        suboptimality=gap,
-        duality_gap=gap,
+        suboptimality=float(gap),
+        duality_gap=float(gap),
         stats={"outer": float(outer)},
     )
 

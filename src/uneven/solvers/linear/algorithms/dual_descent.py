@@ -146,11 +146,11 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     return Solution(
         theta=best_theta,
         value=best_value,
-        converged=gap <= tol * best_value,
+        converged=bool(gap <= tol * best_value),
         status=status,
         iterations=iteration,
-        suboptimality=gap,
-        duality_gap=gap,
+        suboptimality=float(gap),
+        duality_gap=float(gap),
     )
 
 
