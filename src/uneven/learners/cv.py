@@ -305,7 +305,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         return np.asarray(self._fitted().predict(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Calibrated scores; threshold 0 is already right for the costs.
+        """Scores that are calibrated for your costs: the decision threshold is 0.
 
         Parameters
         ----------
@@ -320,7 +320,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
 
     @available_if(_delegates("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, where the chosen loss identifies them.
+        """Probabilities of the classes, if the chosen loss identifies them.
 
         Parameters
         ----------

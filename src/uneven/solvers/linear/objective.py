@@ -29,6 +29,7 @@ _COUNTS_AS_ZERO = 1e-6
 
 
 def _name(phi: Phi) -> str:
+    """A phi as messages name it."""
     return repr(phi.name or phi.text)
 
 
@@ -64,31 +65,34 @@ class PairOfLosses:
     @cached_property
     def convex(self) -> bool:
         """Whether both phis are known to be convex."""
-        return self.why_not_convex() is None
+        return self.why_not_convex is None
 
     @cached_property
     def kinked(self) -> bool:
         """Whether a phi has a kink."""
-        return self.why_not_smooth() is not None
+        return self.why_not_smooth is not None
 
     @cached_property
     def polygons(self) -> bool:
         """Whether both phis are made of straight pieces."""
         return all(is_piecewise_linear(phi.tree) for phi in self.phis)
 
-    @property
+    @cached_property
     def names(self) -> str:
-        """The phis as a message names them."""
+        """Both phis as messages name them."""
         return " and ".join(dict.fromkeys(map(_name, reversed(self.phis))))
 
+    @cached_property
     def why_not_convex(self) -> str | None:
         """None, or which phi is not known to be convex."""
         return next((f"{_name(phi)} is not known to be convex" for phi in self.phis if not phi.convex), None)
 
+    @cached_property
     def why_not_smooth(self) -> str | None:
         """None, or which phi has a kink and where."""
         return next((f"{_name(phi)} has a kink at t = {phi.kinks[0]:g}" for phi in self.phis if phi.kinks), None)
 
+    @cached_property
     def why_not_straight(self) -> str | None:
         """None if both phis are straight pieces that meet at kinks; else which is not."""
         for phi in self.phis:

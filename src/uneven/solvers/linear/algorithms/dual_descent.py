@@ -34,7 +34,7 @@ _FEW = 0.07
 def accepts(objective: Objective) -> str | None:
     """Convex losses of straight pieces with a kink for each class, CSR matrices, and a penalty."""
     pair = objective.pair
-    reason = pair.why_not_convex() or pair.why_not_straight()
+    reason = pair.why_not_convex or pair.why_not_straight
     if reason:
         return f"solver={_NAME!r} needs a convex loss made of straight pieces with kinks, but {reason}"
     if not isinstance(objective.design, SparseRows):
