@@ -218,7 +218,10 @@ class Objective:
         return self.completed(summed_squares(block, count, self.size, self.design.rows_per_block))
 
     def completed(self, hessian: np.ndarray) -> np.ndarray:
-        """Add the penalty to the second derivatives of the losses; an intercept that is not fitted gets row (0, 1)."""
+        """Add the penalty to the second derivatives of the losses.
+
+        If the intercept is not fitted, its row and column become those of the identity.
+        """
         hessian[np.diag_indices(self.size - 1)] += self.penalty
         if not self.fit_intercept:
             hessian[-1, :] = hessian[:, -1] = 0.0
@@ -243,7 +246,7 @@ class Objective:
         return replace(self, design=self.design.some(chosen), y=self.y[chosen], sample_weight=weight)
 
     def sample(self, count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Random rows, and how many rows each stands for. Classes keep their shares, but a rare one is kept."""
+        """Random rows, and how many rows each stands for. Classes keep their shares, but a rare one gets more."""
         chosen, factors = [], []
         total = self.y.size
         for label in (0, 1):

@@ -11,7 +11,7 @@ from uneven.errors import LossError
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.solver import Solver
 
-#: Lets the library choose.
+#: The value of ``solver`` that lets the library choose.
 AUTO = "auto"
 
 _added: dict[str, Solver] = {}
