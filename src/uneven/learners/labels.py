@@ -1,4 +1,4 @@
-"""Two classes of labels, and which of them is the positive one."""
+"""Read labels: their two classes, and which of them is the positive one."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from uneven.errors import CostError
 
 
 def two_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sorted classes of labels and the index of each label's class, as int8.
+    """The two classes, sorted, and for each label the index of its class, as int8.
 
-    Two comparisons per label: sorting a million of them would take longer than the fit.
+    It compares each label twice. Sorting a million labels would take longer than the fit.
     """
     _require_labels(y)
     first = y[0]
@@ -38,7 +38,7 @@ def two_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _require_labels(y: np.ndarray) -> None:
-    """Numbers, booleans or strings; no measurements."""
+    """Raise unless these are numbers, booleans or strings that can be labels; measurements cannot."""
     from sklearn.utils.multiclass import check_classification_targets
 
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -57,8 +57,9 @@ def _is_nan(label: Any) -> bool:
 def positive_class(classes: np.ndarray, pos_label: Any, *, symmetric: bool) -> int:
     """Index of the positive class.
 
-    Without ``pos_label`` it is 1 for labels {0, 1}, {-1, 1} and {False, True}; for others the costs would be
-    attached to the classes by the alphabet, which matters unless everything is symmetric.
+    Without ``pos_label``, the positive label is 1 among {0, 1} and {-1, 1}, and True among {False, True}. For other
+    labels the alphabet would decide which mistake costs what, so ``pos_label`` is needed unless both classes are
+    treated alike.
     """
     labels = classes.tolist()
     if pos_label is None:
