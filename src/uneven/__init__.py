@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from uneven import calibration as calibration
+    from uneven import errors as errors
     from uneven import figures as figures
     from uneven import losses as losses
     from uneven import metrics as metrics
@@ -46,7 +47,7 @@ _HOME = {
     "phi": "uneven.losses",
     "verify": "uneven.calibration",
 }
-_MODULES = ("calibration", "figures", "losses", "metrics")
+_MODULES = ("calibration", "errors", "figures", "losses", "metrics")
 
 __all__ = [*sorted(_HOME), *_MODULES]  # noqa: PLE0604 - the names of _HOME and _MODULES are strings
 

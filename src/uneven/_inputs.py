@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from uneven.errors import LossError
+from uneven.errors import ParameterError, UnevenError
+
+#: The type of error that a reader raises; costs and labels have a type of their own.
+Kind = type[UnevenError]
 
 #: What is accepted where one exact number is wanted. A float is the binary number it is (0.1 is not 1/10);
 #: a string, Fraction or Decimal is exact.
@@ -25,25 +28,23 @@ _SMALLEST = Fraction(1, 2**1074)
 _TOO_LARGE = Fraction(2**1024 - 2**970)
 
 
-def exact(name: str, value: Exact) -> Fraction:
+def exact(name: str, value: Exact, error: Kind = ParameterError) -> Fraction:
     """A finite number as a rational."""
     # A duration is an integer to NumPy.
     if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(value, numbers.Real | Decimal | str):
-        raise LossError(f"{name} must be a number, got {brief(value)}")
+        raise error(f"{name} must be a number, got {brief(value)}")
     if isinstance(value, Decimal):
         value = str(value)
     if isinstance(value, str) and len(value) > 2 * _MOST_DIGITS:
-        raise _too_long(name, value)
+        raise _too_long(name, value, error)
     try:
         number = _from_text(value) if isinstance(value, str) else _from_real(value)
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise LossError(f"{name} must be a finite number, got {brief(value)}") from None
+        raise error(f"{name} must be a finite number, got {brief(value)}") from None
     if number != 0 and not _SMALLEST <= abs(number) < _TOO_LARGE:
-        raise LossError(
-            f"{name} must be 0 or within the range of double precision (5e-324 to 1.8e308), got {brief(value)}"
-        )
+        raise error(f"{name} must be 0 or within the range of double precision (5e-324 to 1.8e308), got {brief(value)}")
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > _MOST_BITS:
-        raise _too_long(name, value)
+        raise _too_long(name, value, error)
     return number
 
 
@@ -64,24 +65,24 @@ def _from_real(value: numbers.Real) -> Fraction:
     return Fraction(float(value))
 
 
-def _too_long(name: str, value: Any) -> LossError:
-    return LossError(f"{name} must be written with at most {_MOST_DIGITS} digits, got {brief(value)}")
+def _too_long(name: str, value: Any, error: Kind) -> UnevenError:
+    return error(f"{name} must be written with at most {_MOST_DIGITS} digits, got {brief(value)}")
 
 
-def positive(name: str, value: Exact) -> Fraction:
+def positive(name: str, value: Exact, error: Kind = ParameterError) -> Fraction:
     """A positive finite number."""
-    number = exact(name, value)
+    number = exact(name, value, error)
     if number <= 0:
-        raise LossError(f"{name} must be positive, got {brief(value)}")
+        raise error(f"{name} must be positive, got {brief(value)}")
     return number
 
 
-def between_0_and_1(name: str, value: Exact) -> Fraction:
+def between_0_and_1(name: str, value: Exact, error: Kind = ParameterError) -> Fraction:
     """A number strictly between 0 and 1, whose difference to 1 is not too small for a double either."""
-    number = exact(name, value)
+    number = exact(name, value, error)
     if not 0 < number < 1:
-        raise LossError(f"{name} must lie strictly between 0 and 1, got {brief(value)}")
-    exact(f"1 - {name}", 1 - number)
+        raise error(f"{name} must lie strictly between 0 and 1, got {brief(value)}")
+    exact(f"1 - {name}", 1 - number, error)
     return number
 
 
@@ -99,25 +100,25 @@ def shown(value: Fraction) -> str:
     return repr(as_float) if Fraction(as_float) == value else repr(str(value))
 
 
-def float_array(name: str, value: Any) -> tuple[np.ndarray, bool]:
+def float_array(name: str, value: Any, error: Kind = ParameterError) -> tuple[np.ndarray, bool]:
     """Floats without NaN in at least one dimension, float32 kept, and whether a scalar was given."""
-    _require_unmasked(name, value)
+    _require_unmasked(name, value, error)
     try:
         array = _numbers(value)
     except (TypeError, ValueError):
-        raise LossError(f"{name} must hold numbers, got {brief(value)}") from None
+        raise error(f"{name} must hold numbers, got {brief(value)}") from None
     except OverflowError:
-        raise LossError(f"{name} must hold numbers that fit a double, got {brief(value)}") from None
+        raise error(f"{name} must hold numbers that fit a double, got {brief(value)}") from None
     if array.dtype != np.float32:
         array = array.astype(np.float64, copy=False)
     if np.isnan(array).any():
-        raise LossError(f"{name} must not contain NaN, got {brief(value)}")
+        raise error(f"{name} must not contain NaN, got {brief(value)}")
     return np.atleast_1d(array), array.ndim == 0
 
 
-def _require_unmasked(name: str, value: Any) -> None:
+def _require_unmasked(name: str, value: Any, error: Kind) -> None:
     if np.ma.is_masked(value):
-        raise LossError(f"{name} must not be masked, got {brief(value)}")
+        raise error(f"{name} must not be masked, got {brief(value)}")
 
 
 def _numbers(value: Any) -> np.ndarray:
@@ -146,24 +147,24 @@ def _as_float(element: Any) -> float:
     return number
 
 
-def probabilities(name: str, value: Any) -> tuple[np.ndarray, bool]:
+def probabilities(name: str, value: Any, error: Kind = ParameterError) -> tuple[np.ndarray, bool]:
     """Floats in [0, 1], and whether a scalar was given."""
-    array, scalar = float_array(name, value)
+    array, scalar = float_array(name, value, error)
     outside = array[(array < 0) | (array > 1)]
     if outside.size:
-        raise LossError(f"{name} must lie in [0, 1], got {float(outside.flat[0])!r}")
+        raise error(f"{name} must lie in [0, 1], got {float(outside.flat[0])!r}")
     return array, scalar
 
 
 def signs(name: str, value: Any) -> np.ndarray:
     """Labels -1 and +1."""
-    _require_unmasked(name, value)
+    _require_unmasked(name, value, ParameterError)
     try:
         array = _numbers(value)
     except (TypeError, ValueError, OverflowError):
         array = np.zeros(1)
     if array.dtype.kind == "b" or not np.isin(array, (-1, 1)).all():
-        raise LossError(f"{name} must be -1 or +1 (2*y - 1 turns 0 and 1 into that), got {brief(value)}")
+        raise ParameterError(f"{name} must be -1 or +1 (2*y - 1 turns 0 and 1 into that), got {brief(value)}")
     return array
 
 

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
 from uneven import _inputs
 from uneven._inputs import Exact
-from uneven.errors import CostError, LossError
+from uneven.errors import CostError
 
 __all__ = ["Cost"]
-
-
-@contextmanager
-def as_cost_errors() -> Iterator[None]:
-    """Turn a LossError raised inside this block into a CostError with the same message."""
-    try:
-        yield
-    except LossError as error:
-        raise CostError(str(error)) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +43,7 @@ class Cost:
     fn_cost: float
 
     def __post_init__(self) -> None:
-        with as_cost_errors():
-            costs = self.exact_costs
+        costs = self.exact_costs
         for name, number in zip(("fp_cost", "fn_cost"), costs, strict=True):
             if number < 0:
                 raise CostError(f"{name} must not be negative, got {_inputs.brief(getattr(self, name))}")
@@ -67,7 +55,8 @@ class Cost:
     @property
     def exact_costs(self) -> tuple[Fraction, Fraction]:
         """fp_cost and fn_cost as rationals, without rounding."""
-        return _inputs.exact("fp_cost", self.fp_cost), _inputs.exact("fn_cost", self.fn_cost)
+        fp_cost = _inputs.exact("fp_cost", self.fp_cost, CostError)
+        return fp_cost, _inputs.exact("fn_cost", self.fn_cost, CostError)
 
     @property
     def exact_alpha(self) -> Fraction:
@@ -86,6 +75,5 @@ class Cost:
     @classmethod
     def from_alpha(cls, alpha: Exact) -> Cost:
         """Costs that sum to one: alpha for a false positive, 1 - alpha for a false negative."""
-        with as_cost_errors():
-            exact = _inputs.between_0_and_1("alpha", alpha)
+        exact = _inputs.between_0_and_1("alpha", alpha, CostError)
         return cls(fp_cost=float(exact), fn_cost=float(1 - exact))

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["CertificateError", "CostError", "ExpressionError", "LossError", "MissingExtraError", "UnevenError"]
+__all__ = [
+    "CertificateError",
+    "CostError",
+    "ExpressionError",
+    "LossError",
+    "MissingExtraError",
+    "ParameterError",
+    "UnevenError",
+]
 
 
 class UnevenError(ValueError):
@@ -31,6 +39,10 @@ class ExpressionError(UnevenError):
 
 def _rebuild_expression_error(message: str, text: str | None, column: int | None) -> ExpressionError:
     return ExpressionError(message, text=text, column=column)
+
+
+class ParameterError(UnevenError):
+    """A parameter has a value that cannot be used; the message says which values can."""
 
 
 class LossError(UnevenError):

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import uneven
-from uneven.errors import CostError, LossError
+from uneven.errors import CostError, LossError, ParameterError
 
 NOT_A_SUM = (
     "a row of weight 2 makes one step of twice the length, two rows make two steps: the order of rows matters to a "
@@ -192,5 +192,5 @@ def test_what_never_settles_is_announced() -> None:
     ids=str,
 )
 def test_bad_parameters(change: dict[str, Any], says: str) -> None:
-    with pytest.raises((LossError, CostError), match=says):
+    with pytest.raises((LossError, ParameterError, CostError), match=says):
         uneven.UnevenPerceptron(**change).fit([[0.0], [1.0]], [0, 1])

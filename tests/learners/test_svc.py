@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import uneven
-from uneven.errors import CostError, LossError
+from uneven.errors import CostError, LossError, ParameterError
 from uneven.solvers.kernel.gram import KERNELS, KernelFunction, gram
 from uneven.solvers.kernel.smo import Dual, feasible, solve
 
@@ -187,9 +187,9 @@ def test_precomputed_and_called_kernels(data: tuple[np.ndarray, np.ndarray]) -> 
         uneven.UnevenSVC(kernel="precomputed").fit(X, y)
     with pytest.raises(CostError, match="must be a dense matrix, got a sparse one"):
         uneven.UnevenSVC(kernel="precomputed").fit(sparse.csr_matrix(laplacian(X, X)), y)
-    with pytest.raises(LossError, match=r"must return a matrix of shape \(200, 200\), got shape \(200,\)"):
+    with pytest.raises(ParameterError, match=r"must return a matrix of shape \(200, 200\), got shape \(200,\)"):
         uneven.UnevenSVC(kernel=lambda X, Z: X[:, 0]).fit(X, y)
-    with pytest.raises(LossError, match="finite numbers, got NaN or inf"):
+    with pytest.raises(ParameterError, match="finite numbers, got NaN or inf"):
         uneven.UnevenSVC(kernel=lambda X, Z: np.full((len(X), len(Z)), np.nan)).fit(X, y)
 
 
@@ -310,7 +310,7 @@ def test_too_few_steps_are_announced(data: tuple[np.ndarray, np.ndarray]) -> Non
     ids=str,
 )
 def test_bad_parameters(data: tuple[np.ndarray, np.ndarray], change: dict[str, Any], says: str) -> None:
-    with pytest.raises((LossError, CostError), match=says):
+    with pytest.raises((LossError, ParameterError, CostError), match=says):
         uneven.UnevenSVC(**change).fit(*data)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import uneven
 from uneven import _inputs
-from uneven.errors import CostError, LossError
+from uneven.errors import CostError, ParameterError
 from uneven.losses import Parameter
 from uneven.metrics import cost_curve, expected_cost
 
@@ -53,9 +53,9 @@ class Unprintable:
 )
 def test_an_exact_number_outside_the_doubles_is_refused(value: object, says: str) -> None:
     started = time.perf_counter()
-    with pytest.raises(LossError, match=f"gamma must be (written with )?{says}"):
+    with pytest.raises(ParameterError, match=f"gamma must be (written with )?{says}"):
         uneven.UnevenMarginLoss("hinge", gamma=value)
-    with pytest.raises(LossError, match=f"cap must be (written with )?{says}"):
+    with pytest.raises(ParameterError, match=f"cap must be (written with )?{says}"):
         uneven.phi("ramp", cap=value)
     assert time.perf_counter() - started < 0.5
 
@@ -87,7 +87,7 @@ def test_an_exact_number_is_read_without_rounding(value: object, number: Fractio
 def test_alpha_keeps_clear_of_0_and_1(alpha: object) -> None:
     with pytest.raises(CostError, match="alpha must"):
         uneven.Cost.from_alpha(alpha)
-    with pytest.raises(LossError, match="alpha must"):
+    with pytest.raises(ParameterError, match="alpha must"):
         uneven.UnevenMarginLoss("hinge", alpha=alpha)
 
 
@@ -114,7 +114,7 @@ def test_alpha_keeps_clear_of_0_and_1(alpha: object) -> None:
     ids=_inputs.brief,
 )
 def test_t_holds_numbers(t: object, says: str) -> None:
-    with pytest.raises(LossError, match=f"t must (hold|not contain) {says}"):
+    with pytest.raises(ParameterError, match=f"t must (hold|not contain) {says}"):
         uneven.phi("exp(-t)")(t)
 
 
@@ -122,9 +122,9 @@ def test_masked_arrays_are_refused_where_something_is_masked() -> None:
     phi, loss = uneven.phi("exp(-t)"), uneven.UnevenMarginLoss("hinge")
     masked = np.ma.array([1.0, 1.0], mask=[False, True])
     for t in (masked, np.ma.masked):
-        with pytest.raises(LossError, match="t must not be masked"):
+        with pytest.raises(ParameterError, match="t must not be masked"):
             phi(t)
-    with pytest.raises(LossError, match="y must not be masked"):
+    with pytest.raises(ParameterError, match="y must not be masked"):
         loss(masked, 0.0)
     with pytest.raises(CostError, match="y_true must not contain missing labels"):
         expected_cost(masked, [1, 1])
@@ -147,7 +147,7 @@ def test_arrays_of_plain_python_numbers_work() -> None:
     "y", [[[1], [1, 2]], 10**400, True, [True], None, "1", [1, None], math.nan, np.datetime64(1, "s")]
 )
 def test_y_holds_signs(y: object) -> None:
-    with pytest.raises(LossError, match=r"y must be -1 or \+1 .*, got"):
+    with pytest.raises(ParameterError, match=r"y must be -1 or \+1 .*, got"):
         uneven.UnevenMarginLoss("hinge")(y, 0.0)
 
 
@@ -268,7 +268,7 @@ def test_cost_curve_refuses(score: object, alphas: object, says: str) -> None:
     ],
 )
 def test_register_names_what_is_wrong(facts: dict[str, object], says: str) -> None:
-    with pytest.raises(LossError, match=says):
+    with pytest.raises(ParameterError, match=says):
         uneven.losses.register(**{"name": "aa", "sentence": "exp(-t)", **facts})
     assert "aa" not in uneven.losses.names()
 
@@ -276,7 +276,7 @@ def test_register_names_what_is_wrong(facts: dict[str, object], says: str) -> No
 @pytest.mark.parametrize("call", [uneven.losses.declared, uneven.losses.unregister])
 @pytest.mark.parametrize("name", [None, [1], 3])
 def test_a_family_is_found_by_its_name(call: Callable[[object], object], name: object) -> None:
-    with pytest.raises(LossError, match="the name of a phi is a text such as 'hinge', got"):
+    with pytest.raises(ParameterError, match="the name of a phi is a text such as 'hinge', got"):
         call(name)
 
 
@@ -300,7 +300,7 @@ def test_a_family_is_found_by_its_name(call: Callable[[object], object], name: o
     ],
 )
 def test_parameter_names_what_is_wrong(arguments: dict[str, object], says: str) -> None:
-    with pytest.raises(LossError, match=says):
+    with pytest.raises(ParameterError, match=says):
         Parameter(**{"name": "k", "default": 1, **arguments})
 
 

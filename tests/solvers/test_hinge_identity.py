@@ -10,7 +10,7 @@ from linear_data import binary
 from problems import linear_objective, settings
 
 import uneven
-from uneven.errors import LossError
+from uneven.errors import ParameterError
 from uneven.solvers.hinge_identity import HingeIdentity, is_hinge
 from uneven.solvers.linear.solve import minimise
 
@@ -48,9 +48,9 @@ def test_minimisers_are_translated_by_it(gamma: float) -> None:
 def test_effective_c() -> None:
     assert HingeIdentity.of(1).own_c(0.3) == 0.3
     assert HingeIdentity.of(3).own_c("3/2") == pytest.approx(1.0)
-    with pytest.raises(LossError, match="C must be positive"):
+    with pytest.raises(ParameterError, match="C must be positive"):
         HingeIdentity.of(3).own_c(0)
-    with pytest.raises(LossError, match="margin_gamma must be positive"):
+    with pytest.raises(ParameterError, match="margin_gamma must be positive"):
         HingeIdentity.of(-1)
 
 

@@ -11,7 +11,7 @@ from linear_data import binary
 from scipy.optimize import minimize
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from uneven.errors import LossError
+from uneven.errors import ParameterError
 from uneven.solvers.hinge_identity import HingeIdentity
 from uneven.solvers.kernel import libsvm, smo
 from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram
@@ -169,7 +169,7 @@ def test_a_users_kernel_is_called_and_checked() -> None:
     own: Gram = gram(KernelFunction(lambda X, Z: X @ Z.T), X)
     assert isinstance(own, Stored)
     np.testing.assert_allclose(own.whole(), X @ X.T)
-    with pytest.raises(LossError, match=r"must return a matrix of shape \(90, 90\), got shape \(90,\)"):
+    with pytest.raises(ParameterError, match=r"must return a matrix of shape \(90, 90\), got shape \(90,\)"):
         gram(KernelFunction(lambda X, Z: X[:, 0]), X)
-    with pytest.raises(LossError, match="must return finite numbers"):
+    with pytest.raises(ParameterError, match="must return finite numbers"):
         gram(KernelFunction(lambda X, Z: np.full((90, 90), np.nan)), X)

@@ -13,7 +13,7 @@ from problems import LOSSES, linear_objective
 from scipy.optimize import minimize
 
 import uneven
-from uneven.errors import LossError
+from uneven.errors import LossError, ParameterError
 from uneven.solvers.linear import algorithms, registry
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.solution import Solution
@@ -52,7 +52,7 @@ def test_a_new_solver_is_reached_through_the_learner(throw_away: str) -> None:
         uneven.UnevenLinearClassifier(fn_cost=3).fit(X[:, :2], Y).objective_, rel=1e-6
     )
     assert throw_away in registry.names()
-    with pytest.raises(LossError, match=r"solver must be one of auto, .*, throw_away, got 'saga'"):
+    with pytest.raises(ParameterError, match=r"solver must be one of auto, .*, throw_away, got 'saga'"):
         uneven.UnevenLinearClassifier(solver="saga").fit(X, Y)
 
 
@@ -74,9 +74,9 @@ def test_auto_takes_it_only_if_it_is_preferred(throw_away: str) -> None:
 
 def test_a_taken_name_is_refused(throw_away: str) -> None:
     for name in ("auto", "newton", throw_away):
-        with pytest.raises(LossError, match="is taken"):
+        with pytest.raises(ParameterError, match="is taken"):
             registry.register(Solver(name, few_columns, by_nelder_mead))
-    with pytest.raises(LossError, match="no solver named 'newton' was registered at run time"):
+    with pytest.raises(ParameterError, match="no solver named 'newton' was registered at run time"):
         registry.unregister("newton")
 
 

@@ -23,7 +23,7 @@ from uneven.calibration.risk.conditional import ConditionalRisk
 from uneven.calibration.risk.probabilities import Probabilities
 from uneven.calibration.rounding import rounded_down, rounded_up
 from uneven.calibration.verdict import Verdict, verdict
-from uneven.errors import LossError
+from uneven.errors import LossError, ParameterError
 from uneven.losses import Loss, Phi
 
 _TABLE = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)  # shares of the largest cost regret shown in a report
@@ -88,7 +88,7 @@ class Analysis:
         largest = self.largest_regret * (1 + 4 * 2.0**-52)
         outside = values[(values < 0) | (values > largest)]
         if outside.size:
-            raise LossError(
+            raise ParameterError(
                 f"eps must lie in [0, {self.largest_regret!r}] (the largest cost regret at alpha = {self.alpha!r}), "
                 f"got {float(outside.flat[0])!r}"
             )
@@ -139,7 +139,7 @@ class Analysis:
     def _regrets(self, r: Any) -> tuple[np.ndarray, bool]:
         values, scalar = _inputs.float_array("surrogate_regret", r)
         if (values < 0).any():
-            raise LossError(f"a surrogate regret is at least 0, got {float(values.min())!r}")
+            raise ParameterError(f"a surrogate regret is at least 0, got {float(values.min())!r}")
         return values.astype(float), scalar
 
     @cached_property
@@ -192,7 +192,7 @@ class Analysis:
         wanted, scalar_eps = _inputs.float_array("eps", eps)
         probability, scalar_eta = _inputs.probabilities("eta", eta)
         if (wanted < 0).any():
-            raise LossError(f"eps must be at least 0, got {float(wanted.min())!r}")
+            raise ParameterError(f"eps must be at least 0, got {float(wanted.min())!r}")
         wanted, probability = np.broadcast_arrays(wanted.astype(float), probability.astype(float))
         points = Probabilities(Fraction(0), probability.ravel())
         distance = np.abs(points.minus(self.exact_alpha)).reshape(probability.shape)
@@ -203,7 +203,7 @@ class Analysis:
         """The paper's delta(eps): mu(eps) up to B_alpha, infinite beyond (theorem 7)."""
         values, scalar = _inputs.float_array("eps", eps)
         if (values < 0).any():
-            raise LossError(f"eps must be at least 0, got {float(values.min())!r}")
+            raise ParameterError(f"eps must be at least 0, got {float(values.min())!r}")
         values = values.astype(float).ravel()
         result = np.full(values.shape, np.inf)
         inside = values <= self.largest_regret
@@ -219,7 +219,7 @@ class Analysis:
             If there is none: a loss that jumps at t = 0 (U_alpha) is not tight.
         """
         if not isinstance(self.psi(eps), float):  # which refuses an eps out of range
-            raise LossError(f"tight_distribution takes one number, got {_inputs.brief(eps)}")
+            raise ParameterError(f"tight_distribution takes one number, got {_inputs.brief(eps)}")
         end = min(float(eps), self.largest_regret)
         pairs = [(end, 1.0)]
         for gap in self._curves.gaps:

@@ -15,7 +15,7 @@ from uneven.calibration.proof.attempt import NotShown
 from uneven.calibration.proof.prover import Decision, Limits, attempt_at, written
 from uneven.calibration.proof.psi_search import psi_alpha, psi_table
 from uneven.calibration.proof.search import Exhausted
-from uneven.errors import LossError
+from uneven.errors import LossError, ParameterError
 from uneven.losses import Loss, Phi
 
 _USUAL = Limits()
@@ -90,13 +90,13 @@ def certify(
 def _read_limits(precision: Exact, budget: Any, seconds: Any) -> Limits:
     width = _inputs.positive("precision", precision)
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
-        raise LossError(f"budget must be a positive whole number of cells, got {_inputs.brief(budget)}")
+        raise ParameterError(f"budget must be a positive whole number of cells, got {_inputs.brief(budget)}")
     return Limits(width, budget, float(_inputs.positive("seconds", seconds)))
 
 
 def _read_eps(psi: Sequence[Exact]) -> list[Fraction]:
     if isinstance(psi, str) or not isinstance(psi, Iterable):
-        raise LossError(f"psi must be a sequence of cost regrets such as [0.01, 0.1], got {_inputs.brief(psi)}")
+        raise ParameterError(f"psi must be a sequence of cost regrets such as [0.01, 0.1], got {_inputs.brief(psi)}")
     return [_inputs.exact("psi", value) for value in psi]
 
 

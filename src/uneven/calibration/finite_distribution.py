@@ -12,7 +12,7 @@ from uneven import _inputs
 from uneven._inputs import Exact
 from uneven.calibration.risk.conditional import ConditionalRisk
 from uneven.calibration.risk.probabilities import Probabilities
-from uneven.errors import LossError
+from uneven.errors import ParameterError
 from uneven.losses import Loss
 
 
@@ -43,16 +43,18 @@ class FiniteDistribution:
         mass, _ = _inputs.float_array("weights", weights)
         probability, _ = _inputs.probabilities("etas", etas)
         if mass.ndim != 1 or mass.shape != probability.shape or mass.size == 0:
-            raise LossError(f"weights and etas must be lists of one length, got {mass.shape} and {probability.shape}")
+            raise ParameterError(
+                f"weights and etas must be lists of one length, got {mass.shape} and {probability.shape}"
+            )
         if (mass < 0).any() or not 0 < mass.sum() < np.inf:
-            raise LossError("weights must be nonnegative with a positive finite sum")
+            raise ParameterError("weights must be nonnegative with a positive finite sum")
         object.__setattr__(self, "weights", mass / mass.sum())
         object.__setattr__(self, "etas", probability)
 
     def _decisions(self, decisions: Any) -> np.ndarray:
         f, _ = _inputs.float_array("decisions", decisions)
         if f.shape != self.etas.shape:
-            raise LossError(f"decisions must be {self.etas.size} numbers, got shape {f.shape}")
+            raise ParameterError(f"decisions must be {self.etas.size} numbers, got shape {f.shape}")
         return f
 
     def _mean(self, values: np.ndarray) -> float:

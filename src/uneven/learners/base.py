@@ -26,8 +26,8 @@ from uneven.calibration.analysis import Analysis
 from uneven.calibration.claim import NOT_CALIBRATED
 from uneven.calibration.implied_costs import costs_in_words, implied_alpha
 from uneven.calibration.verdict import verdict as verdict_on
-from uneven.costs import Cost, as_cost_errors
-from uneven.errors import CostError, LossError, UnevenError
+from uneven.costs import Cost
+from uneven.errors import CostError, LossError, ParameterError, UnevenError
 from uneven.learners.classes import Classes
 from uneven.learners.labels import positive_class, two_classes
 from uneven.losses import Loss
@@ -57,9 +57,8 @@ class Problem:
 
 def read_cost(fp_cost: Any, fn_cost: Any) -> Cost:
     """Costs of a learner: both positive and finite."""
-    with as_cost_errors():
-        for name, value in (("fp_cost", fp_cost), ("fn_cost", fn_cost)):
-            _inputs.positive(name, value)
+    for name, value in (("fp_cost", fp_cost), ("fn_cost", fn_cost)):
+        _inputs.positive(name, value, CostError)
     return Cost(fp_cost=fp_cost, fn_cost=fn_cost)
 
 
@@ -68,11 +67,11 @@ def learners_loss(loss: Any, cost: Cost, margin_gamma: Any) -> Loss:
     alpha = cost.exact_alpha
     if not isinstance(loss, Loss):
         if isinstance(loss, str) and not loss.strip():
-            raise LossError("loss must be a name, an expression in t, a phi or a loss, got an empty text")
+            raise ParameterError("loss must be a name, an expression in t, a phi or a loss, got an empty text")
         gamma = _inputs.positive("margin_gamma", margin_gamma)
         return calibrated_loss(loss, alpha=alpha, gamma=gamma)
     if margin_gamma != 1:
-        raise LossError(
+        raise ParameterError(
             f"margin_gamma belongs to a loss given by name or expression, got margin_gamma={brief(margin_gamma)} with "
             f"the finished loss {loss!r}; give gamma to that loss instead"
         )
@@ -313,8 +312,7 @@ def read_weights(sample_weight: Any, count: int) -> np.ndarray:
     """Finite nonnegative weights, not all 0; empty if none are given. One number is the weight of every row."""
     if sample_weight is None:
         return np.empty(0)
-    with as_cost_errors():
-        weight, scalar = _inputs.float_array("sample_weight", sample_weight)
+    weight, scalar = _inputs.float_array("sample_weight", sample_weight, CostError)
     if scalar:
         weight = np.full(count, weight[0])
     if weight.shape != (count,):

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.calibration import calibrated_loss
-from uneven.errors import LossError
+from uneven.errors import ParameterError
 from uneven.learners.base import Problem, learners_loss, read_cost
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import generator, require_choice, require_integer
@@ -185,7 +185,7 @@ class UnevenLinearClassifier(LinearScores):
             _inputs.positive(name, getattr(self, name))
         require_integer("max_iter", self.max_iter)
         if self.penalty not in ("l2", None):
-            raise LossError(f"penalty must be 'l2' or None, got {brief(self.penalty)}")
+            raise ParameterError(f"penalty must be 'l2' or None, got {brief(self.penalty)}")
         require_choice("solver", self.solver, names())
 
     def _factor(self) -> Fraction:

@@ -10,19 +10,19 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from uneven._inputs import brief
-from uneven.errors import LossError
+from uneven.errors import ParameterError
 
 
 def require_integer(name: str, value: Any, *, least: int = 1, wanted: str = "a positive integer") -> None:
     """Raise unless a value is an integer of at least ``least``."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
-        raise LossError(f"{name} must be {wanted}, got {brief(value)}")
+        raise ParameterError(f"{name} must be {wanted}, got {brief(value)}")
 
 
 def require_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     """Raise unless a value is one of the choices."""
     if value not in choices:
-        raise LossError(f"{name} must be one of {', '.join(choices)}, got {brief(value)}")
+        raise ParameterError(f"{name} must be one of {', '.join(choices)}, got {brief(value)}")
 
 
 def generator(random_state: Any) -> np.random.Generator:

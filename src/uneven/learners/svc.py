@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from uneven import _inputs
 from uneven._inputs import Exact, brief
-from uneven.errors import CostError, LossError
+from uneven.errors import CostError, ParameterError
 from uneven.learners.base import Problem, UnevenClassifier
 from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.progress import progress
@@ -230,7 +230,7 @@ class UnevenSVC(UnevenClassifier):
         require_integer("max_iter", self.max_iter, least=-1, wanted="-1 (no limit) or an integer of at least 0")
         require_choice("solver", self.solver, SOLVERS)
         if not callable(self.kernel) and self.kernel not in (*KERNELS, "precomputed"):
-            raise LossError(
+            raise ParameterError(
                 f"kernel must be one of {', '.join(KERNELS)}, precomputed, or a function of two matrices, got "
                 f"{brief(self.kernel)}"
             )
@@ -238,7 +238,7 @@ class UnevenSVC(UnevenClassifier):
         _inputs.exact("coef0", self.coef0)
         if self.gamma not in ("scale", "auto"):
             if isinstance(self.gamma, str):
-                raise LossError(f"gamma must be 'scale', 'auto' or a positive number, got {brief(self.gamma)}")
+                raise ParameterError(f"gamma must be 'scale', 'auto' or a positive number, got {brief(self.gamma)}")
             _inputs.positive("gamma", self.gamma)
 
     def _read_kernel(self, problem: Problem) -> KernelFunction:
@@ -279,7 +279,7 @@ class UnevenSVC(UnevenClassifier):
         if problem.sample_weight.size:
             upper = upper * problem.sample_weight
         if not upper.max() < _MOST / upper.size or not np.isfinite(inverse):
-            raise LossError(
+            raise ParameterError(
                 f"C times the costs and weights must be finite in double precision, got C={brief(self.C)}, "
                 f"fp_cost={brief(self.fp_cost)}, fn_cost={brief(self.fn_cost)}, "
                 f"margin_gamma={brief(self.margin_gamma)}"

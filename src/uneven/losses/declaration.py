@@ -10,7 +10,7 @@ from typing import Any
 
 from uneven import _inputs
 from uneven._inputs import Exact
-from uneven.errors import LossError
+from uneven.errors import ParameterError
 
 Array = Any
 
@@ -20,11 +20,11 @@ def require_name(kind: str, name: object) -> None:
     from uneven.losses.margin_function import RESERVED  # which imports this module
 
     if not (isinstance(name, str) and name.isidentifier() and name.isascii() and name == name.lower()):
-        raise LossError(
+        raise ParameterError(
             f"the name of a {kind} is a lower-case identifier such as 'my_{kind}', got {_inputs.brief(name)}"
         )
     if name in RESERVED:
-        raise LossError(f"the name {name!r} is a word of the language; choose another for the {kind}")
+        raise ParameterError(f"the name {name!r} is a word of the language; choose another for the {kind}")
 
 
 _RANGES: tuple[tuple[str, str, Callable[[Any, Any], bool]], ...] = (
@@ -61,7 +61,7 @@ class Parameter:
         for field, words, holds in _RANGES:
             bound = getattr(self, field)
             if bound is not None and not holds(number, bound):
-                raise LossError(f"{label} must be {words} {bound}, got {_inputs.brief(value)}")
+                raise ParameterError(f"{label} must be {words} {bound}, got {_inputs.brief(value)}")
         return number
 
 
@@ -163,13 +163,15 @@ class Declaration:
         for key in given:
             if key not in known:
                 takes = f"takes {', '.join(sorted(known))}" if known else "takes no parameters"
-                raise LossError(f"the phi {name or self.sentence!r} {takes}, got {key}={_inputs.brief(given[key])}")
+                raise ParameterError(
+                    f"the phi {name or self.sentence!r} {takes}, got {key}={_inputs.brief(given[key])}"
+                )
         return tuple((p.name, p.read(given.get(p.name, p.default))) for p in self.parameters)
 
 
 def _require(name: str, what: str, holds: bool, given: object) -> None:
     if not holds:
-        raise LossError(f"{name} must be {what}, got {_inputs.brief(given)}")
+        raise ParameterError(f"{name} must be {what}, got {_inputs.brief(given)}")
 
 
 def _is_none_or_pair(limits: object) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from uneven import _inputs
 from uneven._inputs import Exact
-from uneven.errors import LossError
+from uneven.errors import LossError, ParameterError
 from uneven.expression import to_text
 from uneven.losses.margin_function import Phi, phi
 from uneven.losses.partial import Partial
@@ -181,7 +181,7 @@ def _partial(name: str, function: PartialLoss) -> Partial:
     if isinstance(function, str | Phi):
         return Partial(phi(function))
     if not callable(function):
-        raise LossError(f"{name} must be an expression, a phi or a function of t, got {function!r}")
+        raise ParameterError(f"{name} must be an expression, a phi or a function of t, got {function!r}")
     partial = Partial(function)
     at_zero = partial.value(np.linspace(-2.0, 2.0, 5))[2]
     if np.isinf(at_zero):
@@ -209,7 +209,7 @@ def _broadcast(name: str, first: np.ndarray, t: np.ndarray) -> list[np.ndarray]:
     try:
         return list(np.broadcast_arrays(first, t))
     except ValueError:
-        raise LossError(f"{name} of shape {first.shape} and t of shape {t.shape} do not broadcast") from None
+        raise ParameterError(f"{name} of shape {first.shape} and t of shape {t.shape} do not broadcast") from None
 
 
 def _applied(function: Callable[[np.ndarray], np.ndarray], t: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from uneven import _inputs
 from uneven._inputs import Exact
-from uneven.errors import ExpressionError, LossError
+from uneven.errors import ExpressionError, LossError, ParameterError
 from uneven.expression import Node, derivative, parse, simplify, substitute, to_latex, to_text
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import CONSTANTS, MAX_CHARACTERS, Number, depends_on_t, put
@@ -237,7 +237,7 @@ def phi(function: str | Phi, /, **parameters: Exact) -> Phi:
     """
     if isinstance(function, Phi):
         if parameters:
-            raise LossError(f"parameters go with a name, not with the object {function!r}")
+            raise ParameterError(f"parameters go with a name, not with the object {function!r}")
         return function
     if not isinstance(function, str):
         raise LossError(
@@ -247,7 +247,9 @@ def phi(function: str | Phi, /, **parameters: Exact) -> Phi:
     if name.isidentifier() and name not in RESERVED and len(name) <= MAX_CHARACTERS:
         return from_declaration(name, registry.declared(name), parameters)
     if parameters:
-        raise LossError(f"parameters go with a registered name; write their values into the expression {function!r}")
+        raise ParameterError(
+            f"parameters go with a registered name; write their values into the expression {function!r}"
+        )
     return from_declaration(None, Declaration(sentence=function), {})
 
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from uneven import _inputs
-from uneven.errors import LossError
+from uneven.errors import LossError, ParameterError
 from uneven.losses.declaration import Declaration, Parameter, require_name
 
 _added: dict[str, Declaration] = {}
@@ -81,7 +81,7 @@ def register(
 
     require_name("phi", name)
     if name in names():
-        raise LossError(f"the name {name!r} is taken; choose another")
+        raise ParameterError(f"the name {name!r} is taken; choose another")
     new = Declaration(
         sentence=sentence,
         parameters=parameters,
@@ -99,10 +99,10 @@ def unregister(name: str) -> None:
     """Forget a phi registered at run time."""
     _require_text(name)
     if name not in _added:
-        raise LossError(f"no phi named {name!r} was registered at run time")
+        raise ParameterError(f"no phi named {name!r} was registered at run time")
     del _added[name]
 
 
 def _require_text(name: object) -> None:
     if not isinstance(name, str):
-        raise LossError(f"the name of a phi is a text such as 'hinge', got {_inputs.brief(name)}")
+        raise ParameterError(f"the name of a phi is a text such as 'hinge', got {_inputs.brief(name)}")

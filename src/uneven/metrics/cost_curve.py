@@ -11,7 +11,6 @@ import numpy as np
 from uneven import _inputs
 from uneven._hull import lower_hull
 from uneven._inputs import brief
-from uneven.costs import as_cost_errors
 from uneven.errors import CostError
 from uneven.metrics.expected_cost import mistake_shares
 from uneven.metrics.labels import read_labels, read_vector, read_weights, require_same_length, where_positive
@@ -89,8 +88,7 @@ def cost_curve(
     if alphas is None:
         alpha = np.unique(np.concatenate([np.linspace(0, 1, 101), _corners(x, y)]))
     else:
-        with as_cost_errors():
-            alpha, _ = _inputs.probabilities("alphas", alphas)
+        alpha, _ = _inputs.probabilities("alphas", alphas, CostError)
         alpha = read_vector("alphas", alpha)
     lines = np.multiply.outer(alpha, x) + np.multiply.outer(1 - alpha, y)
     best = lines.argmin(axis=1)

@@ -10,14 +10,12 @@ import numpy as np
 
 from uneven import _inputs
 from uneven._inputs import brief
-from uneven.costs import as_cost_errors
 from uneven.errors import CostError
 
 
 def read_vector(name: str, value: Any) -> np.ndarray:
     """Doubles without NaN in one dimension."""
-    with as_cost_errors():
-        array, scalar = _inputs.float_array(name, value)
+    array, scalar = _inputs.float_array(name, value, CostError)
     if scalar or array.ndim != 1:
         shape = () if scalar else array.shape
         raise CostError(f"{name} must be a one-dimensional array of numbers, got shape {shape}")

@@ -17,7 +17,7 @@ from uneven.calibration.proof.numbers import number
 from uneven.calibration.proof.psi import SIDES, Contact, EtaNode, lower_vertices, upper_vertices
 from uneven.calibration.proof.psi_hull import on_hull
 from uneven.calibration.proof.search import Exhausted
-from uneven.errors import LossError
+from uneven.errors import LossError, ParameterError
 
 _DIGITS = 13
 _COARSE = {True: (48, 12), False: (12, 3)}  # even nodes and octaves near 0, for an affine wrong side or another
@@ -38,7 +38,7 @@ def psi_table(attempt: Attempt, proof: Proof, alpha: Fraction, eps: list[Fractio
     largest = max(alpha, 1 - alpha)
     for value in eps:
         if not 0 <= value <= largest:
-            raise LossError(f"psi is defined from 0 to {float(largest):.6g}, got {float(value):.6g}")
+            raise ParameterError(f"psi is defined from 0 to {float(largest):.6g}, got {float(value):.6g}")
     affine = proof.shows_affine_wrong_side(alpha)
     nodes = {}
     for side, room in rooms(alpha).items():

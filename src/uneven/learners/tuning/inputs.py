@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples
 
 from uneven import _inputs
 from uneven._inputs import brief
-from uneven.errors import LossError
+from uneven.errors import ParameterError
 from uneven.learners.base import Problem, UnevenClassifier, read_problem
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.svc import UnevenSVC
@@ -23,7 +23,7 @@ def read_estimator(search: Any) -> tuple[Any, Any]:
     named = {"linear": UnevenLinearClassifier, "svc": UnevenSVC}
     if isinstance(search.estimator, str):
         if search.estimator not in named:
-            raise LossError(
+            raise ParameterError(
                 f"estimator must be 'linear', 'svc', an uneven learner or a Pipeline that ends in one, got "
                 f"{brief(search.estimator)}"
             )
@@ -33,7 +33,7 @@ def read_estimator(search: Any) -> tuple[Any, Any]:
     readable = hasattr(learner, "get_params") and not isinstance(learner, type)
     known = learner.get_params(deep=False) if readable else {}
     if not {"margin_gamma", "fp_cost", "fn_cost"} <= set(known):
-        raise LossError(
+        raise ParameterError(
             "estimator must have the parameters margin_gamma, fp_cost and fn_cost, as the learners of uneven do, "
             f"got {brief(search.estimator)}"
         )
@@ -50,7 +50,7 @@ def read_parts(search: Any) -> tuple[Any, Any, Any, str]:
         if getattr(search, name) is not None
     }
     if "loss" not in learner.get_params(deep=False) and given.pop("loss", learner.loss) != learner.loss:
-        raise LossError(
+        raise ParameterError(
             f"{type(learner).__name__} has the loss {learner.loss}, got loss={brief(search.loss)}; 'linear' takes any"
         )
     prefix, steps = "", None
@@ -77,7 +77,7 @@ def read_gammas(search: Any, cost: Any, problem: Problem) -> np.ndarray:
     """The grid of gammas, in rising order."""
     if isinstance(search.margin_gammas, str):
         if search.margin_gammas != "auto":
-            raise LossError(f"margin_gammas must be 'auto' or positive numbers, got {brief(search.margin_gammas)}")
+            raise ParameterError(f"margin_gammas must be 'auto' or positive numbers, got {brief(search.margin_gammas)}")
         fp_cost, fn_cost = map(float, cost.exact_costs)
         mass = problem.sample_weight if problem.sample_weight.size else np.ones(problem.y.size)
         negatives, positives = (float(mass[problem.y == label].sum()) for label in (0, 1))
@@ -90,7 +90,7 @@ def read_cs(search: Any, learner: Any) -> list[Any]:
     if search.Cs is None:
         return [None]
     if "C" not in learner.get_params(deep=False):
-        raise LossError(f"{type(learner).__name__} has no C, got Cs={brief(search.Cs)}; leave Cs out")
+        raise ParameterError(f"{type(learner).__name__} has no C, got Cs={brief(search.Cs)}; leave Cs out")
     return np.unique(_positive_numbers("Cs", search.Cs)).tolist()
 
 
@@ -99,16 +99,16 @@ def read_losses(search: Any, learner: Any) -> list[Any]:
     if search.losses is None:
         return [learner.loss if hasattr(learner, "loss") else None]
     if search.loss is not None:
-        raise LossError(f"give loss or losses, got both: loss={brief(search.loss)}, losses={brief(search.losses)}")
+        raise ParameterError(f"give loss or losses, got both: loss={brief(search.loss)}, losses={brief(search.losses)}")
     if "loss" not in learner.get_params(deep=False):
-        raise LossError(f"{type(learner).__name__} has no choice of loss, got losses={brief(search.losses)}")
+        raise ParameterError(f"{type(learner).__name__} has no choice of loss, got losses={brief(search.losses)}")
     if isinstance(search.losses, str) or not list(search.losses):
-        raise LossError(f"losses must be a list of losses, got {brief(search.losses)}")
+        raise ParameterError(f"losses must be a list of losses, got {brief(search.losses)}")
     return list(search.losses)
 
 
 def _positive_numbers(name: str, values: Any) -> np.ndarray:
     array, _ = _inputs.float_array(name, values)
     if array.ndim != 1 or not array.size or not ((array > 0) & np.isfinite(array)).all():
-        raise LossError(f"{name} must be positive finite numbers, got {brief(values)}")
+        raise ParameterError(f"{name} must be positive finite numbers, got {brief(values)}")
     return array.astype(np.float64)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.errors import LossError
+from uneven.errors import ParameterError
 from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 
 #: Numbers in a block of K.
@@ -194,7 +194,7 @@ def _called(function: Callable[[Any, Any], Any], X: Any, Z: Any) -> np.ndarray:
     K = np.asarray(function(X, Z), dtype=np.float64)
     wanted = (X.shape[0], Z.shape[0])
     if K.shape != wanted:
-        raise LossError(f"the kernel function must return a matrix of shape {wanted}, got shape {K.shape}")
+        raise ParameterError(f"the kernel function must return a matrix of shape {wanted}, got shape {K.shape}")
     if not np.isfinite(K).all():
-        raise LossError("the kernel function must return finite numbers, got NaN or inf")
+        raise ParameterError("the kernel function must return finite numbers, got NaN or inf")
     return K

@@ -7,7 +7,7 @@ import pkgutil
 from functools import lru_cache
 from pathlib import Path
 
-from uneven.errors import LossError
+from uneven.errors import LossError, ParameterError
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.solver import Solver
 
@@ -45,14 +45,14 @@ def names() -> tuple[str, ...]:
 def register(solver: Solver) -> None:
     """Add a solver for this process."""
     if solver.name in names():
-        raise LossError(f"the solver name {solver.name!r} is taken; choose another")
+        raise ParameterError(f"the solver name {solver.name!r} is taken; choose another")
     _added[solver.name] = solver
 
 
 def unregister(name: str) -> None:
     """Remove a solver that was added at run time."""
     if name not in _added:
-        raise LossError(f"no solver named {name!r} was registered at run time")
+        raise ParameterError(f"no solver named {name!r} was registered at run time")
     del _added[name]
 
 
@@ -63,7 +63,7 @@ def chosen(name: str, objective: Objective) -> Solver:
     """
     known = solvers()
     if name != AUTO and name not in known:
-        raise LossError(f"solver must be one of {', '.join(names())}, got {name!r}")
+        raise ParameterError(f"solver must be one of {', '.join(names())}, got {name!r}")
     reasons = {key: solver.accepts(objective) for key, solver in known.items()}
     fitting = [key for key, reason in reasons.items() if reason is None]
     if name == AUTO and fitting:
