@@ -123,6 +123,8 @@ def test_a_hinge_is_recognised_however_it_is_written(
     named = uneven.UnevenClassifierCV("linear", loss="hinge", **common).fit(*data)
     np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"])
     np.testing.assert_array_equal(ours.cv_results_["param_C"], named.cv_results_["param_C"])
+    machine = uneven.UnevenClassifierCV("svc", loss=loss, margin_gammas=[1, 2], cv=3, refit=False).fit(*data)
+    assert machine.cv_results_["mean_test_score"].shape == (2,)  # its own loss, whatever it is called
 
 
 def test_the_kernel_matrix_is_made_once_per_fold(

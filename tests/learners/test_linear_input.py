@@ -57,18 +57,18 @@ def spoiled(value: float) -> np.ndarray:
         ({"max_iter": 0}, {}, "max_iter must be a positive integer, got 0"),
         ({"max_iter": 1.5}, {}, "max_iter must be a positive integer, got 1.5"),
         ({"penalty": "l1"}, {}, "penalty must be 'l2' or None, got 'l1'"),
-        ({"solver": "saga"}, {}, "solver must be one of auto, dual, lagrangian, lbfgs, newton, got 'saga'"),
+        ({"solver": "saga"}, {}, "solver must be one of auto, .*lagrangian, .*newton.*, got 'saga'"),
         (
             {"loss": "hinge", "solver": "newton"},
             {},
             "solver='newton' needs a smooth convex loss, but 'hinge' has a kink at t = 1; "
-            "solver='auto' or 'lagrangian' would work",
+            "solver='auto' or .*'lagrangian'.* would work",
         ),
         (
             {"loss": "sigmoid", "solver": "newton"},
             {},
             "solver='newton' needs a smooth convex loss, but 'sigmoid' is not known to be convex; "
-            "solver='auto' or 'lbfgs' would work",
+            "solver='auto' or .*'lbfgs'.* would work",
         ),
         ({"loss": "perceptron"}, {}, "calibrated for no alpha: .*kink at t = 0"),
         ({"loss": "logstic"}, {}, "did you mean 'logistic'"),

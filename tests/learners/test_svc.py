@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import uneven
 from uneven.errors import CostError, LossError, ParameterError
 from uneven.solvers.kernel.gram import KERNELS, KernelFunction, gram
-from uneven.solvers.kernel.smo import Dual, feasible, solve
+from uneven.solvers.kernel.smo import Dual
 
 GAMMAS = [0.25, 1, 4]
 
@@ -226,19 +226,6 @@ def test_warm_start(data: tuple[np.ndarray, np.ndarray]) -> None:
     np.testing.assert_allclose(other.dual_coef_, clone(clf).fit(X[:150], y[:150]).dual_coef_)
     other = clf.fit(X[:150], 1 - y[:150])
     np.testing.assert_allclose(other.dual_coef_, clone(clf).fit(X[:150], 1 - y[:150]).dual_coef_)
-
-
-def test_the_start_is_feasible() -> None:
-    rng = np.random.default_rng(0)
-    signs = rng.choice([-1.0, 1.0], 50)
-    dual = Dual(gram(KernelFunction("linear"), rng.normal(size=(50, 3))), signs, signs, rng.uniform(0, 2, 50))
-    before = rng.uniform(0, 2, 50)
-    b = feasible(signs * before * rng.integers(0, 2, 50), before, dual)
-    assert abs(b.sum()) < 1e-12
-    assert (dual.low <= b).all()
-    assert (b <= dual.high).all()
-    assert solve(dual, tol=1e-6, start=b).value == pytest.approx(solve(dual, tol=1e-6).value, rel=1e-6)
-    assert not feasible(np.where(signs > 0, before, 0), before * 2, dual).any()
 
 
 def test_labels_and_the_positive_class(data: tuple[np.ndarray, np.ndarray]) -> None:

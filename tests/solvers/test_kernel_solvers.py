@@ -117,6 +117,19 @@ def test_a_warm_start_is_feasible_and_needs_fewer_steps() -> None:
     assert warm.value == pytest.approx(smo.solve(larger, tol=1e-6).value, rel=1e-5)
 
 
+def test_the_start_is_feasible() -> None:
+    rng = np.random.default_rng(0)
+    signs = rng.choice([-1.0, 1.0], 50)
+    dual = Dual(gram(KernelFunction("linear"), rng.normal(size=(50, 3))), signs, signs, rng.uniform(0, 2, 50))
+    before = rng.uniform(0, 2, 50)
+    b = smo.feasible(signs * before * rng.integers(0, 2, 50), before, dual)
+    assert abs(b.sum()) < 1e-12
+    assert (dual.low <= b).all()
+    assert (b <= dual.high).all()
+    assert smo.solve(dual, tol=1e-6, start=b).value == pytest.approx(smo.solve(dual, tol=1e-6).value, rel=1e-6)
+    assert not smo.feasible(np.where(signs > 0, before, 0), before * 2, dual).any()
+
+
 def test_a_limit_of_steps_is_kept_and_admitted() -> None:
     dual = problem()
     solution = smo.solve(dual, tol=1e-9, max_iter=7)

@@ -58,10 +58,12 @@ def test_a_new_solver_is_reached_through_the_learner(throw_away: str) -> None:
 
 def test_its_reason_and_what_would_work_reach_the_user(throw_away: str) -> None:
     wide = np.hstack([X, X**2])
-    complaint = "solver='throw_away' needs at most 5 columns, but 'hinge' is fitted to 8; solver='auto' or 'lagrangian'"
+    complaint = (
+        "solver='throw_away' needs at most 5 columns, but 'hinge' is fitted to 8; solver='auto' or .*'lagrangian'"
+    )
     with pytest.raises(LossError, match=complaint):
         uneven.UnevenLinearClassifier("hinge", solver=throw_away).fit(wide, Y)
-    with pytest.raises(LossError, match="solver='auto' or 'lbfgs' or 'newton' or 'throw_away' would work"):
+    with pytest.raises(LossError, match=r"solver='auto' or .*'lbfgs' or .*'newton' or .*'throw_away' would work"):
         uneven.UnevenLinearClassifier(solver="lagrangian").fit(X, Y)
 
 

@@ -45,9 +45,9 @@ NOT_CONVEX = accepted(SPARSE, lambda objective: not objective.pair.convex)
 
 
 def test_the_lists_are_not_empty() -> None:
-    assert {solver for solver, _ in SMOOTH} == {"lbfgs", "newton"}
-    assert {solver for solver, _ in KINKED} == {"lagrangian", "dual"}
-    assert {solver for solver, _ in NOT_CONVEX} == {"lbfgs"}
+    assert {solver for solver, _ in SMOOTH} >= {"lbfgs", "newton"}
+    assert {solver for solver, _ in KINKED} >= {"lagrangian", "dual"}
+    assert {solver for solver, _ in NOT_CONVEX} >= {"lbfgs"}
 
 
 def by_scipy(objective: Objective) -> float:

@@ -16,6 +16,7 @@ from uneven.learners.base import Problem, UnevenClassifier, read_problem
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.svc import UnevenSVC
 from uneven.learners.tuning.gamma_path import automatic_grid
+from uneven.solvers.hinge_identity import is_hinge
 
 
 def read_estimator(search: Any) -> tuple[Any, Any]:
@@ -49,10 +50,13 @@ def read_parts(search: Any) -> tuple[Any, Any, Any, str]:
         for name in ("fp_cost", "fn_cost", "pos_label", "loss")
         if getattr(search, name) is not None
     }
-    if "loss" not in learner.get_params(deep=False) and given.pop("loss", learner.loss) != learner.loss:
-        raise ParameterError(
-            f"{type(learner).__name__} has the loss {learner.loss}, got loss={brief(search.loss)}; 'linear' takes any"
-        )
+    if "loss" not in learner.get_params(deep=False):
+        wanted, fixed = given.pop("loss", None), getattr(learner, "loss", None)
+        same = wanted is None or wanted == fixed or (is_hinge(wanted) and is_hinge(fixed))
+        if not same:
+            raise ParameterError(
+                f"{type(learner).__name__} has the loss {fixed}, got loss={brief(wanted)}; 'linear' takes any loss"
+            )
     prefix, steps = "", None
     if isinstance(whole, Pipeline):
         prefix = f"{whole.steps[-1][0]}__"
