@@ -59,3 +59,26 @@ def reference_value(
     """The same objective, written out with the NumPy values of the loss."""
     losses = loss(2 * y - 1, X @ theta[:-1] + theta[-1])
     return 0.5 * penalty * float(theta[:-1] @ theta[:-1]) + factor * float((sample_weight * losses).sum())
+
+
+def numerical_gradient(function: Any, theta: np.ndarray, step: float = 1e-6) -> np.ndarray:
+    """Central differences of a function of a vector."""
+    moves = step * np.eye(theta.size)
+    return np.array([(function(theta + move) - function(theta - move)) / (2 * step) for move in moves])
+
+
+def minimum_of_two(function: Any, reach: float = 20.0) -> float:
+    """The least value of a convex function of two numbers, by a line search inside a line search; kinks do no harm."""
+    from scipy.optimize import minimize_scalar
+
+    def along_second(first: float) -> float:
+        found = minimize_scalar(
+            lambda second: function(np.array([first, second])),
+            bounds=(-reach, reach),
+            method="bounded",
+            options={"xatol": 1e-11, "maxiter": 200},
+        )
+        return float(found.fun)
+
+    options = {"xatol": 1e-11, "maxiter": 200}
+    return float(minimize_scalar(along_second, bounds=(-reach, reach), method="bounded", options=options).fun)

@@ -1,8 +1,8 @@
 """What all learners share: costs, the calibrated loss, labels, weights, and scikit-learn's contract.
 
 A learner is a subclass of :class:`UnevenClassifier` with the parameters ``loss``, ``fp_cost``, ``fn_cost``,
-``margin_gamma`` and ``pos_label``. Its ``fit`` calls ``_read`` and keeps the loss with ``_remember``; it has
-``_score``. The functions at the end are for the tuning, which works on learners from outside.
+``margin_gamma`` and ``pos_label``. Its ``fit`` calls ``_read`` and then ``_remember``; its ``_score`` gives the scores
+of the positive class. The functions after the class are for the tuning, which works on learners from outside.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read_cost(fp_cost: Any, fn_cost: Any) -> Cost:
 
 
 def learners_loss(loss: Any, cost: Cost, margin_gamma: Any) -> Loss:
-    """The loss calibrated for the costs: made from a phi, or a loss object as it is."""
+    """The loss calibrated for the costs: made from a phi, or a finished loss after a check."""
     alpha = cost.exact_alpha
     if not isinstance(loss, Loss):
         if isinstance(loss, str) and not loss.strip():
@@ -81,7 +81,7 @@ def learners_loss(loss: Any, cost: Cost, margin_gamma: Any) -> Loss:
 
 
 def _meant_alpha(loss: Loss, cost: Cost) -> Fraction:
-    """alpha of the costs; for a finished loss whose own alpha is the same double (0.1 and 1/10), that one."""
+    """alpha of the costs; the loss's own alpha if it rounds to the same double (0.1 and 1/10)."""
     own = loss.exact_alpha
     return own if own is not None and float(own) == cost.alpha else cost.exact_alpha
 
@@ -115,7 +115,7 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     """Base of the learners.
 
     Inside, scores are those of the positive class. ``decision_function`` and ``coef_`` follow scikit-learn: their
-    positive values speak for ``classes_[1]``. :class:`Classes` turns one into the other.
+    positive values favour ``classes_[1]``. :class:`Classes` turns one into the other.
     """
 
     loss: Any
@@ -228,7 +228,7 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         return self._score(self._read_features(X, reset=False))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Calibrated scores; threshold 0 is already right for the costs.
+        """Scores that are calibrated for your costs: the decision threshold is 0.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, from the inverse link of the uneven loss; only where it identifies them.
+        """Probabilities of the classes, by the inverse link of the loss; only if the loss identifies them.
 
         Parameters
         ----------
@@ -274,8 +274,7 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         return np.stack(self._classes.in_order(1 - positive, positive), axis=1)
 
 
-# -- for the tuning
-# -----------------------------------------------------------------------------------------------------
+# -- for the tuning ---------------------------------------------------------------------------------------------------
 
 
 def read_problem(learner: UnevenClassifier, X: Any, y: Any, sample_weight: Any) -> Problem:
@@ -307,8 +306,7 @@ def as_fitted_with(model: UnevenClassifier, **parameters: Any) -> Any:
     return other
 
 
-# -- reading
-# ------------------------------------------------------------------------------------------------------------
+# -- checks of the data -----------------------------------------------------------------------------------------------
 
 
 def read_weights(sample_weight: Any, count: int) -> np.ndarray:

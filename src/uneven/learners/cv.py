@@ -12,9 +12,10 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from uneven._inputs import Exact, brief
+from uneven._inputs import Exact
 from uneven.errors import LossError
 from uneven.learners.base import read_cost
+from uneven.learners.parameters import require_choice
 from uneven.learners.progress import Bar, progress
 from uneven.learners.tuning.folds import Split, splits
 from uneven.learners.tuning.gamma_path import GammaPath
@@ -171,8 +172,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         -------
         UnevenClassifierCV
         """
-        if self.rule not in RULES:
-            raise LossError(f"rule must be one of {', '.join(RULES)}, got {brief(self.rule)}")
+        require_choice("rule", self.rule, tuple(RULES))
         whole, steps, learner, prefix = read_parts(self)
         problem = read_data(X, y, sample_weight, steps, learner)
         X, y = indexable(X, y)
@@ -305,7 +305,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         return np.asarray(self._fitted().predict(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Calibrated scores; threshold 0 is already right for the costs.
+        """Scores that are calibrated for your costs: the decision threshold is 0.
 
         Parameters
         ----------
@@ -320,7 +320,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
 
     @available_if(_delegates("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, where the chosen loss identifies them.
+        """Probabilities of the classes, if the chosen loss identifies them.
 
         Parameters
         ----------

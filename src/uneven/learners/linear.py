@@ -18,7 +18,8 @@ from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.calibration import calibrated_loss
 from uneven.errors import LossError
-from uneven.learners.base import Problem, UnevenClassifier, learners_loss, read_cost
+from uneven.learners.base import Problem, learners_loss, read_cost
+from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import generator, require_choice, require_integer
 from uneven.learners.progress import progress
 from uneven.losses import Loss, Phi
@@ -32,7 +33,7 @@ from uneven.solvers.linear.solver import Settings
 from uneven.solvers.progress import silent
 
 
-class UnevenLinearClassifier(UnevenClassifier):
+class UnevenLinearClassifier(LinearScores):
     r"""A linear classifier that is right for your costs.
 
     With the score :math:`f_i = w^\top x_i + b` of the positive class, it minimises
@@ -159,6 +160,7 @@ class UnevenLinearClassifier(UnevenClassifier):
         cost, loss = self._make_loss()
         before = self._last_theta()
         problem = self._read(X, y, sample_weight)
+        self._remember(loss)
         objective = self._objective(problem, PairOfLosses.of(loss, self._factor()))
         convex = None
         if not objective.pair.convex:
@@ -173,7 +175,6 @@ class UnevenLinearClassifier(UnevenClassifier):
             theta=before if before is not None and before.size == objective.size else None,
             solver=self.solver,
         )
-        self._remember(loss)
         self._keep(solution, problem)
         self._warn(solution, objective)
         return self
@@ -216,13 +217,10 @@ class UnevenLinearClassifier(UnevenClassifier):
         """Coefficients of the last fit, as scores of the positive class."""
         if not self.warm_start or not hasattr(self, "coef_"):
             return None
-        theta = np.append(self.coef_.ravel(), self.intercept_).astype(np.float64)
-        return np.asarray(self._classes.turned(theta))
+        return self._theta().astype(np.float64)
 
     def _keep(self, solution: Solution, problem: Problem) -> None:
-        theta = self._classes.turned(solution.theta).astype(problem.X.dtype)
-        self.coef_ = theta[:-1].reshape(1, -1).copy()
-        self.intercept_ = theta[-1:].copy()
+        self._keep_theta(solution.theta.astype(problem.X.dtype))
         self.n_iter_ = max(solution.iterations, 1)
         self.objective_ = solution.value
         self.duality_gap_ = solution.duality_gap
@@ -242,9 +240,6 @@ class UnevenLinearClassifier(UnevenClassifier):
         else:
             return
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
-
-    def _score(self, X: Any) -> np.ndarray:
-        return np.asarray(self._classes.turned(np.asarray(X @ self.coef_[0]).ravel() + self.intercept_[0]))
 
 
 @lru_cache(maxsize=1024)
@@ -285,8 +280,8 @@ def fits_along_gamma(
                 if hasattr(reader, name):
                     setattr(model, name, getattr(reader, name))
         at = math.log(float(model.margin_gamma))
-        solution = follower.solve(objective, at, replace(model._settings(), progress=silent), solver=model.solver)
         model._remember(None)
+        solution = follower.solve(objective, at, replace(model._settings(), progress=silent), solver=model.solver)
         model._keep(solution, problem)
         model._warn(solution, objective)
         yield model

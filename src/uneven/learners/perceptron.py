@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_consistent_length
 from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.errors import CostError
-from uneven.learners.base import Problem, UnevenClassifier, read_weights
+from uneven.learners.base import Problem, read_weights
 from uneven.learners.classes import Classes
+from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import require_integer
 from uneven.learners.progress import progress
 from uneven.metrics.labels import positive_class, two_classes
@@ -22,7 +23,7 @@ from uneven.solvers.kernel.gram import squared_norms
 from uneven.solvers.online.perceptron import Examples, PerceptronState, one_pass, train
 
 
-class UnevenPerceptron(UnevenClassifier):
+class UnevenPerceptron(LinearScores):
     r"""The perceptron algorithm with uneven margins, for streams and for separable data.
 
     It visits one row after the other. If a positive row has a score of at most :math:`\tau_+ = 1`, or a negative row a
@@ -150,6 +151,7 @@ class UnevenPerceptron(UnevenClassifier):
         self._read_parameters()
         _, loss = self._make_loss()
         problem = self._read(X, y, sample_weight)
+        self._remember(loss)
         self._start(problem.X)
         training = train(
             self._examples(problem),
@@ -168,7 +170,6 @@ class UnevenPerceptron(UnevenClassifier):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self._remember(loss)
         return self._keep(separated=training.separated)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> UnevenPerceptron:
@@ -190,10 +191,10 @@ class UnevenPerceptron(UnevenClassifier):
         self._read_parameters()
         _, loss = self._make_loss()
         problem = self._read_batch(X, y, classes, sample_weight)
+        self._remember(loss)
         if not hasattr(self, "_state"):
             self._start(problem.X)
         one_pass(self._examples(problem), np.arange(problem.y.size), self._state)
-        self._remember(loss)
         return self._keep(separated=False)
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -255,11 +256,6 @@ class UnevenPerceptron(UnevenClassifier):
     def _keep(self, *, separated: bool) -> UnevenPerceptron:
         """Keep the weights to predict with. Weights that separate the data with their margins need no average."""
         state = self._state
-        weights = self._classes.turned(state.average() if self.average and not separated else state.weights)
-        self.coef_ = weights[:-1].reshape(1, -1).copy()
-        self.intercept_ = weights[-1:].copy()
+        self._keep_theta(state.average() if self.average and not separated else state.weights)
         self.n_iter_, self.n_updates_, self.t_ = state.passes, state.updates, state.rows_seen
         return self
-
-    def _score(self, X: Any) -> np.ndarray:
-        return np.asarray(self._classes.turned(np.asarray(X @ self.coef_[0]).ravel() + self.intercept_[0]))

@@ -1,4 +1,4 @@
-"""The one place from which a learner tells how far it is."""
+"""Progress of learners on stderr."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 def progress(verbose: object, name: str) -> Callable[[str], None]:
-    """A function that writes lines to stderr, or drops them."""
+    """A function that writes lines to stderr, or does nothing if ``verbose`` is false."""
 
     def write(line: str) -> None:
         sys.stderr.write(f"[{name}] {line}\n")
@@ -21,7 +21,10 @@ def _drop(line: str) -> None:
 
 
 class Bar:
-    """A bar on stderr for work in equal parts; ``verbose=None`` shows it on a terminal once the work is long."""
+    """A progress bar on stderr for work in equal parts.
+
+    With ``verbose=None`` it appears only on a terminal, and only if the work takes longer than ``LONG`` seconds.
+    """
 
     LONG = 5.0
     WIDTH = 30
@@ -42,7 +45,7 @@ class Bar:
         bar = "#" * filled + "-" * (self.WIDTH - filled)
         left = seconds * (self.total - self.done) / self.done
         line = f"[{self.name}] [{bar}] {self.done} of {self.total} {self.unit}, {seconds:.1f} s, {left:.1f} s to go"
-        # On a terminal the line is written over; elsewhere each is kept.
+        # On a terminal each line replaces the one before; in a file all lines are kept.
         end = "\n" if self.done == self.total or not sys.stderr.isatty() else ""
         sys.stderr.write(("\r" if sys.stderr.isatty() else "") + line + end)
         sys.stderr.flush()

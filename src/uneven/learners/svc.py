@@ -189,9 +189,9 @@ class UnevenSVC(UnevenClassifier):
         _, loss = self._make_loss()
         before = self._warm if self.warm_start and hasattr(self, "_warm") else None
         problem = self._read(X, y, sample_weight)
+        self._remember(loss)
         kernel = self._read_kernel(problem)
         self._fit(problem, kernel, gram(kernel, problem.X), before)
-        self._remember(loss)
         return self
 
     def _fit(
@@ -341,8 +341,8 @@ def fits_along_c(
     for C in Cs:
         model = copy.copy(learner).set_params(C=C)
         model._read_parameters()
-        model._fit(problem, kernel, K, before)
         model._remember(None)
+        model._fit(problem, kernel, K, before)
         before = model._warm
         del model._warm
         model.warm_start = False

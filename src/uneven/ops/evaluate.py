@@ -131,7 +131,7 @@ def evaluate(tree: Node, arithmetic: Arithmetic[V], t: V) -> V:
     values = [t]
     for method, extra, registers in _program(tree):
         if method == "where":
-            values.append(arithmetic.where(*extra, t, value))
+            values.append(arithmetic.where(extra[0], t, value))
         elif method == "keep":
             values.append(values[registers[0]])
         elif method == "rational_power":

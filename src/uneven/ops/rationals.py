@@ -6,7 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import NoReturn
 
-from uneven.expression.algebra import call, holds, power
+from uneven.expression.algebra import holds, power
+from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import Node, Number, Where
 from uneven.ops.evaluate import evaluate
 
@@ -46,7 +47,10 @@ class _Rationals:
         return self.rational_power(x, y)
 
     def call(self, name: str, *arguments: Fraction) -> Fraction:
-        return _rational(call(name, *map(Number, arguments)))
+        exact = FUNCTIONS[name].exact_value(*arguments)
+        if exact is None:
+            raise NotRational(name)
+        return exact
 
     def where(self, node: Where, t: Fraction, value: Callable[[Node, Fraction], Fraction]) -> Fraction:
         chosen = node.yes if holds(node.op, value(node.left, t), value(node.right, t)) else node.no

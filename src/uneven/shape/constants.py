@@ -124,7 +124,7 @@ class _Constants:
             if _sign(x) == 0:
                 raise NotRational("step of a number that tends to 0")
             return ONE if _sign(x) > 0 else ZERO
-        return call(name, x)
+        return call("log", add(ONE, x)) if name == "log1p" else call(name, x)  # log1p(1) is log(2)
 
     def where(self, node: Where, t: Constant, value: Callable[[Node, Constant], Constant]) -> Constant:
         left, right = value(node.left, t), value(node.right, t)

@@ -15,6 +15,7 @@ from uneven.ops.floats import plain_values
 from uneven.shape.pieces import Undecidable, beside, kinks, slope_beside
 
 
+@lru_cache(maxsize=1024)
 def is_piecewise_linear(tree: Node) -> bool:
     """Whether a function is made of straight pieces; it may jump between them.
 

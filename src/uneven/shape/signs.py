@@ -1,12 +1,12 @@
-"""Trees that are never negative, by their structure and their exact limits: sound, not complete."""
+"""Sign and direction of a tree, by its structure and its exact limits: sound, not complete."""
 
 from __future__ import annotations
 
 import math
 from functools import lru_cache
 
-from uneven.expression.algebra import is_nonnegative
-from uneven.expression.tree import Add, Mul, Neg, Node, Number, Pow, Where
+from uneven.expression.algebra import is_nonnegative, is_positive
+from uneven.expression.tree import Add, Call, Inv, Mul, Neg, Node, Number, Pow, T, Where, depends_on_t
 from uneven.shape import monotone
 from uneven.shape.constants import constant_limit, constant_sign
 
@@ -25,6 +25,64 @@ def never_negative(tree: Node) -> bool:
     return is_nonnegative(tree) or _sign(tree) > 0
 
 
+@lru_cache(maxsize=1024)
+def direction(node: Node) -> int | None:
+    """RISING, FALLING or CONSTANT in t, as in :mod:`~uneven.shape.monotone`, with signs that follow from limits too.
+
+    Examples
+    --------
+    >>> from uneven.expression import parse, simplify
+    >>> from uneven.shape.signs import direction
+    >>> direction(simplify(parse("(1 - 2*atan(t)/pi)**2")))
+    -1
+    """
+    found = monotone.direction(node)
+    if found is not None:
+        return found
+    match node:
+        case Neg(argument):
+            kind = direction(argument)
+            return None if kind is None else -kind
+        case Add():
+            return _joined([direction(term) for term in node.children])
+        case Mul():
+            return _direction_of_product(node.children)
+        case Pow(base, Number(exponent)) if exponent > 0 and never_negative(base):
+            return direction(base)
+        case Inv(argument) if is_positive(argument):
+            kind = direction(argument)
+            return None if kind is None else -kind
+        case Call("max" | "min", arguments):
+            return _joined([direction(argument) for argument in arguments])
+        case Call(name, (argument,)):
+            outer, inner = monotone.direction(Call(name, T)), direction(argument)
+            return None if outer is None or inner is None else outer * inner
+    return None
+
+
+def _direction_of_product(factors: tuple[Node, ...]) -> int | None:
+    """Only the sizes of the factors move; the sign of a factor does not matter if all others are constant."""
+    varying = [factor for factor in factors if depends_on_t(factor)]
+    signs = [_sign(factor) for factor in factors if len(varying) > 1 or not depends_on_t(factor)]
+    if 0 in signs:
+        return None
+    kinds = []
+    for factor in varying:
+        kind = direction(factor)
+        size = _sign(factor) if len(varying) > 1 else 1
+        kinds.append(None if kind is None else kind * size)
+    moved = _joined(kinds)
+    negative = sum(sign < 0 for sign in signs) % 2 == 1
+    return moved if moved is None or not negative else -moved
+
+
+def _joined(kinds: list[int | None]) -> int | None:
+    if None in kinds:
+        return None
+    moving = set(kinds) - {monotone.CONSTANT}
+    return monotone.CONSTANT if not moving else moving.pop() if len(moving) == 1 else None
+
+
 def _sign(node: Node) -> int:
     """1 if the tree is never negative, -1 if never positive, 0 if that is not seen."""
     found = monotone.sign(node)
@@ -37,9 +95,9 @@ def _sign(node: Node) -> int:
             result = 1
             for factor in node.children:
                 result *= _sign(factor)
-            return result
+            return result or _by_limit(node)
         case Add():
-            return _common([_sign(term) for term in node.children])
+            return _common([_sign(term) for term in node.children]) or _by_limit(node)
         case Pow(base, Number(exponent)) if exponent > 0 and _sign(base) > 0:
             return 1
         case Where(_, _, _, yes, no):
@@ -53,11 +111,11 @@ def _common(signs: list[int]) -> int:
 
 def _by_limit(node: Node) -> int:
     """A function that falls is never below its limit at infinity and never above the one at minus infinity."""
-    falls = monotone.direction(node)
-    if falls not in (monotone.FALLING, monotone.RISING):
+    moves = direction(node)
+    if moves not in (monotone.FALLING, monotone.RISING):
         return 0
     for sign in (1, -1):
-        limit = constant_limit(node, -falls * sign)
+        limit = constant_limit(node, -moves * sign)
         if limit is None:
             continue
         value = int(math.copysign(1, limit)) if isinstance(limit, float) else constant_sign(limit)

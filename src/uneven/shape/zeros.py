@@ -27,6 +27,7 @@ MAX_ZEROS = 100  # of one scanned tree: the ones nearest to 0
 _MAX_DIPS = 40
 _GRID = 2048  # points of one vectorised refinement step
 _MAX_ROUNDS = 30
+_MAX_CASES = 300  # formulas of a tree with branches, each of which is solved by itself
 
 
 class Zero(NamedTuple):
@@ -85,10 +86,21 @@ def _without_scan(tree: Node) -> tuple[Zero, ...] | None:
     polynomial = as_polynomial(tree)
     if polynomial is not None:
         return tuple(Zero(point, source is None, source or tree) for point, source in real_roots(polynomial))
+    if _cases(tree) > _MAX_CASES:
+        return None
     piecewise = _piecewise_terms(tree)
     # Two terms with branches would multiply the cases.
     found = _joined(_branches(tree, piecewise[0])) if len(piecewise) == 1 else None
     return None if found is None else tuple(zero for zero in found if _vanishes(tree, zero))
+
+
+@lru_cache(maxsize=4096)
+def _cases(tree: Node) -> int:
+    """How many formulas a tree has, if each choice doubles them: nested abs have 2**depth."""
+    choices = _choices(tree)
+    if choices:
+        return sum(map(_cases, choices))
+    return max(map(_cases, tree.children), default=1)
 
 
 def _joined(trees: Iterable[Node]) -> tuple[Zero, ...] | None:

@@ -68,5 +68,5 @@ def is_hinge(loss: Any) -> bool:
         return False
     try:
         return polygon(phi(loss).tree) == _HINGE
-    except UnevenError:  # whoever fits it says what is wrong
+    except UnevenError:  # it is no loss at all; its fit will say why
         return False

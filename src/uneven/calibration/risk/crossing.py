@@ -80,6 +80,8 @@ def _zero(solver: HalfLineSolver, low: float, high: float, pause: Callable[[], N
             break
         low, high = (logit, high) if value > 0 else (low, logit)
         step = logit - value / slope if slope < 0 else math.nan
+        if abs(step - logit) <= 4e-16 * max(1.0, abs(logit)):  # this point is an end of the bracket by now
+            break
         following = step if low < step < high else 0.5 * (low + high)
         if abs(following - logit) <= 2e-16 * max(1.0, abs(logit)):
             break

@@ -1,4 +1,4 @@
-"""Splits in which both classes can be learnt, or one sentence that says why there are none."""
+"""Splits for cross-validation in which both classes can be learnt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from uneven._inputs import brief
 from uneven.errors import CostError
 
-#: Folds unless something else is asked for.
+#: Default number of folds.
 _FOLDS = 5
 
 Split = tuple[np.ndarray, np.ndarray]
@@ -21,8 +21,8 @@ Split = tuple[np.ndarray, np.ndarray]
 def splits(cv: Any, X: Any, labels: np.ndarray, classes: np.ndarray, groups: Any) -> list[Split]:
     """Pairs of train and test rows.
 
-    A number of folds larger than the rarer class is reduced to its size, with a warning; any other cv is used as it
-    is, and refused if a training part lacks a class.
+    A number of folds larger than the rarer class is reduced to its size, with a warning. Any other ``cv`` is used as it
+    is; it is rejected if a training part lacks a class.
     """
     counts = [int((labels == label).sum()) for label in classes]
     rare, names = int(np.argmin(counts)), classes.tolist()

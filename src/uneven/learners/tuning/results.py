@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def cv_results(params: list[dict[str, Any]], columns: list[Column]) -> dict[str, Any]:
-    """Times, parameters, scores per split, their mean, scatter and rank; unfinished splits are NaN and left out."""
+    """Times, parameters, and scores with their mean, scatter and rank; unfinished splits (NaN) do not count."""
     results: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # the mean of nothing is NaN

@@ -1,7 +1,7 @@
-"""How to choose a candidate from its costs in cross-validation: the argmin overfits where folds are few and small.
+"""How to choose a candidate by its costs in cross-validation.
 
-Each rule takes a :class:`Table` and returns the index of a candidate. Ties go to the gamma nearest 1, then to the
-smaller C.
+The smallest mean cost overfits if folds are few and small; most rules guard against that. Each rule takes a
+:class:`Table` and returns the index of a candidate. Ties go to the gamma nearest 1, then to the smaller C.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FEW = 3
 
 @dataclass(frozen=True)
 class Table:
-    """Costs of candidates in splits, with what distinguishes them.
+    """The costs of all candidates in all splits, with their gamma, C and path.
 
     Attributes
     ----------
@@ -43,11 +43,11 @@ class Table:
 
     @property
     def distance(self) -> np.ndarray:
-        """From gamma = 1."""
+        """Distance of each gamma from 1, in log gamma."""
         return np.abs(np.log(self.gammas))
 
     def least(self, values: np.ndarray, among: np.ndarray | None = None) -> int:
-        """Candidate of the least value; of equal ones (to rounding) the gamma nearest 1, then the smaller C."""
+        """The candidate of the smallest value; among ties (up to rounding) the gamma nearest 1, then the smaller C."""
         chosen = np.arange(values.size) if among is None else np.flatnonzero(among)
         least = values[chosen].min()
         tied = chosen[values[chosen] <= least + 1e-12 * max(1.0, abs(least))]
@@ -55,13 +55,13 @@ class Table:
         return int(tied[order[0]])
 
     def nearest(self, path: int, log_gamma: float) -> int:
-        """Candidate of a path whose gamma is nearest to a wish."""
+        """The candidate of a path whose log gamma is nearest to the one asked for."""
         far = np.abs(np.log(self.gammas) - log_gamma)
         return self.least(np.where(self.paths == path, far, np.inf))
 
 
 def standard_error(costs: np.ndarray) -> np.ndarray:
-    """Of the mean over splits, from their scatter; 0 for a single split."""
+    """Standard error of the mean over splits, from their scatter; 0 for a single split."""
     splits = costs.shape[1]
     if splits < 2:
         return np.zeros(costs.shape[0])
@@ -69,12 +69,12 @@ def standard_error(costs: np.ndarray) -> np.ndarray:
 
 
 def best(table: Table) -> int:
-    """The least mean cost."""
+    """The smallest mean cost."""
     return table.least(table.mean)
 
 
 def one_standard_error(table: Table) -> int:
-    """Of all within one standard error of the least mean cost, the gamma nearest 1 (then the least cost)."""
+    """The gamma nearest 1 among all within one standard error of the smallest mean cost; then the smallest cost."""
     at = best(table)
     near = table.mean <= table.mean[at] + table.standard_error[at]
     nearest = table.distance[near].min()
@@ -82,7 +82,7 @@ def one_standard_error(table: Table) -> int:
 
 
 def smoothed(table: Table) -> int:
-    """The least mean cost after each path is averaged with its neighbours, with weights 1, 2, 1."""
+    """The smallest mean cost after averaging each gamma with its two neighbours, with weights 1, 2, 1."""
     values = table.mean.copy()
     for path in np.unique(table.paths):
         at = np.flatnonzero(table.paths == path)
@@ -93,9 +93,10 @@ def smoothed(table: Table) -> int:
 
 
 def shrunk(table: Table) -> int:
-    """The least mean cost, its log gamma shrunk towards 0 by how uncertain its gain over gamma nearest 1 is.
+    """The smallest mean cost, with its log gamma shrunk towards 0; more if its gain is uncertain.
 
-    With gain d and its standard error e over the splits (paired), the factor is max(0, 1 - (e/d)^2).
+    The gain d is over the gamma nearest 1. With its standard error e over the splits (paired), log gamma is multiplied
+    by max(0, 1 - (e/d)^2).
     """
     at = best(table)
     path = int(table.paths[at])
@@ -107,7 +108,7 @@ def shrunk(table: Table) -> int:
 
 
 def averaged(table: Table) -> int:
-    """The geometric mean of the best few gammas of the best candidate's path."""
+    """The geometric mean of the three best gammas on the path of the best candidate."""
     path = int(table.paths[best(table)])
     inside = np.flatnonzero(table.paths == path)
     few = inside[np.lexsort((table.distance[inside], table.mean[inside]))[:_FEW]]

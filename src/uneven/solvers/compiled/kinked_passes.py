@@ -26,7 +26,7 @@ from uneven.solvers.compiled.passes import (
 
 @njit(**ANY_ORDER)
 def _margins(y: Any, scales: Any, kinks: Any, t: Any, lo: int, n: int, out: Any) -> None:
-    """Margins of rows. A margin exactly at a kink is moved to the next number on the left, where phi has a slope."""
+    """Margins of rows. A margin exactly at a kink is moved to the next number on its left, where phi has a slope."""
     for i in range(n):
         label = y[lo + i]
         m = scales[label] * t[lo + i]

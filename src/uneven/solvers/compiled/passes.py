@@ -19,7 +19,7 @@ from uneven.solvers.compiled.options import ANY_ORDER
 
 #: Bytes of a block of rows. Each block is read twice, the second time from the cache.
 _BLOCK_BYTES = 1 << 17
-#: Rows of a block at most.
+#: Most rows of a block.
 MOST_ROWS = 1024
 
 
@@ -55,7 +55,7 @@ def row_factor(y: Any, s: Any, weights: Any, i: int) -> float:
 
 @njit(**ANY_ORDER)
 def losses(phi: Any, y: Any, s: Any, weights: Any, scales: Any, lo: int, n: int, work: Any) -> float:
-    """Sum of the losses of n rows from lo on with scores work[0], which their slopes in the score replace."""
+    """Sum of the losses of n rows from lo on. Their scores are in work[0]; slopes in the score replace them."""
     for i in range(n):
         work[0, i] *= scales[y[lo + i]]
     call_first(phi[1], n, work[0].ctypes.data, work[1].ctypes.data, work[2].ctypes.data)

@@ -54,7 +54,7 @@ def _smaller(typing_context: Any, x: Any, y: Any) -> Any:
 
 @njit(**ANY_ORDER_FINITE)
 def _extremes(g: Any, up: Any, down: Any) -> Any:
-    """Greatest gradient that can rise, where it is, and least gradient that can fall."""
+    """Largest gradient among the b_i that can rise, its index, and the smallest among those that can fall."""
     most, least, at = -BAR, BAR, 0
     for lo in range(0, g.size, _CHUNK):
         part, rises, falls = g[lo : lo + _CHUNK], up[lo : lo + _CHUNK], down[lo : lo + _CHUNK]
@@ -89,7 +89,7 @@ def _move(g: Any, up: Any, down: Any, first: Any, second: Any, step: float) -> A
 
 @njit(**ANY_ORDER_FINITE)
 def _place(g: Any, up: Any, lo: int, most: float) -> int:
-    """Index of the greatest in the chunk at lo."""
+    """Index of the largest entry in the chunk that starts at lo."""
     for k in range(lo, min(lo + _CHUNK, g.size)):
         if g[k] + up[k] == most:
             return k

@@ -46,7 +46,7 @@ class Lagrangian:
         used = self.jumps > 0
         self.sigma = width * float(np.min(np.abs(self.kinks[used]) / self.jumps[used], initial=1.0))
         kernels = objective.pair.kernels
-        straight = objective.pair.polygons  # then compiled code needs no function, which address 0 says
+        straight = objective.pair.polygons  # then compiled code calls no function, and its address is 0
         self.first = np.zeros(2, dtype=np.int64) if straight else objective.pair.addresses
         self.second = np.array([0 if straight else kernel.second_address for kernel in kernels], dtype=np.int64)
         # Left of all kinks a polygon is a line, described by its value and slope at 0.
@@ -245,7 +245,7 @@ class Lagrangian:
             support += moved[1]
             # Rounding may leave the sum of slopes slightly off 0: lower the bound by what that can cost.
             constant -= abs(support[-1]) * (1 + abs(self.theta[-1]))
-        return value, constant - float(support[:-1] @ support[:-1]) / (2 * self.penalty)
+        return value, float(constant) - float(support[:-1] @ support[:-1]) / (2 * self.penalty)
 
     def _balanced(self, excess: float) -> tuple[float, np.ndarray] | None:
         """Move slopes at kinks until all slopes sum to 0.
@@ -259,7 +259,7 @@ class Lagrangian:
             jumps = self.jumps[:, j].astype(slopes.dtype)
             inside = np.flatnonzero((slopes > 0) & (slopes < jumps[objective.y]))
             y = objective.y[inside]
-            weight = objective.factors(inside) * objective.pair.scales[y]  # of a slope in the sum
+            weight = objective.factors(inside) * objective.pair.scales[y]  # factor of a slope in the sum
             u = slopes[inside].astype(np.float64)
             room = np.where(weight * excess < 0, self.jumps[y, j] - u, -u)
             moves.append((j, inside, weight, room))

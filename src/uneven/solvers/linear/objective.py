@@ -29,6 +29,7 @@ _COUNTS_AS_ZERO = 1e-6
 
 
 def _name(phi: Phi) -> str:
+    """A phi as messages name it."""
     return repr(phi.name or phi.text)
 
 
@@ -64,31 +65,34 @@ class PairOfLosses:
     @cached_property
     def convex(self) -> bool:
         """Whether both phis are known to be convex."""
-        return self.why_not_convex() is None
+        return self.why_not_convex is None
 
     @cached_property
     def kinked(self) -> bool:
         """Whether a phi has a kink."""
-        return self.why_not_smooth() is not None
+        return self.why_not_smooth is not None
 
     @cached_property
     def polygons(self) -> bool:
         """Whether both phis are made of straight pieces."""
         return all(is_piecewise_linear(phi.tree) for phi in self.phis)
 
-    @property
+    @cached_property
     def names(self) -> str:
-        """The phis as a message names them."""
+        """Both phis as messages name them."""
         return " and ".join(dict.fromkeys(map(_name, reversed(self.phis))))
 
+    @cached_property
     def why_not_convex(self) -> str | None:
         """None, or which phi is not known to be convex."""
         return next((f"{_name(phi)} is not known to be convex" for phi in self.phis if not phi.convex), None)
 
+    @cached_property
     def why_not_smooth(self) -> str | None:
         """None, or which phi has a kink and where."""
         return next((f"{_name(phi)} has a kink at t = {phi.kinks[0]:g}" for phi in self.phis if phi.kinks), None)
 
+    @cached_property
     def why_not_straight(self) -> str | None:
         """None if both phis are straight pieces that meet at kinks; else which is not."""
         for phi in self.phis:
@@ -214,7 +218,10 @@ class Objective:
         return self.completed(summed_squares(block, count, self.size, self.design.rows_per_block))
 
     def completed(self, hessian: np.ndarray) -> np.ndarray:
-        """Add the penalty to the second derivatives of the losses; an intercept that is not fitted gets row (0, 1)."""
+        """Add the penalty to the second derivatives of the losses.
+
+        If the intercept is not fitted, its row and column become those of the identity.
+        """
         hessian[np.diag_indices(self.size - 1)] += self.penalty
         if not self.fit_intercept:
             hessian[-1, :] = hessian[:, -1] = 0.0
@@ -239,7 +246,7 @@ class Objective:
         return replace(self, design=self.design.some(chosen), y=self.y[chosen], sample_weight=weight)
 
     def sample(self, count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Random rows, and how many rows each stands for. Classes keep their shares, but a rare one is kept."""
+        """Random rows, and how many rows each stands for. Classes keep their shares, but a rare one gets more."""
         chosen, factors = [], []
         total = self.y.size
         for label in (0, 1):
@@ -247,7 +254,7 @@ class Objective:
             if not members.size:
                 continue
             wanted = min(members.size, max(count * members.size // total, min(count // 4, members.size)))
-            # One random row from each of many equal ranges: they come sorted and without repetition.
+            # One random row from each of many equal ranges: they come sorted, and seldom twice.
             at = ((np.arange(wanted) + random.random(wanted)) * (members.size / wanted)).astype(np.int64)
             chosen.append(members[np.minimum(at, members.size - 1)])
             factors.append(np.full(wanted, members.size / wanted))

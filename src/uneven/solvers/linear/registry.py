@@ -11,7 +11,7 @@ from uneven.errors import LossError
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.solver import Solver
 
-#: Lets the library choose.
+#: The value of ``solver`` that lets the library choose.
 AUTO = "auto"
 
 _added: dict[str, Solver] = {}
@@ -62,15 +62,15 @@ def chosen(name: str, objective: Objective) -> Solver:
     Of two that are preferred equally, the first in alphabetical order is taken.
     """
     known = solvers()
+    if name != AUTO and name not in known:
+        raise LossError(f"solver must be one of {', '.join(names())}, got {name!r}")
     reasons = {key: solver.accepts(objective) for key, solver in known.items()}
     fitting = [key for key, reason in reasons.items() if reason is None]
-    if name == AUTO:
-        if not fitting:
-            raise LossError(f"no solver accepts this objective: {'; '.join(filter(None, reasons.values()))}")
+    if name == AUTO and fitting:
         return known[max(fitting, key=lambda key: known[key].preference(objective))]
-    if name not in known:
-        raise LossError(f"solver must be one of {', '.join(names())}, got {name!r}")
-    if reasons[name] is not None:
-        others = " or ".join(repr(key) for key in (AUTO, *fitting))
-        raise LossError(f"{reasons[name]}; solver={others} would work")
-    return known[name]
+    if name == AUTO:
+        raise LossError(f"no solver accepts this objective: {'; '.join(filter(None, reasons.values()))}")
+    if reasons[name] is None:
+        return known[name]
+    others = " or ".join(repr(key) for key in (AUTO, *fitting))
+    raise LossError(f"{reasons[name]}; solver={others} would work")

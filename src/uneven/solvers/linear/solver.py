@@ -11,7 +11,8 @@ from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.progress import Progress, silent
 
-#: Preferences of ``solver="auto"``: used only if no other solver accepts; works for its whole class; fastest here.
+#: How much ``solver="auto"`` prefers a solver: only if no other accepts; good for everything it accepts; faster than
+#: the general solvers for this objective.
 LAST_RESORT, GENERAL, FASTEST = 0, 1, 2
 
 
@@ -24,7 +25,7 @@ class Settings:
     tol : float
         The value must be within this fraction of the optimum.
     max_iter : int
-        Most steps.
+        Largest number of steps.
     random : Generator
         Draws the rows of a sample, or the order in which rows are visited.
     progress : callable

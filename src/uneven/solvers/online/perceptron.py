@@ -82,7 +82,7 @@ class Training:
 
 
 def one_pass(examples: Examples, order: np.ndarray, state: PerceptronState) -> tuple[int, float]:
-    """Visit the rows in an order and update the state; the number of updates and the loss before each, summed."""
+    """Visit the rows in an order and update the state; returns the number of updates and the sum of the losses."""
     from uneven.solvers.compiled import perceptron_passes
 
     X = examples.X

@@ -21,7 +21,7 @@ def prove_transversal(attempt: Attempt) -> Proof:
         raise NotShown("no change of the better side was seen")
     order = _order_of_sides(attempt)
     mirror = attempt.rules.mirrored_at()
-    low, high, signs = _enclosed(attempt, guess if mirror is None else mirror)
+    low, high, signs = _enclosed(attempt, guess) if mirror is None else _around_tie(attempt, mirror)
     if order and attempt.rules.descends_at_zero():
         once: list[Step] = [Descent(), *attempt.halves()]
     else:
@@ -65,17 +65,32 @@ def _enclosed(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction, li
     return low, high, attempt.ordered_at(low, 1) + attempt.ordered_at(high, -1)
 
 
-def _bisected(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction]:
-    """A wider bracket with proved signs, narrowed until it is as small as asked for."""
-    room = min(guess, 1 - guess)
+def _around_tie(attempt: Attempt, tie: Fraction) -> tuple[Fraction, Fraction, list[Step]]:
+    """Etas on both sides of an eta at which A = B is known: they need not be close to it."""
+    try:
+        low, high = attempt.bracket(tie)
+        return low, high, attempt.ordered_at(low, 1) + attempt.ordered_at(high, -1)
+    except NotShown:
+        low, high = _wide_bracket(attempt, tie)
+    return low, high, attempt.ordered_at(low, 1) + attempt.ordered_at(high, -1)
+
+
+def _wide_bracket(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction]:
+    """The first of wider and wider brackets at whose ends the signs of A - B are proved."""
     width = attempt.precision
     while True:
         width *= 100
-        low, high = attempt.bracket(guess, width * room)
+        low, high = attempt.bracket(guess, width * min(guess, 1 - guess))
         if width > 1 or low <= 0 or high >= 1:
             raise NotShown(f"the signs of A - B close to eta = {float(guess):.12g} were not proved")
         if _is_ordered(attempt, low, 1) and _is_ordered(attempt, high, -1):
-            break
+            return low, high
+
+
+def _bisected(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction]:
+    """A wider bracket with proved signs, narrowed until it is as small as asked for."""
+    room = min(guess, 1 - guess)
+    low, high = _wide_bracket(attempt, guess)
     while high - low > attempt.precision * room:
         fifth = (high - low) / 5
         middle = simplest_between(low + 2 * fifth, high - 2 * fifth)

@@ -32,7 +32,7 @@ _SAMPLE_SHARE = 0.05
 def accepts(objective: Objective) -> str | None:
     """Convex losses with kinks."""
     pair = objective.pair
-    reason = pair.why_not_convex() or (None if pair.kinked else f"{pair.names} is smooth")
+    reason = pair.why_not_convex or (None if pair.kinked else f"{pair.names} is smooth")
     return f"solver={_NAME!r} needs a convex loss with a kink, but {reason}" if reason else None
 
 
@@ -88,11 +88,11 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     return Solution(
         theta=best_theta,
         value=best_value,
-        converged=gap <= tol * best_value,
+        converged=bool(gap <= tol * best_value),
         status=status,
         iterations=steps,
-        suboptimality=gap,
-        duality_gap=gap,
+        suboptimality=float(gap),
+        duality_gap=float(gap),
         stats={"outer": float(outer)},
     )
 

@@ -34,7 +34,7 @@ _FEW = 0.07
 def accepts(objective: Objective) -> str | None:
     """Convex losses of straight pieces with a kink for each class, CSR matrices, and a penalty."""
     pair = objective.pair
-    reason = pair.why_not_convex() or pair.why_not_straight()
+    reason = pair.why_not_convex or pair.why_not_straight
     if reason:
         return f"solver={_NAME!r} needs a convex loss made of straight pieces with kinks, but {reason}"
     if not isinstance(objective.design, SparseRows):
@@ -146,11 +146,11 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     return Solution(
         theta=best_theta,
         value=best_value,
-        converged=gap <= tol * best_value,
+        converged=bool(gap <= tol * best_value),
         status=status,
         iterations=iteration,
-        suboptimality=gap,
-        duality_gap=gap,
+        suboptimality=float(gap),
+        duality_gap=float(gap),
     )
 
 

@@ -19,7 +19,7 @@ _FASTEST_WORK = 5e7
 
 def accepts(objective: Objective) -> str | None:
     """Smooth convex losses, up to 20,000 columns."""
-    reason = objective.pair.why_not_convex() or objective.pair.why_not_smooth()
+    reason = objective.pair.why_not_convex or objective.pair.why_not_smooth
     if reason:
         return f"solver={_NAME!r} needs a smooth convex loss, but {reason}"
     if objective.size > _MOST_COLUMNS:

@@ -29,7 +29,7 @@ _MORE_ROWS, _SAMPLE_WORK = 40_000, 1e8
 
 def accepts(objective: Objective) -> str | None:
     """Smooth losses, and losses that are not convex."""
-    reason = objective.pair.why_not_smooth() if objective.pair.convex else None
+    reason = objective.pair.why_not_smooth if objective.pair.convex else None
     return f"solver={_NAME!r} needs a smooth loss, or one that is not convex, but {reason}" if reason else None
 
 

@@ -1,0 +1,156 @@
+"""F = a L1 + b L-1 with exact rational weights: its formulas, and enclosures of F and its derivatives on cells.
+
+A cell is a closed interval of t with rational or infinite ends.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+from uneven.errors import ExpressionError
+from uneven.expression import Node, derivative
+from uneven.expression.algebra import add, mul
+from uneven.expression.tree import Number
+from uneven.losses.partial import Partial
+from uneven.ops.balls import Interval, Undefined, above, combination, enclose_interval, interval, precision
+from uneven.ops.rationals import exact_value
+from uneven.shape.continuity import is_continuous
+from uneven.shape.factored import factored
+from uneven.shape.guards import guarded
+from uneven.shape.piece_on_cell import formula_inside
+
+End = Fraction | float  # of a cell; a float here is an infinity
+Level = Fraction | None  # None: the value of F at 0
+Pair = tuple[Fraction, Fraction]
+
+_ZERO = Fraction(0)
+POSITIVE, NEGATIVE, DIFFERENCE = (Fraction(1), _ZERO), (_ZERO, Fraction(1)), (Fraction(1), Fraction(-1))
+
+
+def at(eta: Fraction) -> Pair:
+    """The weights of C(eta, .)."""
+    return eta, 1 - eta
+
+
+class Formulas:
+    """Formulas and enclosures of F for one loss, at one precision."""
+
+    def __init__(self, positive: Partial, negative: Partial, bits: int) -> None:
+        self.partials = (positive, negative)
+        self.bits = bits
+        # Without their weights, which go to those of F: a weight that binary cannot hold would blur signs.
+        first, second = (guarded(Partial(partial.function, inner=partial.inner).tree) for partial in self.partials)
+        self._trees = [(first, second)]
+        self._enclosed = lru_cache(maxsize=65536)(self._enclose)
+        self._merged = lru_cache(maxsize=1024)(self._merge)
+        self._exactly_at = lru_cache(maxsize=4096)(self._exact_pair)
+        self.wanted = lru_cache(maxsize=1024)(self._enclose_level)
+
+    def scaled(self, weights: Pair) -> Pair:
+        """What multiplies phi(scale * t) in F."""
+        return weights[0] * self.partials[0].weight, weights[1] * self.partials[1].weight
+
+    def trees(self, order: int) -> tuple[Node, Node]:
+        """Both functions or their derivatives of this order; :class:`Undefined` if one is too large."""
+        while len(self._trees) <= order:
+            first, second = self._trees[-1]
+            try:
+                self._trees.append((factored(derivative(first)), factored(derivative(second))))
+            except ExpressionError:
+                raise Undefined("a derivative is too large") from None
+        return self._trees[order]
+
+    def _enclose(self, order: int, which: int, low: End, high: End) -> Interval:
+        return self.on_cell(self.trees(order)[which], order, low, high)
+
+    def on_cell(self, tree: Node, order: int, low: End, high: End) -> Interval:
+        if order > 0 and low < high:  # a slope need not exist at the ends
+            piece = formula_inside(tree, low, high)
+            tree = tree if piece == tree else factored(piece)
+        with precision(self.bits):
+            cell = interval(low, high)
+        return enclose_interval(tree, cell, bits=self.bits)
+
+    def enclosure(self, order: int, weights: Pair, low: End, high: End) -> Interval:
+        """The derivative of F of this order on a cell; :class:`Undefined` if it may not exist there."""
+        merged = self._merged(order, weights)
+        if merged is not None:
+            return self.on_cell(merged, order, low, high)
+        factors = self.scaled(weights)
+        used = [k for k in (0, 1) if factors[k] != 0]
+        terms = tuple(self._enclosed(order, k, low, high) for k in used)
+        return combination(tuple(factors[k] for k in used), terms, bits=self.bits)
+
+    def _merge(self, order: int, weights: Pair) -> Node | None:
+        """F or its derivative as one tree, where like terms of both partial losses have met in it."""
+        trees = self.trees(order)
+        if 0 in weights:
+            return None
+        try:
+            whole = add(*(mul(Number(factor), tree) for factor, tree in zip(self.scaled(weights), trees, strict=True)))
+        except ExpressionError:  # too large
+            return None
+        return whole if whole.size < sum(tree.size for tree in trees) else None
+
+    def _exact_pair(self, t: Fraction) -> tuple[Fraction | None, Fraction | None]:
+        first, second = self.trees(0)
+        return exact_value(first, t), exact_value(second, t)
+
+    def exact_at(self, weights: Pair, t: Fraction) -> Fraction | None:
+        """F at a point, if it is rational."""
+        total = _ZERO
+        for factor, value in zip(self.scaled(weights), self._exactly_at(t), strict=True):
+            if factor != 0:
+                if value is None:
+                    return None
+                total += factor * value
+        return total
+
+    def upper_at(self, weights: Pair, t: Fraction) -> Fraction:
+        """A rational at or above F at a point."""
+        exact = self.exact_at(weights, t)
+        return above(self.enclosure(0, weights, t, t).hi) if exact is None else exact
+
+    def upper_affine(self, eta: Fraction, t: Fraction) -> Fraction:
+        """A rational at or above C(eta, t) that is affine in eta for a given t."""
+        return sum((w * self.upper_at(unit, t) for w, unit in ((eta, POSITIVE), (1 - eta, NEGATIVE))), _ZERO)
+
+    def is_at_least(self, weights: Pair, t: Fraction, level: Level) -> bool:
+        """F(t) >= level."""
+        if level is None and t == 0:
+            return True
+        exact, wanted = self.exact_at(weights, t), self.exact_level(weights, level)
+        if exact is not None and wanted is not None:
+            return exact >= wanted
+        return self.clears(weights, self.enclosure(0, weights, t, t), level)
+
+    def exact_level(self, weights: Pair, level: Level) -> Fraction | None:
+        return self.exact_at(weights, _ZERO) if level is None else level
+
+    def clears(self, weights: Pair, enclosed: Interval, level: Level) -> bool:
+        return bool(enclosed.lo >= self.wanted(weights, level).hi)
+
+    def _enclose_level(self, weights: Pair, level: Level) -> Interval:
+        if level is None:
+            return self.enclosure(0, weights, _ZERO, _ZERO)
+        with precision(self.bits):
+            return interval(level, level)
+
+    # Continuity: only then do slopes speak about values, and curvatures about slopes.
+
+    @cached_property
+    def both_continuous(self) -> tuple[bool, bool]:
+        first, second = map(is_continuous, self.trees(0))
+        return first, second
+
+    def is_continuous(self, weights: Pair) -> bool:
+        """F surely has no jump."""
+        return all(known or weight == 0 for known, weight in zip(self.both_continuous, weights, strict=True))
+
+    def has_no_kink_inside(self, low: End, high: End) -> bool:
+        """Whether the slopes are continuous strictly inside an interval."""
+        try:
+            return all(is_continuous(formula_inside(tree, low, high)) for tree in self.trees(1))
+        except (Undefined, ExpressionError):
+            return False

@@ -1,0 +1,175 @@
+"""The kernel SVM's solvers: feasibility, the duality gap, independent solutions, the cache of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from linear_data import binary
+from scipy.optimize import minimize
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from uneven.errors import LossError
+from uneven.solvers.hinge_identity import HingeIdentity
+from uneven.solvers.kernel import libsvm, smo
+from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram
+from uneven.solvers.kernel.smo import Dual, KernelSolution
+
+X, Y = binary(90, 3)
+SIGNS = np.where(Y == 1, 1.0, -1.0)
+UPPER = np.where(Y == 1, 2.0, 0.5)
+RBF = KernelFunction("rbf", width=0.3)
+CASES = {
+    name: KernelFunction(name, width=0.2, offset=0.5, degree=2.0) for name in KERNELS if name != "sigmoid"
+}  # a sigmoid kernel is not positive semidefinite, and its dual not concave
+
+
+def problem(kernel: KernelFunction = RBF, gamma: float = 2.0, upper: np.ndarray = UPPER) -> Dual:
+    return Dual(gram(kernel, X), np.where(Y == 1, 1.0, -1 / gamma), SIGNS, upper)
+
+
+def primal(dual: Dual, b: np.ndarray, intercept: float) -> float:
+    """The primal objective, written out."""
+    K = dual.gram.whole()
+    losses = np.maximum(dual.signs * (dual.margins - K @ b - intercept), 0)
+    return 0.5 * float(b @ K @ b) + float(dual.upper @ losses)
+
+
+def dual_value(dual: Dual, b: np.ndarray) -> float:
+    return float(dual.margins @ b) - 0.5 * float(b @ dual.gram.whole() @ b)
+
+
+def check(dual: Dual, solution: KernelSolution, gap: float, digits: float = 1e-9) -> None:
+    """Feasible, with the primal and dual values it claims, and a gap as small as it says."""
+    assert (solution.b * dual.signs >= 0).all()
+    assert (np.abs(solution.b) <= dual.upper).all()
+    assert abs(solution.b.sum()) <= 1e-9 * dual.upper.sum()
+    value = primal(dual, solution.b, solution.intercept)
+    assert solution.value == pytest.approx(value, rel=digits)
+    assert solution.duality_gap == pytest.approx(value - dual_value(dual, solution.b), abs=digits * value)
+    assert 0 <= solution.duality_gap <= gap * value
+
+
+@pytest.mark.parametrize("gamma", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("kernel", CASES.values(), ids=CASES)
+def test_smo_is_feasible_and_optimal(kernel: KernelFunction, gamma: float) -> None:
+    dual = problem(kernel, gamma)
+    solution = smo.solve(dual, tol=1e-8)
+    assert solution.converged
+    assert solution.violation <= 1e-8
+    check(dual, solution, gap=1e-7)
+    check(dual, smo.solve(dual, tol=1e-2), gap=1.0)
+
+
+def test_smo_against_a_general_solver() -> None:
+    """The dual as scipy sees it: a quadratic function, bounds, and one equation."""
+    dual = problem()
+    K = dual.gram.whole()
+    found = minimize(
+        lambda b: -dual_value(dual, b),
+        np.zeros(Y.size),
+        jac=lambda b: K @ b - dual.margins,
+        bounds=list(zip(dual.low, dual.high, strict=True)),
+        constraints={"type": "eq", "fun": np.sum, "jac": np.ones_like},
+        method="SLSQP",
+        options={"ftol": 1e-12, "maxiter": 1000},
+    )
+    solution = smo.solve(dual, tol=1e-9)
+    assert dual_value(dual, solution.b) == pytest.approx(-found.fun, rel=1e-7)
+
+
+@pytest.mark.parametrize("gamma", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("kernel", [*CASES.values(), KernelFunction("precomputed")])
+def test_libsvm_solves_the_same_problem(kernel: KernelFunction, gamma: float) -> None:
+    matrix = pairwise_kernels(X, metric="rbf", gamma=0.3) if kernel.name == "precomputed" else X
+    upper = np.where(np.arange(Y.size) % 7 == 0, 0.0, UPPER)  # LIBSVM renumbers rows without weight
+    dual = Dual(gram(kernel, matrix), np.where(Y == 1, 1.0, -1 / gamma), SIGNS, upper)
+    ours = smo.solve(dual, tol=1e-8)
+    theirs = libsvm.solve(dual, matrix, kernel, HingeIdentity.of(gamma), tol=1e-8)
+    assert theirs.converged
+    check(dual, theirs, gap=1e-6)
+    assert theirs.value == pytest.approx(ours.value, rel=1e-6)
+    assert theirs.intercept == pytest.approx(ours.intercept, abs=1e-4)
+
+
+def test_rows_without_weight_get_no_coefficient() -> None:
+    upper = np.where(np.arange(Y.size) % 3 == 0, 0.0, UPPER)
+    dual = problem(upper=upper)
+    solution = smo.solve(dual, tol=1e-8)
+    assert not solution.b[upper == 0].any()
+    check(dual, solution, gap=1e-7)
+
+
+def test_a_warm_start_is_feasible_and_needs_fewer_steps() -> None:
+    dual = problem()
+    cold = smo.solve(dual, tol=1e-6)
+    larger = problem(upper=3 * UPPER)
+    start = smo.feasible(cold.b, dual.upper, larger)
+    assert (start * SIGNS >= 0).all()
+    assert (np.abs(start) <= larger.upper * (1 + 1e-12)).all()
+    assert abs(start.sum()) < 1e-9
+    assert start.any()
+    again = smo.solve(dual, tol=1e-6, start=cold.b)
+    assert again.iterations < 0.1 * cold.iterations
+    warm = smo.solve(larger, tol=1e-6, start=start)
+    assert warm.value == pytest.approx(smo.solve(larger, tol=1e-6).value, rel=1e-5)
+
+
+def test_a_limit_of_steps_is_kept_and_admitted() -> None:
+    dual = problem()
+    solution = smo.solve(dual, tol=1e-9, max_iter=7)
+    assert solution.iterations == 7
+    assert not solution.converged
+    assert solution.violation > 1e-9
+    check(dual, solution, gap=np.inf)
+
+
+@pytest.mark.parametrize(("megabytes", "digits"), [(0.004, 1e-6), (0.02, 1e-6), (200.0, 1e-9)])
+def test_a_small_cache_costs_digits_but_not_the_solution(
+    megabytes: float, digits: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows come and go, in float32 if not all of them fit."""
+    monkeypatch.setattr(smo, "_FEW_ROWS", 0)
+    dual = problem()
+    solution = smo.solve(dual, tol=1e-4, cache_size=megabytes)
+    assert solution.converged
+    check(dual, solution, gap=1e-3, digits=digits)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_are_those_of_scikit_learn(name: str, sparse: bool) -> None:
+    given = {"linear": {}, "poly": {"gamma": 0.2, "coef0": 0.5, "degree": 2}, "rbf": {"gamma": 0.2}}
+    expected = pairwise_kernels(X, metric=name, **given.get(name, {"gamma": 0.2, "coef0": 0.5}))
+    kernel = KernelFunction(name, width=0.2, offset=0.5, degree=2.0)
+    matrix: Any = sp.csr_matrix(X) if sparse else X
+    K = gram(kernel, matrix)
+    np.testing.assert_allclose(K.whole(), expected, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(K.diagonal(), np.diagonal(expected), rtol=1e-10)
+    np.testing.assert_allclose(kernel.between(matrix[:5], matrix), expected[:5], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(kernel.values(matrix, matrix, SIGNS), expected @ SIGNS, rtol=1e-9, atol=1e-9)
+    few = np.where(np.arange(Y.size) < 4, SIGNS, 0.0)
+    np.testing.assert_allclose(K.times(few), expected @ few, rtol=1e-9, atol=1e-9)
+    single = np.empty((2, Y.size), dtype=np.float32)
+    K.fill(np.array([1, 8]), single)
+    np.testing.assert_allclose(single, expected[[1, 8]], rtol=1e-5, atol=1e-5)
+
+
+def test_a_buffer_is_used_again() -> None:
+    buffer = Buffer()
+    first = gram(RBF, X).whole(buffer)
+    kept = first.copy()
+    assert np.shares_memory(gram(RBF, X[:10]).whole(buffer), first)
+    assert np.array_equal(gram(RBF, X).whole(buffer), kept)
+
+
+def test_a_users_kernel_is_called_and_checked() -> None:
+    own: Gram = gram(KernelFunction(lambda X, Z: X @ Z.T), X)
+    assert isinstance(own, Stored)
+    np.testing.assert_allclose(own.whole(), X @ X.T)
+    with pytest.raises(LossError, match=r"must return a matrix of shape \(90, 90\), got shape \(90,\)"):
+        gram(KernelFunction(lambda X, Z: X[:, 0]), X)
+    with pytest.raises(LossError, match="must return finite numbers"):
+        gram(KernelFunction(lambda X, Z: np.full((90, 90), np.nan)), X)
