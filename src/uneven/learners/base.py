@@ -29,8 +29,8 @@ from uneven.calibration.verdict import verdict as verdict_on
 from uneven.costs import Cost
 from uneven.errors import CostError, LossError, ParameterError, UnevenError
 from uneven.learners.classes import Classes
-from uneven.learners.labels import positive_class, two_classes
 from uneven.losses import Loss
+from uneven.metrics.labels import positive_class, two_classes
 from uneven.solvers.threads import in_threads, row_ranges
 
 

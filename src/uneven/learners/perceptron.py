@@ -15,10 +15,10 @@ from uneven._inputs import Exact, brief
 from uneven.errors import CostError
 from uneven.learners.base import Problem, read_weights
 from uneven.learners.classes import Classes
-from uneven.learners.labels import positive_class, two_classes
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import require_integer
 from uneven.learners.progress import progress
+from uneven.metrics.labels import positive_class, two_classes
 from uneven.solvers.kernel.gram import squared_norms
 from uneven.solvers.online.perceptron import Examples, PerceptronState, one_pass, train
 
