@@ -12,7 +12,7 @@ Array = Any
 
 
 def _risk(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[str, float]) -> Array:
-    """a^p b^q / p with p = gamma/(1+gamma), q = 1/(1+gamma): section 4.3, erratum A1."""
+    """a^p b^q / p with p = gamma/(1+gamma), q = 1/(1+gamma): section 4.3, correction A1."""
     p, q = gamma / (1 + gamma), 1 / (1 + gamma)
     return a**p * b**q / p
 
@@ -50,5 +50,5 @@ declaration = Declaration(
     limits=("inf", "0"),
     minimiser=math.inf,
     minimum="0",
-    closed_form=ClosedForm("Scott, section 4.3, corrected (erratum A1)", from_risk_and_gap(_risk, _gap)),
+    closed_form=ClosedForm("Scott, section 4.3, correction A1", from_risk_and_gap(_risk, _gap)),
 )
