@@ -77,7 +77,7 @@ def filled(node: Node, values: dict[str, Node]) -> Node:
 
 def number(value: Fraction) -> Number:
     if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:
-        raise ExpressionError("the numbers in the expression multiply to more digits than are kept")
+        raise ExpressionError("a number in the expression grows beyond about 900 digits; smaller numbers would work")
     return Number(value)
 
 

@@ -152,7 +152,7 @@ def rewrite_product(factors: list[Node]) -> list[Node]:
 
 
 def rewrite_inverse(base: Node) -> Node | None:
-    """1/(1 + exp(x)) = expit(-x); None if the shape is another."""
+    """1/(1 + exp(x)) = expit(-x); None for any other shape."""
     match base:
         case Add(args=(Number(value), Call("exp", (x,)))) if value == 1:
             return algebra.call("expit", algebra.neg(x))

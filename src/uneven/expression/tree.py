@@ -1,7 +1,7 @@
 """The tree of the little language: immutable nodes that know their size and depth.
 
-A node larger than :data:`MAX_NODES` or deeper than :data:`MAX_DEPTH` cannot exist: its constructor
-refuses. Parsing, simplification and differentiation are thereby bounded without checks of their own.
+The constructor raises for a node larger than :data:`MAX_NODES` or deeper than :data:`MAX_DEPTH`. This bounds
+parsing, simplification and differentiation, which need no checks of their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shared pieces of the closed forms: which infimum belongs to which side."""
+"""Closed forms that several phis share: infima of the conditional risk over t >= 0 and over t <= 0."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Array = Any
 def from_risk_and_gap(
     risk: Callable[..., Array], gap: Callable[..., Array]
 ) -> Callable[[Array, Array, Array, float, dict[str, float]], HalfLineInfima]:
-    """HalfLineInfima of a loss whose wrong side is best left at t = 0 (convex: theorem 5).
+    """Infima of a loss whose infimum over the wrong half line is at t = 0 (true if it is convex: theorem 5).
 
-    ``risk`` is the infimum over all t, ``gap`` the nonnegative C(0) - risk; the infimum over all t lies on
-    the positive side iff a >= b.
+    ``risk`` is the infimum over all t, ``gap`` is C(0) - risk, which is nonnegative. The infimum over all t lies on
+    the positive half line if and only if a >= b.
     """
 
     def sides(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[str, float]) -> HalfLineInfima:

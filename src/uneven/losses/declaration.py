@@ -1,4 +1,4 @@
-"""What a file that declares a phi consists of: its sentence and what the sentence cannot know."""
+"""The declaration of a phi: its expression, and facts that the expression alone does not show."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = Any
 
 
 def require_name(kind: str, name: object) -> None:
-    """Raise unless a new phi or parameter can be called so."""
+    """Raise unless the name can be given to a new phi or parameter."""
     from uneven.losses.margin_function import RESERVED  # which imports this module
 
     if not (isinstance(name, str) and name.isidentifier() and name.isascii() and name == name.lower()):
@@ -76,15 +76,15 @@ class HalfLineInfima:
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """An exact formula for both sides of the conditional risk, with beta = 1/gamma.
+    """An exact formula for the infima of the conditional risk over both half lines, with beta = 1/gamma.
 
     Parameters
     ----------
     source : str
         The theorem or equation it comes from.
     sides : callable
-        ``sides(a, b, difference, gamma, parameters) -> HalfLineInfima``, where ``difference`` is a - b, known to
-        the caller without cancellation (docs/theory.md, the homogeneous form of the risk).
+        ``sides(a, b, difference, gamma, parameters) -> HalfLineInfima``: infima of a phi(t) + (b/gamma) phi(-gamma t).
+        The caller passes ``difference``, which is a - b, because it knows it without cancellation.
     holds : callable
         ``holds(gamma, parameters) -> bool``: for which gamma the formula is valid.
     """

@@ -38,7 +38,7 @@ def link_tree(loss: Loss) -> Node:
     to 1, every t is therefore a minimiser at eta(t) and at no other probability.
     """
     for partial in loss.partials:
-        kinks = partial._phi("inverse link").kinks
+        kinks = partial.require_phi("inverse link").kinks
         if kinks:
             at = kinks[0] / to_float(partial.inner)
             raise LossError(

@@ -1,4 +1,4 @@
-"""A margin function phi: one sentence, evaluated everywhere."""
+"""A margin function phi: one expression in t, with its values, derivatives, kinks and limits."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Phi:
 
     @property
     def built_in(self) -> bool:
-        """Declared by a file of the library, whose facts are tested; not at run time, nor by an expression."""
+        """Whether a file of the library declares it (so that its facts are tested), not a call or an expression."""
         return self.name is not None and self.name in registry.files()
 
     @property
@@ -185,10 +185,9 @@ def evaluated(tree: Node, t: np.ndarray, limits: Callable[[], tuple[float, float
 
 @lru_cache(maxsize=1024)
 def smooth_switches(tree: Node) -> tuple[tuple[float, float], ...]:
-    """Switch points that are no kinks, with the slope there.
+    """Points where the formula changes but phi is smooth, with the slope there.
 
-    relu and abs have slope 0 where they turn, each on its own; a sum of them may be smooth and its slope
-    another.
+    The derivative of relu and abs at 0 is taken to be 0. A sum of them may be smooth there, with another slope.
     """
     from uneven.ops.floats import values
     from uneven.shape.pieces import Undecidable, kinks, slope_beside, switch_points

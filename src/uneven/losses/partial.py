@@ -43,7 +43,7 @@ class Partial:
     @cached_property
     def tree(self) -> Node:
         """The partial loss as one tree in t; only for a phi."""
-        function = self._phi("formula")
+        function = self.require_phi("formula")
         return mul(Number(self.weight), substitute(function.tree, {"t": mul(Number(self.inner), T)}))
 
     @property
@@ -55,7 +55,8 @@ class Partial:
     def symbolic(self) -> bool:
         return isinstance(self.function, Phi)
 
-    def _phi(self, wanted: str) -> Phi:
+    def require_phi(self, wanted: str) -> Phi:
+        """The phi, or an error that says what a Python function lacks."""
         if not isinstance(self.function, Phi):
             raise LossError(
                 f"a loss given as a Python function has no {wanted} here; written as an expression it has one"
@@ -107,7 +108,7 @@ class Partial:
         return self._differentiated(2, t)
 
     def _differentiated(self, order: int, t: np.ndarray) -> np.ndarray:
-        function = self._phi("slope" if order == 1 else "curvature")
+        function = self.require_phi("slope" if order == 1 else "curvature")
         quick = self._quick(order, t)
         if quick is not None:
             return quick
@@ -124,7 +125,7 @@ class Partial:
 
     @cached_property
     def _plain(self) -> tuple[Node, Node, Node] | None:
-        """Trees of phi and its derivatives, if their floats need no second look at ordinary points."""
+        """Trees of phi and its derivatives, if plain floats are accurate at arguments of ordinary size."""
         if not isinstance(self.function, Phi) or self.function.declaration.special_value is not None:
             return None
         if self.switch_points:
@@ -133,7 +134,7 @@ class Partial:
         return tree, derivative(tree), derivative(derivative(tree))
 
     def _quick(self, order: int, t: np.ndarray) -> np.ndarray | None:
-        """Values or derivatives of a smooth phi at double arguments of ordinary size; None: look closer."""
+        """Values or derivatives of a smooth phi at doubles of ordinary size; None if more care is needed."""
         if self._plain is None or t.dtype != np.float64 or t.size == 0:
             return None
         size, scale = np.abs(t), abs(self._factors[0])
@@ -145,8 +146,8 @@ class Partial:
         return result + 0.0 if np.isfinite(result).all() else None
 
     def unchecked(self, order: int, t: np.ndarray) -> np.ndarray:
-        """Derivatives as floating point has them, NaN where they are undefined: for searches that can take it."""
-        tree = derivative(self._phi("slope").tree)
+        """Derivatives in plain floating point, NaN where they are undefined: for searches that tolerate NaN."""
+        tree = derivative(self.require_phi("slope").tree)
         with np.errstate(all="ignore"):
             inside = t * self._factors[0]
             return plain_values(tree if order == 1 else derivative(tree), inside) * self._factors[order + 1]

@@ -58,7 +58,7 @@ def register(
 ) -> None:
     """Register a phi under a name, for this process; everything that works for ``hinge`` works for it.
 
-    Declared facts are optional and are tried for falsity before the name is taken.
+    Declared facts are optional. Each is tested numerically before the phi is registered.
 
     Parameters
     ----------

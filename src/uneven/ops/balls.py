@@ -137,7 +137,7 @@ def nearest_float(tree: Node, t: float) -> float | None:
     return None
 
 
-def _beyond(surely: bool, message: str) -> Undefined:
+def _undefined(surely: bool, message: str) -> Undefined:
     return Impossible(message) if surely else Undefined(message)
 
 
@@ -185,7 +185,7 @@ class _Balls:
         if exponent.denominator == 1:
             return _whole_power(x, exponent.numerator)
         if not x.lo >= 0:
-            raise _beyond(x.hi < 0, "fractional power of a negative number")
+            raise _undefined(x.hi < 0, "fractional power of a negative number")
         k = arb(exponent.numerator) / exponent.denominator
         return _clamped(_positive_power(x.lo, k), _positive_power(x.hi, k), 0, None)
 
@@ -194,7 +194,7 @@ class _Balls:
             upper = _ZERO if x.hi.is_zero() else self.power(Interval(x.hi, x.hi), y).hi
             return Interval(_ZERO, _greatest([upper, _ONE]) if x.hi > 1 else upper)
         if not x.lo > 0:
-            raise _beyond(x.hi < 0, "variable power of a number that may not be positive")
+            raise _undefined(x.hi < 0, "variable power of a number that may not be positive")
         return self.call("exp", self.multiply(y, self.call("log", x)))
 
     def call(self, name: str, *arguments: Interval) -> Interval:
@@ -322,19 +322,19 @@ def _erfc_interval(x: Interval) -> Interval:
 
 def _log(x: Interval) -> Interval:
     if not x.lo > 0:
-        raise _beyond(x.hi <= 0, "log of a number that may not be positive")
+        raise _undefined(x.hi <= 0, "log of a number that may not be positive")
     return _ordered(x.lo.log(), _INF if x.hi == _INF else x.hi.log())
 
 
 def _log1p(x: Interval) -> Interval:
     if not x.lo > -1:
-        raise _beyond(x.hi <= -1, "log1p of a number that may not exceed -1")
+        raise _undefined(x.hi <= -1, "log1p of a number that may not exceed -1")
     return _ordered(x.lo.log1p(), _INF if x.hi == _INF else x.hi.log1p())
 
 
 def _sqrt(x: Interval) -> Interval:
     if not x.lo >= 0:
-        raise _beyond(x.hi < 0, "square root of a number that may be negative")
+        raise _undefined(x.hi < 0, "square root of a number that may be negative")
     return _clamped(x.lo.sqrt(), _INF if x.hi == _INF else x.hi.sqrt(), 0, None)
 
 

@@ -1,8 +1,8 @@
 """One walk over a tree, in any arithmetic.
 
-An arithmetic is one file that says how numbers of its kind behave: :mod:`~uneven.ops.floats`,
-:mod:`~uneven.ops.balls` and :mod:`~uneven.ops.rationals` are such files; a printer of source code or a
-tensor library is another.
+An arithmetic is one file that says how one kind of number behaves, such as :mod:`~uneven.ops.floats`,
+:mod:`~uneven.ops.balls` and :mod:`~uneven.ops.rationals`. The "numbers" of :mod:`~uneven.ops.kernels` are names
+of variables in printed source code.
 """
 
 from __future__ import annotations

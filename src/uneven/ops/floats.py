@@ -1,8 +1,8 @@
 """NumPy arithmetic: float64 and float32 arrays.
 
-What floating point cannot be trusted with is computed again in ball arithmetic: NaN (0 * inf, inf - inf), an
-infinity that a logarithm, root or quotient might have brought back into range, and a comparison of two values
-that came out equal (both may have overflowed, or underflowed to 0).
+Results that floating point may have got wrong are computed again in ball arithmetic: NaN (0 * inf, inf - inf), an
+infinity where a logarithm, root or quotient of the overflowed number is finite, and a comparison of two values that
+came out equal (both may have overflowed, or underflowed to 0).
 """
 
 from __future__ import annotations
@@ -44,7 +44,11 @@ def _erfc(x: Array) -> Array:
 
 
 def exp_of_minus_square(x: Array) -> Array:
-    """exp(-x**2) to full relative accuracy: the square of a double loses x**2 ulps, that of its head does not."""
+    """exp(-x**2) to full relative accuracy.
+
+    Rounding x**2 would cost x**2 units in the last place. The square of the leading 24 bits of x is exact; the rest
+    of the exponent is small.
+    """
     head = np.float64(np.float32(x)) if np.ndim(x) == 0 else x.astype(np.float32).astype(x.dtype)
     with np.errstate(invalid="ignore"):
         return np.where(np.isinf(head), 0, np.exp(-head * head) * np.exp(-(x - head) * (x + head)))
@@ -80,7 +84,7 @@ _COMPARE: dict[str, Callable[[Array, Array], Array]] = {
 class _Floats:
     def __init__(self, dtype: Any) -> None:
         self.scalar = dtype.type
-        self.tied: Array = np.False_  # where a comparison was a tie, or not one at all
+        self.tied: Array = np.False_  # where two compared values were equal or NaN
 
     def number(self, value: Fraction) -> Array:
         return self.scalar(to_float(value))
@@ -133,13 +137,13 @@ def _evaluated(tree: Node, t: Array) -> tuple[Array, Array]:
 
 
 def plain_values(tree: Node, t: Array) -> Array:
-    """Values at an array of floats, as floating point has them (NaN included)."""
+    """Values at an array of floats in plain floating point, NaN included."""
     return _evaluated(tree, t)[0]
 
 
 @lru_cache(maxsize=4096)
 def _may_return_from_infinity(tree: Node) -> bool:
-    """Whether an overflow inside the tree need not be one of its value."""
+    """Whether the value can be finite although a part of the tree overflows."""
     for node in tree.walk():
         match node:
             case Inv():
@@ -154,7 +158,7 @@ def _may_return_from_infinity(tree: Node) -> bool:
 
 
 def values(tree: Node, t: Array) -> Array:
-    """Values of a tree at an array of floats; exact limits of double range, never NaN.
+    """Values of a tree at an array of floats: never NaN, infinite only beyond the range of doubles.
 
     Parameters
     ----------
@@ -189,7 +193,7 @@ def values(tree: Node, t: Array) -> Array:
 def repaired(tree: Node, t: Array, otherwise: Array | None = None) -> Array:
     """Values through ball arithmetic, one distinct point at a time.
 
-    Where it cannot decide either, the value of ``otherwise`` stands unless it is missing or NaN.
+    Where balls cannot decide either, the value of ``otherwise`` is kept; it is an error if that is missing or NaN.
     """
     points, first, inverse = np.unique(t, return_index=True, return_inverse=True)
     kept = [math.nan] * points.size if otherwise is None else [float(v) for v in np.ravel(otherwise)[first]]

@@ -104,7 +104,7 @@ class _Printer:
         return self.select(f"{left} {node.op} {right}", yes, no)
 
     def select(self, condition: str, yes: str, no: str) -> str:
-        """Both sides are computed before: a choice between two numbers needs no jump."""
+        """Choose between two values that are both computed already, so that the compiled code needs no branch."""
         return self.emit(f"{yes} if {condition} else {no}")
 
     def small_exp(self, x: str) -> str:
@@ -185,7 +185,7 @@ def _function(name: str, trees: dict[str, Node], switches: tuple[SmoothSwitch, .
 
 
 def _cut(printer: _Printer, tree: Node) -> str:
-    """The tree, continued as a straight line from where floating point loses it."""
+    """The tree as printed lines; where |t| is so large that floats become NaN, a straight line continues it."""
     bound = _bound(tree)
     if math.isinf(bound):
         return evaluate(tree, printer, "t")
@@ -241,14 +241,15 @@ def _pointer(array: np.ndarray) -> Any:
 
 @lru_cache(maxsize=256)
 def compiled(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> CompiledPhi:
-    """The kernel of a tree in normal form; from the disk cache if any process on this machine made it before.
+    """Compile a tree in normal form, or load it from the disk cache if a process on this machine compiled it before.
 
     Parameters
     ----------
     tree : Node
         phi in t.
     switches : tuple of pairs
-        Points at which the slope of the tree is that of a kink though phi has none, and its slope there.
+        Points where the formula changes but phi is smooth, and the slope there: the derivative of the tree may
+        be wrong at such a point.
 
     Examples
     --------
@@ -268,7 +269,7 @@ def _imported(text: str) -> ModuleType:
 
     from uneven.ops import vector_math
 
-    # Numba's cache follows the printed file only: what it calls is part of its name.
+    # Numba's cache notices changes of the printed file only, so the name contains a hash of what the file calls.
     parts = (text, Path(vector_math.__file__).read_text(encoding="utf-8"), numba.__version__, sys.version)
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
     name = f"uneven_kernel_{digest}"

@@ -1,7 +1,7 @@
 """Values at one point to hundreds of bits, and zeros located as sharply.
 
-Unlike :mod:`~uneven.ops.balls`, which proves, this module reads a number that cannot be told from another
-as equal to it: at a zero of ``u``, known to far more than double precision, ``where(u <= 0, a, b)`` is ``a``.
+Nothing here is a proof, unlike in :mod:`~uneven.ops.balls`: two numbers that agree to all computed bits count as
+equal. At a zero of ``u``, known to far more than double precision, ``where(u <= 0, a, b)`` is ``a``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def ball(value: Fraction) -> arb:
 
 @lru_cache(maxsize=4096)
 def root_near(tree: Node, point: Fraction, exact: bool) -> arb:
-    """The zero of a tree next to a point, by secants; the point and its rounding error where they do not settle."""
+    """The zero of a tree next to a point, by the secant method; if it does not converge, the point with its error."""
     start = ball(point)
     if exact:
         return start

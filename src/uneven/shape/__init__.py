@@ -1,1 +1,1 @@
-"""What a function is like, decided rigorously: domain, pieces, zeros, continuity, monotone, curvature, limits."""
+"""Properties of a function: domain, pieces, zeros, continuity, direction, curvature, limits at infinity."""

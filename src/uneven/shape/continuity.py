@@ -1,4 +1,4 @@
-"""Does a tree jump? A sound, incomplete test."""
+"""Is a tree continuous? A yes is certain; a no means that the rules cannot tell."""
 
 from __future__ import annotations
 

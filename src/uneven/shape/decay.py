@@ -13,8 +13,8 @@ from uneven.expression.tree import ONE, Call, Inv, Mul, Neg, Node, Number, Pow
 def decay(node: Node) -> tuple[Fraction, Node]:
     """A rate and a rest with tree = exp(-rate * t) * rest, an identity for every t.
 
-    ``expit(u)`` is ``exp(u) * expit(-u)``, of which the rest tends to 1 where u falls. The rest of a tree
-    that is no such product is the tree, with rate 0.
+    ``expit(u)`` is ``exp(u) * expit(-u)``; its rest ``expit(-u)`` tends to 1 where u tends to minus infinity. A tree
+    without such a factor is its own rest, with rate 0.
 
     Examples
     --------

@@ -11,8 +11,8 @@ from flint import arb
 from uneven.expression import Node
 from uneven.ops.balls import Undefined, enclose_interval, interval
 
-_MAX_CELLS = 150  # halved
-_MAX_WORK = 6000  # halved cells times parts of the tree: keeps the largest trees within a fraction of a second
+_MAX_CELLS = 150  # number of cells that are halved
+_MAX_WORK = 6000  # that number times the size of the tree: keeps large trees within a fraction of a second
 _LARGEST = 2.0**1000
 _STARTS = (0.0, 1.0, 2.0**5, 2.0**20, 2.0**100)
 

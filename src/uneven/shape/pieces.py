@@ -148,7 +148,7 @@ def beside(tree: Node, point: Fraction, side: int) -> Node:
 
 @lru_cache(maxsize=16384)
 def inside(tree: Node, low: Fraction | float, high: Fraction | float) -> Node:
-    """The formula that holds strictly inside an interval, its affine switches resolved where they do not turn there.
+    """The formula that holds strictly inside an interval; affine switches that do not change there are resolved.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def inside(tree: Node, low: Fraction | float, high: Fraction | float) -> Node:
         if line is None:
             return None
         k, c = line
-        # At infinity only the sign of the slope speaks; as a float it could be 0 or infinite itself.
+        # At infinity only the sign of the slope matters; k*t in floats could be 0 or NaN.
         ends = [k * t + c if isinstance(t, Fraction) else (c if k == 0 else t if k > 0 else -t) for t in (low, high)]
         if min(ends) >= 0 and max(ends) > 0:
             return 1
@@ -241,7 +241,7 @@ def kinks(tree: Node) -> tuple[float, ...]:
 
 
 def _is_kink(tree: Node, point: arb, room: Fraction) -> bool:
-    """Whether the difference quotients on the two sides fail to meet, or grow, as their step shrinks."""
+    """Whether the left and right difference quotients stay apart, or grow, as the step shrinks."""
     with precision(BITS):
         unit = arb(2) ** (room.numerator.bit_length() - room.denominator.bit_length() - 1)
         wide, narrow = (unit / 2**60, unit / 2**120) if is_sharp(point) else (unit / 2**30, unit / 2**40)

@@ -21,7 +21,7 @@ def closeness(polynomial: Any) -> float:
     >>> from flint import fmpz_poly
     >>> from uneven.shape.root_separation import closeness
     >>> round(closeness(fmpz_poly([-2, 0, 1]))), round(closeness(fmpz_poly([10**40, -2 * 10**40, 10**40 + 1])))
-    (-1, 65)
+    (-1, 66)
     """
     discriminant = polynomial.discriminant()
     if discriminant == 0:
