@@ -222,3 +222,13 @@ def test_many_flat_cells_are_refused() -> None:
 def test_numbers_of_a_certificate(text: Any) -> None:
     with pytest.raises(CertificateError):
         read_number(text)
+
+
+def test_a_deeply_nested_file_is_refused() -> None:
+    document = copy.deepcopy(certify(HARD["focal"][0]).document)
+    for place in ("steps", "psi"):
+        nested: list[Any] = []
+        for _ in range(400):
+            nested = [nested]
+        with pytest.raises(CertificateError):
+            verify(json.dumps({**document, place: nested}))

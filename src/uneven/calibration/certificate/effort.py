@@ -21,8 +21,7 @@ def require_affordable(document: dict[str, Any], rules: Rules) -> None:
     The cost of a cell grows with the formulas of F, F' and F'', and with the precision; cells and steps are counted
     as they stand in the document, without reading them.
     """
-    proof = [document["steps"], document["psi"]]
-    cells, flat = _counted(proof), _flat_cells(proof)
+    cells, flat = _counted([document["steps"], document["psi"]])
     if flat > _MOST_FLAT:
         raise CertificateError(f"a certificate has at most {_MOST_FLAT} cells with the rule 'flat', this has {flat}")
     thousands = rules.bits / 1000
@@ -33,22 +32,21 @@ def require_affordable(document: dict[str, Any], rules: Rules) -> None:
         )
 
 
-def _counted(data: Any) -> int:
-    """Cells, and steps in units of cells: a list of numbers counts one, a step more."""
-    if isinstance(data, dict):
-        return (_PER_STEP if "step" in data else 1) + sum(_counted(value) for value in data.values())
-    if isinstance(data, list):
-        inner = [_counted(item) for item in data if isinstance(item, dict | list)]
-        return sum(inner) if inner else 1
-    return 0
-
-
-def _flat_cells(data: Any) -> int:
-    if isinstance(data, dict):
-        return sum(map(_flat_cells, data.values()))
-    if isinstance(data, list):
-        return sum(map(_flat_cells, data))
-    return int(data == "flat")
+def _counted(data: Any) -> tuple[int, int]:
+    """Cells, with steps in units of cells, and cells with the rule 'flat'; the data may be of any form and depth."""
+    cells = flat = 0
+    pending = [data]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            cells += _PER_STEP if "step" in item else 1
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            cells += 1
+            pending.extend(item)
+        else:
+            flat += item == "flat"
+    return cells, flat
 
 
 def _parts(rules: Rules) -> int:
