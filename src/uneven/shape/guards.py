@@ -13,9 +13,11 @@ from functools import lru_cache
 
 from uneven.errors import ExpressionError
 from uneven.expression import simplify
-from uneven.expression.algebra import add, affine, call, mul, neg, subtract, terms_of, where
-from uneven.expression.tree import ONE, ZERO, Call, Node, Number, Symbol, Where, depends_on_t, put, transform
+from uneven.expression.algebra import add, affine, call, is_positive, mul, neg, subtract, terms_of, where
+from uneven.expression.tree import ONE, ZERO, Call, Node, Number, Symbol, T, Where, depends_on_t, put, transform
+from uneven.ops.rationals import exact_value
 from uneven.shape.piece_on_cell import OPPOSITE, formula_inside, switches
+from uneven.shape.pieces import pole_arguments
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 # Strictly increasing functions, and their value at 0.
@@ -98,7 +100,8 @@ def _by_excess(u: Node, bound: Fraction, low: Node, high: Node) -> Node | None:
 
     The branch ``high`` is used where u = bound + relu(u - bound). Written so, and if t occurs nowhere else in it, it
     keeps its value at u = bound where u is smaller. The same holds for ``low`` with u = bound - relu(bound - u).
-    Which branch a condition takes where u equals the bound does not matter then.
+    Which branch a condition takes where u equals the bound does not matter then. No pole may hide at u = bound:
+    simplifying folds 0*(1/0) to 0.
     """
     for branch, other, sign in ((high, low, 1), (low, high, -1)):
         if depends_on_t(other):
@@ -108,10 +111,18 @@ def _by_excess(u: Node, bound: Fraction, low: Node, high: Node) -> Node | None:
         if isinstance(u, Call) and u.name == "expit":
             values[call("expit", neg(u.arguments[0]))] = subtract(ONE, limited)
         written = simplify(_replaced(branch, values))
-        if not depends_on_t(written) and simplify(put(written, {"excess": ZERO})) == simplify(other):
+        if depends_on_t(written) or not all(map(_is_regular_at_the_bound, pole_arguments(written))):
+            continue
+        if simplify(put(written, {"excess": ZERO})) == simplify(other):
             excess = call("relu", mul(Number(sign), subtract(u, Number(bound))))
             return put(written, {"excess": excess})
     return None
+
+
+def _is_regular_at_the_bound(argument: Node) -> bool:
+    """Whether what is divided by, or under a logarithm or root, is positive where the excess is 0."""
+    value = exact_value(put(argument, {"excess": T}), Fraction(0))
+    return is_positive(argument) or (value is not None and value > 0)
 
 
 def _replaced(tree: Node, values: dict[Node, Node]) -> Node:

@@ -1,0 +1,58 @@
+"""Certificates that someone forged by hand; each once passed, or came close."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import uneven
+from uneven.calibration.certificate.claims import statement
+from uneven.calibration.certificate.document import SCHEMA, THEOREMS
+from uneven.expression import parse, simplify, to_text
+from uneven.shape.guards import guarded
+
+#: 1 everywhere but at one point, where it is 0.
+HOLE = "where(abs(t - {at}) <= 0, 0, abs(t - {at})*(1/abs(t - {at})))"
+
+
+def _sign(weights: list[str]) -> dict[str, Any]:
+    return {"step": "sign", "weights": weights, "order": 0, "sign": 1, "from": "-inf", "to": "inf", "cells": None}
+
+
+@pytest.mark.parametrize("rule", ["rises", "falls", "mean", "tangent", "value", "supporting", "flat", "balanced"])
+def test_an_isolated_value_is_not_overlooked(rule: str) -> None:
+    """Calibrated for 1/2, because of the values at t = 1 and t = -1 alone; the forgery looks at all others."""
+    first, second = (uneven.phi(f"t**2 + 10*{HOLE.format(at=at)}") for at in ("1", "(-1)"))
+    loss = uneven.Loss(first, second)
+    assert loss.conditional_risk(0.9, 1.0) < 2 < loss.conditional_risk(0.9, 0.0)
+    claim = {"kind": "not calibrated", "alpha": "0.5", "witness": "0.9"}
+    weights = ["0.9", "0.1"]
+    floor = {"step": "floor", "weights": weights, "side": 1, "start": "0", "level": "at 0"}
+    cells = [["0", "1", rule], ["1", "1.5", rule], ["1.5", "inf", "rises"]]
+    point = {"step": "point", "weights": weights, "t": "0", "value": "10"}
+    document = {
+        "schema": SCHEMA,
+        "status": "refuted",
+        "statement": statement(claim),
+        "theorem": THEOREMS["order"],
+        "method": "order",
+        "claim": claim,
+        "loss": {
+            name: {"function": to_text(phi.tree), "weight": "1", "scale": "1"}
+            for name, phi in (("positive", first), ("negative", second))
+        },
+        "bits": 128,
+        "steps": [_sign(["1", "0"]), _sign(["0", "1"]), {**floor, "cells": cells}, point],
+        "psi": None,
+    }
+    result = uneven.verify(json.dumps(document))
+    assert not result
+    assert result.step == 3
+
+
+def test_no_pole_hides_behind_a_guard() -> None:
+    """Simplifying folds 0*(1/0) to 0: a guard around a pole must stay."""
+    tree = simplify(parse(HOLE.format(at="1")))
+    assert "where" in to_text(guarded(tree))
