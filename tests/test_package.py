@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import subprocess
 import sys
@@ -66,3 +67,30 @@ def test_no_user_text_can_reach_an_evaluator() -> None:
 def test_constraints_hold_versions_only() -> None:
     for line in (ROOT / "constraints.txt").read_text().splitlines():
         assert line.startswith("#") or (line.count("==") == 1 and "/" not in line), line
+
+
+def test_the_underscore_means_private() -> None:
+    """``_x`` in a file belongs to that file; a module ``_x`` belongs to its folder and the folders in it."""
+    for path in (ROOT / "src" / "uneven").rglob("*.py"):
+        here = ("uneven", *path.relative_to(ROOT / "src" / "uneven").with_suffix("").parts)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("uneven"):
+                continue
+            home = tuple((node.module or "").split("."))
+            for name in (alias.name for alias in node.names):
+                parts = (*home, name) if name.startswith("_") else home
+                for k, part in enumerate(parts):
+                    if part.startswith("_") and not part.startswith("__"):
+                        is_module = (ROOT / "src").joinpath(*parts[: k + 1]).with_suffix(".py").exists()
+                        assert is_module, f"{path.name} imports the private name {'.'.join(parts)}"
+                        assert here[:k] == parts[:k], f"{path.name} imports the private module {'.'.join(parts)}"
+
+
+def test_nothing_refers_to_documents_outside_the_repository() -> None:
+    words = ("FORMULAS", "ALGORITHMS.md", "ERRATA", "DESIGN.md", "erratum", "the issue")
+    folders = ("src", "tests", "docs", "benchmarks", "examples")
+    files = [path for folder in folders for kind in ("py", "md") for path in (ROOT / folder).rglob(f"*.{kind}")]
+    for path in [*files, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
+        text = path.read_text(encoding="utf-8")
+        if path != Path(__file__):
+            assert not [word for word in words if word in text], path

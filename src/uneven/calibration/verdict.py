@@ -34,8 +34,8 @@ class Verdict:
     Attributes
     ----------
     status : str
-        ``"calibrated"``, ``"calibrated up to rounding"`` (the alpha of the loss is not a short fraction, and yours
-        differs from it by rounding only), ``"not calibrated"`` or ``"undecided"``.
+        ``"calibrated"``, ``"calibrated up to rounding"`` (the alpha of the loss is proved to lie so close to yours that
+        they differ by rounding only), ``"not calibrated"`` or ``"undecided"``.
     reason : str
         A sentence that names the theorem, or what was not found.
     witness : float or None
