@@ -63,18 +63,28 @@ class Hints:
 
     @cached_property
     def crossing(self) -> Fraction | None:
-        """Where A = B."""
+        """Where A = B: as the file of the phi declares it, else as floats see it."""
+        if self._declared_odds is not None:
+            return self._with_weights(Fraction(self._declared_odds))
         odds = crossing(self.loss, self.solver, self.pause)
         return None if odds is None or odds == 0 or math.isinf(odds) else Fraction(odds) / (1 + Fraction(odds))
 
     @cached_property
     def declared_alpha(self) -> Fraction | None:
-        """What the file of the phi declares, to be proved."""
+        """What the file of the phi declares exactly, to be proved."""
+        odds = self._declared_odds
+        return self._with_weights(odds) if isinstance(odds, Fraction) else None
+
+    @cached_property
+    def _declared_odds(self) -> Fraction | float | None:
+        """The odds of the alpha of (phi(t), phi(-gamma t)/gamma)."""
         if not isinstance(self.loss, UnevenMarginLoss) or self.loss.phi.declaration.own_odds is None:
             return None
-        odds = self.loss.phi.declaration.own_odds.odds(self.loss.exact_gamma, self.loss.phi.exact_parameters)
-        if not isinstance(odds, Fraction):
-            return None
+        return self.loss.phi.declaration.own_odds.odds(self.loss.exact_gamma, self.loss.phi.exact_parameters)
+
+    def _with_weights(self, odds: Fraction) -> Fraction:
+        """The alpha of this loss, from the odds of the loss with weights 1 and 1/gamma."""
+        assert isinstance(self.loss, UnevenMarginLoss)
         positive, negative = self.loss.partials
         total = odds * negative.weight * self.loss.exact_gamma / positive.weight
         return total / (1 + total)
