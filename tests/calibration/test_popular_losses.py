@@ -28,6 +28,7 @@ def smoothed(negative: str, positive: str, smoothing: str) -> tuple[str, str]:
     )
 
 
+EXCESS = "relu(expit(t)-0.05)"
 CLIPPED = "where(expit(t) <= 0.05, 0, (expit(t)-0.05)**4*(-log(1.05-expit(t))))"
 HUBER = "where(abs(1{sign}t) <= 0.1, (1{sign}t)**2/2, 0.1*abs(1{sign}t) - 0.005)"
 
@@ -59,6 +60,10 @@ LOSSES: dict[str, tuple[tuple[str, str], Alpha]] = {
             "(1-min(1-expit(t)+0.05, 1))**4*(-log(max(min(1-expit(t)+0.05, 1), 1e-8)))",
         ),
         0.147294,
+    ),
+    "timm AsymmetricLossMultiLabel, no gradient through the weight": (  # the integral of the gradient that is taken
+        ("softplus(-t)-expit(-t)", f"-log1p(-{EXCESS})-{EXCESS}-{EXCESS}**2/2-{EXCESS}**3/3-{EXCESS}**4/4"),
+        Fraction(6561, 94561),
     ),
     "mmpretrain AsymmetricLoss": (("softplus(-t)", CLIPPED), 0.127578),
     "asymmetric loss, no clip": (("(1-expit(t))*softplus(-t)", "expit(t)**4*softplus(t)"), 0.217845),

@@ -16,6 +16,7 @@ from uneven.shape.constants import constant_limit, constant_sign
 from uneven.shape.factored import factored
 from uneven.shape.guards import guarded
 from uneven.shape.piece_on_cell import formula_inside
+from uneven.shape.quotients import as_one_quotient
 from uneven.shape.signs import never_negative
 
 SMOOTH = (
@@ -99,6 +100,23 @@ def test_common_factors(seed: int) -> None:
     slope = derivative(simplify(parse(f"({_smooth(rng)})*expit(-t)**2*softplus(t)")))
     _require_equal(slope, factored(slope), POINTS)
     _require_equal(derivative(slope), factored(derivative(factored(slope))), POINTS)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_sums_that_are_one_quotient(seed: int) -> None:
+    rng = random.Random(2100 + seed)
+    u = rng.choice(["expit(t)", "relu(expit(t) - 0.05)", "exp(-t)", "softplus(t)", "t", "relu(t)*step(t)"])
+
+    def term() -> str:
+        below = rng.choice(["1", "(2 - {u})", "(1 + {u})**2", "(3 + {u}/2)", "(2 + {u}**2)"]).format(u=u)
+        return f"{rng.randint(-3, 3)}/2*({u})**{rng.randint(0, 4)}/{below}"
+
+    tree = simplify(parse(" + ".join(term() for _ in range(4))))
+    quotient = as_one_quotient(tree)
+    for other in (factored(tree), tree if quotient is None else quotient):
+        _require_equal(tree, other, POINTS)
+    step = simplify(parse(f"step(t)*({term()}) + relu(t)*({term()}) + relu(t)**2*expit(t)"))
+    _require_equal(step, factored(step), POINTS)
 
 
 @pytest.mark.parametrize("seed", range(12))

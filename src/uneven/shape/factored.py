@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from uneven.errors import ExpressionError
 from uneven.expression.algebra import add, base_and_exponent, mul, neg, power, split, where
-from uneven.expression.tree import Add, Mul, Neg, Node, Number, Where, depends_on_t
+from uneven.expression.tree import Add, Call, Mul, Neg, Node, Number, Where, depends_on_t
+from uneven.shape.quotients import as_one_quotient
 
 _Powers = dict[tuple[Node, bool], Fraction]  # by base and sign of the exponent
 
@@ -44,15 +45,25 @@ def _factored(tree: Node) -> Node:
 
 def _with_common_factors(tree: Node) -> Node:
     parts = [split(term) for term in tree.children]
-    powers = [_powers(rest) for _, rest in parts]
+    powers = _with_shared_steps([_powers(rest) for _, rest in parts])
     common = {key: min((p[key] for p in powers), key=abs) for key in powers[0] if all(key in p for p in powers[1:])}
     if not common:
-        return tree
+        return as_one_quotient(tree) or tree
     rests = [
         mul(Number(coefficient), *_product({key: p[key] - common.get(key, Fraction(0)) for key in p}))
         for (coefficient, _), p in zip(parts, powers, strict=True)
     ]
     return mul(*_product(common), _factored(add(*rests)))
+
+
+def _with_shared_steps(powers: list[_Powers]) -> list[_Powers]:
+    """relu(v) is relu(v)*step(v): a step that all other terms have in this way is written in each."""
+    steps = {base for p in powers for base, _ in p if isinstance(base, Call) and base.name == "step"}
+    for step in steps:
+        key, gate = (step, True), (Call("relu", step.children[0]), True)
+        if all(key in p or gate in p for p in powers):
+            powers = [p if key in p else {**p, key: Fraction(1)} for p in powers]
+    return powers
 
 
 def _powers(rest: Node) -> _Powers:

@@ -61,7 +61,7 @@ def formula_inside(tree: Node, low: End, high: End) -> Node:
     >>> from uneven.expression import parse, to_text
     >>> from uneven.shape.piece_on_cell import formula_inside
     >>> to_text(formula_inside(parse("relu(expit(t) - 0.05)**2 + relu(t)"), Fraction(-1), Fraction(0)))
-    '(-0.05 + expit(t))**2'
+    '(0.05 - expit(t))**2'
     """
     while True:  # a resolved inner switch may make an outer one affine
         kept = _distinct_switches(tree)
