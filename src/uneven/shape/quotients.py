@@ -78,6 +78,8 @@ class _Quotients:
 def as_one_quotient(tree: Node) -> Node | None:
     """A sum as a product of powers of polynomials in one function of t; None if it is none or has no common factor.
 
+    The quotient has the same poles as the sum.
+
     Examples
     --------
     >>> from uneven.expression import parse, simplify, to_text
@@ -99,6 +101,8 @@ def as_one_quotient(tree: Node) -> Node | None:
         return None
     common = numerator.gcd(denominator)
     numerator, denominator = numerator // common, denominator // common
+    if any(denominator % fmpq_poly(factor) != 0 for factor, _ in common.numer().factor()[1]):
+        return None  # a pole would disappear: where the sum is undefined, the quotient must be
     if numerator[0] != 0:  # no power of u comes to the front
         return None
     return mul(_product(numerator, u), inv(_product(denominator, u)))
