@@ -157,7 +157,8 @@ class Analysis:
         bounds: list[tuple[Fraction, Fraction]] = []
 
         def lower(flat: np.ndarray) -> np.ndarray:
-            bounds[:] = [self._psi_bounds.bounds(min(Fraction(x), self._curves.largest)) for x in flat.tolist()]
+            psi = self._psi_bounds.begin()
+            bounds[:] = [psi.bounds(min(Fraction(x), self._curves.largest)) for x in flat.tolist()]
             return np.array([rounded_down(pair[0]) for pair in bounds])
 
         least = self._over_eps(lower, eps)
@@ -177,6 +178,8 @@ class Analysis:
         array([0.  , 0.25, 0.75])
         """
         values, scalar = self._regrets(surrogate_regret)
+        if self.loss.symbolic:
+            self._psi_bounds.begin()
         flat = np.array([self._one_bound(r) for r in values.ravel().tolist()])
         return _inputs.unwrapped(flat.reshape(values.shape), scalar)
 

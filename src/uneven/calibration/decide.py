@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 from functools import lru_cache
 
@@ -28,4 +29,9 @@ def _kept(loss: Loss, alpha: Fraction | None) -> Decision:
         return undecided(alpha, _FUNCTIONS)
     if alpha is None:
         return prove(loss, None, Limits())
-    return prove(loss, alpha, Limits(), known=_kept(loss, None).proof)
+    start = time.monotonic()
+    known = _kept(loss, None)
+    left = Limits().seconds - (time.monotonic() - start)  # both searches share one budget
+    if known.claim.only.kind == "unknown" and left <= 0:
+        return undecided(alpha, known.claim.missing)
+    return prove(loss, alpha, Limits(seconds=left), known=known.proof)

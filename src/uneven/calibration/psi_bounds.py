@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 from functools import cached_property
 
 from uneven.calibration.decide import decide
+from uneven.calibration.proof.attempt import NotShown
 from uneven.calibration.proof.prover import Limits, attempt_at
 from uneven.calibration.proof.psi import Contact, EtaNode, lower_vertices, upper_vertices
 from uneven.calibration.proof.psi_hull import Vertex, inverse_on_hull, on_hull
 from uneven.calibration.proof.psi_search import contact_at, etas_around, float_hull, nodes_at, rooms
+from uneven.calibration.proof.rules import at
+from uneven.calibration.proof.search import Exhausted
 from uneven.losses import Loss
+from uneven.ops.balls import Undefined
 
-_LIMITS = Limits(cells=100_000)
+_MOST_CELLS = 100_000
 #: Evenly spaced nodes; octaves of ever smaller distances from alpha, and nodes in each of them. Where the wrong side
 #: of the risk is known to be affine, a node costs one point; else it costs a search.
 _FINE = {True: (64, 24, 4), False: (16, 8, 1)}
@@ -24,9 +29,19 @@ class PsiBounds:
     def __init__(self, loss: Loss, alpha: Fraction) -> None:
         self.alpha = alpha
         self.largest = max(alpha, 1 - alpha)
+        start = time.monotonic()
         self._affine = decide(loss, alpha).proof.shows_affine_wrong_side(alpha)
-        self._attempt = attempt_at(loss, _LIMITS)
+        left = max(Limits().seconds - (time.monotonic() - start), 0)  # one budget for the call that comes here first
+        self._attempt = attempt_at(loss, Limits(cells=_MOST_CELLS, seconds=left))
+        self._begun = False
         self._contacts: dict[Fraction, Contact] = {}
+
+    def begin(self) -> PsiBounds:
+        """Give a call of the user its own budget; the first call shares it with the proof made before."""
+        if self._begun:
+            self._attempt.search.budget.restart(Limits().seconds)
+        self._begun = True
+        return self
 
     @cached_property
     def _nodes(self) -> dict[int, list[EtaNode]]:
@@ -46,14 +61,25 @@ class PsiBounds:
 
     @cached_property
     def _lower(self) -> list[Vertex]:
-        return lower_vertices(self._attempt.rules, self.alpha, self._nodes)
+        try:
+            return lower_vertices(self._attempt.rules, self.alpha, self._nodes)
+        except (NotShown, Exhausted, Undefined):  # psi is never negative
+            return [(Fraction(0), Fraction(0)), (self.largest, Fraction(0))]
 
     def bounds(self, eps: Fraction) -> tuple[Fraction, Fraction]:
         """Rationals below and above psi(eps)."""
-        self._attempt.search.budget.restart()
-        contacts = [self._contact(eta) for eta in etas_around(self._float_hull, eps)]
-        lower, upper = on_hull(self._lower, eps), on_hull(upper_vertices(self.alpha, contacts), eps)
+        lower = on_hull(self._lower, eps)
+        try:
+            contacts = [self._contact(eta) for eta in etas_around(self._float_hull, eps)]
+            upper = on_hull(upper_vertices(self.alpha, contacts), eps)
+        except (NotShown, Exhausted, Undefined):
+            upper = self._without_search(eps)
         return min(lower, upper), upper
+
+    def _without_search(self, eps: Fraction) -> Fraction:
+        """psi is convex and 0 at 0; at its end it is at most the risk at t = 0 of the eta farthest from alpha."""
+        farthest = Fraction(1 if 1 - self.alpha == self.largest else 0)
+        return self._attempt.rules.upper_at(at(farthest), Fraction(0)) * eps / self.largest
 
     @cached_property
     def _float_hull(self) -> dict[Fraction, Fraction]:
@@ -66,6 +92,5 @@ class PsiBounds:
 
     def inverse_of_lower(self, r: Fraction) -> Fraction:
         """sup{eps: lower bound <= r}: at least the inverse of psi at r."""
-        self._attempt.search.budget.restart()
         found = inverse_on_hull(self._lower, r)
         return self.largest if found is None else found

@@ -44,9 +44,9 @@ class Budget:
         if time.monotonic() - self._start > self.seconds:
             raise Exhausted(f"the search stopped after {self.seconds:g} s")
 
-    def restart(self) -> None:
-        """Give the next call the whole budget again."""
-        self._spent, self._start = 0, time.monotonic()
+    def restart(self, seconds: float) -> None:
+        """A new budget of as many cells, and of these seconds from now on."""
+        self._spent, self._start, self.seconds = 0, time.monotonic(), seconds
 
 
 class Search:
