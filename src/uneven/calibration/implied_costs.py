@@ -127,7 +127,7 @@ def implied_alpha(loss: Loss | Phi | str) -> ImpliedAlpha:
     >>> p = "relu(expit(t) - 0.05)"
     >>> asymmetric = uneven.Loss("expit(-t)*softplus(-t)", f"-log(1 - {p})*{p}**4")
     >>> uneven.implied_alpha(asymmetric).in_words()
-    'This loss treats a false negative as 5.78917 times a false positive.'
+    'This loss treats a false negative as 5.78916 times a false positive.'
 
     An uneven hinge with free beta and gamma assumes beta gamma/(1 + beta gamma):
 

@@ -74,7 +74,7 @@ def verify(certificate: Certificate | str) -> Verification:
     >>> result = uneven.verify(certificate)
     >>> bool(result), result.claim.status
     (True, 'calibrated')
-    >>> print(uneven.verify(certificate.to_json().replace("relu(1 - t)", "relu(2 - t)**2")))
+    >>> print(uneven.verify(certificate.to_json().replace('"scale": "-2"', '"scale": "-3"')))
     not valid: step 6: slope at 0: the sign of the slope at t = 0 is not seen to be 0
     """
     text = certificate.text if isinstance(certificate, Certificate) else certificate
