@@ -29,6 +29,8 @@ class ImpliedAlpha:
         alpha without rounding, where it is known.
     reason : str
         The theorem, or why there is none.
+    proved_none : bool
+        Whether it is proved that the loss is calibrated for no alpha.
     """
 
     alpha: float | None
@@ -36,6 +38,7 @@ class ImpliedAlpha:
     exact: Fraction | None
     reason: str
     middle: Fraction | None = field(default=None, repr=False)
+    proved_none: bool = field(default=False, repr=False)
 
     @classmethod
     def within(cls, low: Fraction, high: Fraction, reason: str) -> ImpliedAlpha:
@@ -60,7 +63,8 @@ class ImpliedAlpha:
     def in_words(self) -> str:
         """One sentence about the two kinds of mistake."""
         if self._ratio is None:
-            return f"This loss is not known to be calibrated for any costs: {self.reason}."
+            known = "is calibrated for no costs" if self.proved_none else "is not known to be calibrated for any costs"
+            return f"This loss {known}: {self.reason}."
         if self._ratio == 1:
             return "This loss treats both kinds of mistake alike."
         first, second, times = _compared(self._ratio)
@@ -146,5 +150,5 @@ def implied_alpha(loss: Loss | Phi | str) -> ImpliedAlpha:
             return ImpliedAlpha(None, None, None, "no change of the better side was found numerically")
         return ImpliedAlpha(odds / (1 + odds), None, None, f"found numerically, without proof: {reason}")
     if only.interval is None:
-        return ImpliedAlpha(None, None, None, reason)
+        return ImpliedAlpha(None, None, None, reason, proved_none=only.kind == "none")
     return ImpliedAlpha.within(*only.interval, reason)
