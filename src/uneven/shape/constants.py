@@ -9,7 +9,9 @@ from functools import lru_cache
 
 from uneven.errors import ExpressionError
 from uneven.expression.algebra import add, call, holds, inv, mul, neg, power, subtract
-from uneven.expression.tree import ONE, ZERO, Node, Number, Symbol, Where, depends_on_t
+from uneven.expression.calls import domain, pieces
+from uneven.expression.functions import FUNCTIONS
+from uneven.expression.tree import ONE, ZERO, Call, Node, Number, Symbol, Where, depends_on_t
 from uneven.ops.balls import Undefined, enclose_interval, interval
 from uneven.ops.evaluate import evaluate
 from uneven.ops.rationals import NotRational
@@ -18,7 +20,6 @@ from uneven.shape.limits import LIMITS
 Constant = Node | float  # a tree without t, or an infinity
 _BITS = (64, 512)
 _HALF_PI = mul(Number(Fraction(1, 2)), Symbol("pi"))
-_DEFINED_ABOVE = {"log": ZERO, "log1p": Number(-1)}
 
 
 @lru_cache(maxsize=4096)
@@ -116,14 +117,16 @@ class _Constants:
                 return _HALF_PI if x > 0 else neg(_HALF_PI)
             limit = LIMITS.call(name, x)
             return limit if isinstance(limit, float) else Number(limit)
-        if name in _DEFINED_ABOVE and _sign(subtract(x, _DEFINED_ABOVE[name])) <= 0:
-            raise NotRational(f"{name} at the end of its domain")
-        if name == "sqrt" and _sign(x) < 0:
-            raise NotRational("sqrt of a negative number")
-        if name == "step":
-            if _sign(x) == 0:
-                raise NotRational("step of a number that tends to 0")
-            return ONE if _sign(x) > 0 else ZERO
+        node = Call(name, x)
+        condition = domain(node)
+        if condition is not None and _sign(condition[0]) < (0 if condition[1] else 1):
+            raise NotRational(f"{name} at the end of its domain or outside")
+        written = pieces(node) if FUNCTIONS[name].jumps else None
+        if written is not None:
+            side = _sign(subtract(written.left, written.right))
+            if side == 0:
+                raise NotRational(f"{name} of a number that tends to its jump")
+            return written.yes if holds(written.op, Fraction(side), Fraction(0)) else written.no
         return call("log", add(ONE, x)) if name == "log1p" else call(name, x)  # log1p(1) is log(2)
 
     def where(self, node: Where, t: Constant, value: Callable[[Node, Constant], Constant]) -> Constant:

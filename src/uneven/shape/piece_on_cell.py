@@ -11,8 +11,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from uneven.expression import simplify
-from uneven.expression.algebra import affine, neg, subtract
-from uneven.expression.tree import ONE, ZERO, Call, Node, Where, transform
+from uneven.expression.algebra import affine, subtract
+from uneven.expression.calls import pieces
+from uneven.expression.functions import FUNCTIONS
+from uneven.expression.tree import Call, Node, transform
 from uneven.ops.balls import Undefined, enclose_interval, interval, precision
 
 End = Fraction | float  # of a cell; a float here is an infinity
@@ -27,6 +29,7 @@ _TRUE_FOR = {
     "<": (_NEGATIVE,),
     "<=": (_NEGATIVE, _NOT_POSITIVE),
 }
+_CLOSED = {_NOT_NEGATIVE: _POSITIVE, _NOT_POSITIVE: _NEGATIVE}
 
 
 def switches(tree: Node) -> Iterator[Node]:
@@ -38,12 +41,8 @@ def switches(tree: Node) -> Iterator[Node]:
 
 
 def _switch_of(node: Node) -> Node | None:
-    match node:
-        case Call("relu" | "abs" | "step", (argument,)):
-            return argument
-        case Call("max" | "min", (left, right)) | Where(_, left, right, _, _):
-            return subtract(left, right)
-    return None
+    written = pieces(node)
+    return None if written is None else subtract(written.left, written.right)
 
 
 @lru_cache(maxsize=4096)
@@ -108,22 +107,14 @@ def _resolved(tree: Node, signs: tuple[int, ...]) -> Node:
     known = dict(zip(_distinct_switches(tree), signs, strict=True))
 
     def resolve(node: Node) -> Node:
-        switch = _switch_of(node)
-        sign = _UNKNOWN if switch is None else known.get(switch, _UNKNOWN)
-        if sign == _UNKNOWN:
+        written = pieces(node)
+        if written is None:
             return node
-        up = sign in (_POSITIVE, _NOT_NEGATIVE)
-        match node:
-            case Call("relu", (u,)):
-                return u if up else ZERO
-            case Call("abs", (u,)):
-                return u if up else neg(u)
-            case Call("step", _) if sign != _NOT_NEGATIVE:
-                return ONE if up else ZERO
-            case Call("max" | "min" as name, (left, right)):
-                return left if up == (name == "max") else right
-            case Where(op, _, _, yes, no):
-                return yes if sign in _TRUE_FOR[op] else no if sign in _TRUE_FOR[OPPOSITE[op]] else node
-        return node
+        sign = known.get(subtract(written.left, written.right), _UNKNOWN)
+        if sign in _CLOSED and isinstance(node, Call) and not FUNCTIONS[node.name].jumps:
+            sign = _CLOSED[sign]  # both pieces agree where the switch is 0
+        if sign in _TRUE_FOR[written.op]:
+            return written.yes
+        return written.no if sign in _TRUE_FOR[OPPOSITE[written.op]] else node
 
     return simplify(transform(tree, resolve))

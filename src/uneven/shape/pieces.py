@@ -12,7 +12,7 @@ from flint import arb
 from uneven._inputs import to_float
 from uneven.errors import ExpressionError
 from uneven.expression import Node, derivative, simplify
-from uneven.expression.algebra import affine, holds, is_positive, subtract
+from uneven.expression.algebra import holds, is_positive, subtract
 from uneven.expression.calls import domain, pieces
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import ZERO, Call, Inv, Mul, Neg, Number, Pow, transform
@@ -146,40 +146,6 @@ def beside(tree: Node, point: Fraction, side: int) -> Node:
     return simplify(transform(tree, resolved))
 
 
-@lru_cache(maxsize=16384)
-def inside(tree: Node, low: Fraction | float, high: Fraction | float) -> Node:
-    """The formula that holds strictly inside an interval; affine switches that do not change there are resolved.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from uneven.expression import parse, to_text
-    >>> from uneven.shape.pieces import inside
-    >>> to_text(inside(parse("relu(1 - t) + step(t)"), Fraction(0), Fraction(1)))
-    '2 - t'
-    """
-
-    def sign(switch: Node) -> int | None:
-        line = affine(switch)
-        if line is None:
-            return None
-        k, c = line
-        # At infinity only the sign of the slope matters; k*t in floats could be 0 or NaN.
-        ends = [k * t + c if isinstance(t, Fraction) else (c if k == 0 else t if k > 0 else -t) for t in (low, high)]
-        if min(ends) >= 0 and max(ends) > 0:
-            return 1
-        return -1 if max(ends) <= 0 and min(ends) < 0 else None
-
-    def resolved(node: Node) -> Node:
-        written = pieces(node)
-        known = None if written is None else sign(subtract(written.left, written.right))
-        if written is None or known is None:
-            return node
-        return written.yes if holds(written.op, Fraction(known), Fraction(0)) else written.no
-
-    return simplify(transform(tree, resolved))
-
-
 def slope_beside(tree: Node, point: Fraction, side: int) -> Node:
     """The one-sided derivative at a point, as a tree to be evaluated there."""
     return derivative(beside(tree, point, side))
@@ -260,7 +226,6 @@ __all__ = [
     "Undecidable",
     "beside",
     "clustered",
-    "inside",
     "kinks",
     "pole_arguments",
     "sign_beside",
