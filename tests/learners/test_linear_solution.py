@@ -226,3 +226,14 @@ def test_two_different_formulas_for_the_two_classes() -> None:
     assert model.objective_ == pytest.approx(0.5 * model.coef_[0] @ model.coef_[0] + loss(2 * Y - 1, score).sum())
     slope = loss.slope(2 * Y - 1, score)
     assert np.abs(np.append(model.coef_[0] + X.T @ slope, slope.sum())).max() < 1e-4
+
+
+@pytest.mark.parametrize(("phi", "hinge_c", "factor"), [("relu(1 - 3*t)", 9.0, 9.0), ("relu(1/3 - t)", 3.0, 9.0)])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_kink_that_is_no_double(phi: str, hinge_c: float, factor: float, sparse: bool) -> None:
+    """With v = 3 w both are a hinge at another C: the same optimum, in other units."""
+    data = sp.csr_array(X) if sparse else X
+    fit = Linear(phi, C=1.0, tol=1e-9).fit(data, Y)
+    reference = Linear("hinge", C=hinge_c, tol=1e-9).fit(data, Y)
+    assert fit.objective_ == pytest.approx(reference.objective_ / factor, rel=1e-8)
+    np.testing.assert_allclose(3 * fit.coef_, reference.coef_, rtol=1e-4, atol=1e-5)

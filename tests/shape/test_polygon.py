@@ -61,3 +61,26 @@ def test_lines_jumps_and_curves() -> None:
     assert polygon(parse("step(t)")) is None
     assert polygon(parse("relu(1 - t)**2")) is None
     assert kinks_and_jumps(parse("relu(1 - t)**2 + 2*relu(t)")) == ((0.0,), (2.0,))
+
+
+@pytest.mark.parametrize(
+    ("text", "kink", "jump"),
+    [
+        ("relu(1 - 3*t)", 1 / 3, 3.0),
+        ("relu(1/3 - t)", 1 / 3, 1.0),
+        ("relu(2/5 - t)", 0.4, 1.0),
+        ("abs(1/3 - t)", 1 / 3, 2.0),
+        ("relu(1 - 7*t)**2 + relu(1 - 7*t)", 1 / 7, 7.0),
+    ],
+)
+def test_kinks_that_are_no_doubles(text: str, kink: float, jump: float) -> None:
+    """The double nearest to 1/3 lies on one side of the kink; the slopes on both sides are found all the same."""
+    kinks, jumps = kinks_and_jumps(simplify(parse(text)))
+    assert kinks == (kink,)
+    assert jumps == pytest.approx([jump], rel=1e-12)
+
+
+def test_an_irrational_kink() -> None:
+    (kink,), (jump,) = kinks_and_jumps(simplify(parse("max(softplus(-t), 1 - 2*t)")))
+    assert np.log1p(np.exp(-kink)) == pytest.approx(1 - 2 * kink, rel=1e-14)
+    assert jump == pytest.approx(2 - 1 / (1 + np.exp(kink)), rel=1e-12)

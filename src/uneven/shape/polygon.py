@@ -12,7 +12,7 @@ from uneven.errors import ExpressionError
 from uneven.expression import Node, derivative
 from uneven.expression.tree import ZERO
 from uneven.ops.floats import plain_values
-from uneven.shape.pieces import Undecidable, beside, kinks, slope_beside
+from uneven.shape.pieces import Undecidable, beside, kinks, switch_points
 
 
 @lru_cache(maxsize=1024)
@@ -93,11 +93,29 @@ def polygon(tree: Node) -> Polygon | None:
         return None
 
 
-def _slope(tree: Node, point: float, side: int) -> float:
-    """Slope just left (side -1) or right (+1) of a point."""
-    return float(plain_values(slope_beside(tree, Fraction(point), side), np.array([point]))[0])
+def _slope(tree: Node, kink: float, side: int) -> float:
+    """Slope just left (side -1) or right (+1) of a kink, or of any point of a tree without switches."""
+    return float(plain_values(derivative(_formula_beside(tree, kink, side)), np.array([kink]))[0])
 
 
-def _value(tree: Node, point: float, side: int) -> float:
-    """Limit of the values from the left (side -1) or the right (+1) of a point."""
-    return float(plain_values(beside(tree, Fraction(point), side), np.array([point]))[0])
+def _value(tree: Node, kink: float, side: int) -> float:
+    """Limit of the values from the left (side -1) or the right (+1) of a kink."""
+    return float(plain_values(_formula_beside(tree, kink, side), np.array([kink]))[0])
+
+
+def _formula_beside(tree: Node, kink: float, side: int) -> Node:
+    """The formula that holds from a kink to the next switch point on this side.
+
+    It is read off in the middle of that piece: the kink itself may be no double, such as 1/3, and then its double lies
+    on one side of it.
+    """
+    points = switch_points(tree)
+    if not points:
+        return tree
+    here = min(range(len(points)), key=lambda k: abs(points[k] - Fraction(kink)))
+    beyond = here + side
+    if 0 <= beyond < len(points):
+        middle = (points[here] + points[beyond]) / 2
+    else:
+        middle = points[here] + side * max(abs(points[here]), Fraction(1))
+    return beside(tree, middle, side)
