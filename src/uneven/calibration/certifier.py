@@ -40,7 +40,7 @@ def certify(
         By default the weight of a weighted loss; for an unweighted one, whichever alpha it is calibrated for.
     precision : positive number
         Where the alpha of the loss is not found exactly: the width of the interval around it, relative to
-        min(alpha, 1 - alpha).
+        min(alpha, 1 - alpha). Where the budget does not suffice for that, a wider interval is proved.
     budget : int
         Number of cells the search may look at.
     seconds : float

@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from uneven._inputs import to_float
+from uneven.calibration.claim import ROUNDING
 from uneven.calibration.decide import decide
 from uneven.calibration.risk.crossing import crossing
 from uneven.calibration.rounding import rounded_down, rounded_up
@@ -41,9 +42,9 @@ class ImpliedAlpha:
     proved_none: bool = field(default=False, repr=False)
 
     @classmethod
-    def within(cls, low: Fraction, high: Fraction, reason: str) -> ImpliedAlpha:
-        """A proved alpha: exact if both ends are equal, else in the middle of its interval."""
-        middle = (low + high) / 2
+    def within(cls, low: Fraction, high: Fraction, reason: str, near: Fraction | None = None) -> ImpliedAlpha:
+        """A proved alpha: exact if both ends are equal, else a point of its interval, by default the middle."""
+        middle = (low + high) / 2 if near is None else near
         ends = (rounded_down(low), rounded_up(high))
         return cls(float(middle), ends, low if low == high else None, reason, middle)
 
@@ -69,6 +70,15 @@ class ImpliedAlpha:
             return "This loss treats both kinds of mistake alike."
         first, second, times = _compared(self._ratio)
         return f"This loss treats a false {first} as {times} times a false {second}."
+
+
+def _seen(loss: Loss, low: Fraction, high: Fraction) -> Fraction | None:
+    """Where floats see the alpha, if the proved interval is wide and holds that place."""
+    if high - low <= ROUNDING * min(low, 1 - high):
+        return None
+    odds = crossing(loss)
+    alpha = None if odds is None else Fraction(odds) / (1 + Fraction(odds))
+    return alpha if alpha is not None and low <= alpha <= high else None
 
 
 def _compared(ratio: Fraction) -> tuple[str, str, str]:
@@ -151,4 +161,4 @@ def implied_alpha(loss: Loss | Phi | str) -> ImpliedAlpha:
         return ImpliedAlpha(odds / (1 + odds), None, None, f"found numerically, without proof: {reason}")
     if only.interval is None:
         return ImpliedAlpha(None, None, None, reason, proved_none=only.kind == "none")
-    return ImpliedAlpha.within(*only.interval, reason)
+    return ImpliedAlpha.within(*only.interval, reason, near=_seen(chosen, *only.interval))

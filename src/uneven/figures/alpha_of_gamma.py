@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uneven.calibration import calibrated_loss
+from uneven.calibration.calibrated_losses import numeric_odds
+from uneven.errors import LossError
 from uneven.figures._record import GalleryFigure
 from uneven.figures._style import GREY, captioned, curve_style, panels, styled
 from uneven.losses import Phi, phi
@@ -53,9 +55,11 @@ def alpha_of_gamma(
 
 
 def _own_alpha(function: Phi, gamma: float) -> float:
-    """alpha of (phi(t), phi(-gamma t)/gamma): the calibrated loss has beta gamma = (1 - alpha)/alpha."""
-    loss = calibrated_loss(function, alpha="1/2", gamma=gamma)
-    return float(1 / (1 + loss.exact_beta * loss.exact_gamma))
+    """alpha of (phi(t), phi(-gamma t)/gamma), in floats: a picture needs no proof."""
+    odds = numeric_odds(function, Fraction(gamma))
+    if odds is None:
+        raise LossError(f"{function!r} with gamma = {gamma:g} has no alpha of its own to draw")
+    return odds / (1 + odds)
 
 
 GALLERY = (GalleryFigure("alpha-of-gamma", "The alpha of the uneven sigmoid", alpha_of_gamma, paper_figure=7),)

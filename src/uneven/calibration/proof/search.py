@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -43,6 +44,29 @@ class Budget:
         """Raise :class:`Exhausted` if it is late."""
         if time.monotonic() - self._start > self.seconds:
             raise Exhausted(f"the search stopped after {self.seconds:g} s")
+
+    def require_left(self) -> None:
+        """Raise :class:`Exhausted` if nothing is left."""
+        if self._spent >= self.cells:
+            raise Exhausted(f"the budget of {self.cells} cells was spent")
+        self.check_time()
+
+    @property
+    def left(self) -> float:
+        """The share of the budget that is left."""
+        return 1 - max(self._spent / self.cells, (time.monotonic() - self._start) / self.seconds)
+
+    @contextmanager
+    def part(self, share: float) -> Iterator[None]:
+        """Inside this block, only a share of the budget may be spent."""
+        cells, seconds = self.cells, self.seconds
+        elapsed = time.monotonic() - self._start
+        self.cells = min(cells, self._spent + max(1, round(share * cells)))
+        self.seconds = min(seconds, elapsed + share * seconds)
+        try:
+            yield
+        finally:
+            self.cells, self.seconds = cells, seconds
 
     def restart(self, seconds: float) -> None:
         """A new budget of as many cells, and of these seconds from now on."""

@@ -9,9 +9,12 @@ from uneven.calibration.claim import OnlyAlpha
 from uneven.calibration.proof.attempt import Attempt, NotShown, Proof, found
 from uneven.calibration.proof.hints import simplest_between
 from uneven.calibration.proof.rules import DIFFERENCE, NEGATIVE, POSITIVE, at
+from uneven.calibration.proof.search import Exhausted
 from uneven.calibration.proof.steps import Descent, Floor, Mirror, Point, Step
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
+# Shares of the budget: for one end of the bracket asked for, for one end of another, and for what comes after.
+_FIRST, _LATER, _RESERVE = 0.3, 0.06, 0.3
 
 
 def prove_transversal(attempt: Attempt) -> Proof:
@@ -53,61 +56,59 @@ def _order_of_sides(attempt: Attempt) -> list[Step]:
 
 
 def _enclosed(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction, list[Step]]:
-    """lo and hi with A > B at lo and A < B at hi, as close as asked for, and the steps that prove it."""
+    """lo and hi with A > B at lo and A < B at hi, and the steps that prove it.
+
+    As close as asked for; where the risk is too flat for that within the budget, as close as was proved.
+    """
     asked, room = attempt.alpha, min(guess, 1 - guess)
     if asked is not None and abs(asked - guess) < attempt.precision * room / 8:
         guess = asked
-    low, high = attempt.bracket(guess)
-    try:
-        return low, high, attempt.ordered_at(low, 1) + attempt.ordered_at(high, -1)
-    except NotShown:
-        low, high = _bisected(attempt, guess)
-    return low, high, attempt.ordered_at(low, 1) + attempt.ordered_at(high, -1)
+    low, high, at_low, at_high = _first_bracket(attempt, guess)
+    while high - low > attempt.precision * room and attempt.search.budget.left > _RESERVE:
+        fifth = (high - low) / 5
+        middle = simplest_between(low + 2 * fifth, high - 2 * fifth)
+        if (steps := _ordered_within(attempt, middle, 1, _LATER)) is not None:
+            low, at_low = middle, steps
+        elif (steps := _ordered_within(attempt, middle, -1, _LATER)) is not None:
+            high, at_high = middle, steps
+        else:
+            break
+    return low, high, at_low + at_high
 
 
 def _around_tie(attempt: Attempt, tie: Fraction) -> tuple[Fraction, Fraction, list[Step]]:
     """Etas on both sides of an eta at which A = B is known: they need not be close to it."""
-    try:
-        low, high = attempt.bracket(tie)
-        return low, high, attempt.ordered_at(low, 1) + attempt.ordered_at(high, -1)
-    except NotShown:
-        low, high = _wide_bracket(attempt, tie)
-    return low, high, attempt.ordered_at(low, 1) + attempt.ordered_at(high, -1)
+    low, high, at_low, at_high = _first_bracket(attempt, tie)
+    return low, high, at_low + at_high
 
 
-def _wide_bracket(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction]:
+def _first_bracket(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction, list[Step], list[Step]]:
     """The first of wider and wider brackets at whose ends the signs of A - B are proved."""
-    width = attempt.precision
-    while True:
+    width, room = attempt.precision, min(guess, 1 - guess)
+    while width <= 1:
+        low, high = attempt.bracket(guess, width * room)
+        if low <= 0 or high >= 1:
+            break
+        share = _FIRST if width == attempt.precision else _LATER
+        at_low = _ordered_within(attempt, low, 1, share)
+        at_high = None if at_low is None else _ordered_within(attempt, high, -1, share)
+        if at_low is not None and at_high is not None:
+            return low, high, at_low, at_high
         width *= 100
-        low, high = attempt.bracket(guess, width * min(guess, 1 - guess))
-        if width > 1 or low <= 0 or high >= 1:
-            raise NotShown(f"the signs of A - B close to eta = {float(guess):.12g} were not proved")
-        if _is_ordered(attempt, low, 1) and _is_ordered(attempt, high, -1):
-            return low, high
+    raise NotShown(f"the signs of A - B close to eta = {float(guess):.12g} were not proved")
 
 
-def _bisected(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction]:
-    """A wider bracket with proved signs, narrowed until it is as small as asked for."""
-    room = min(guess, 1 - guess)
-    low, high = _wide_bracket(attempt, guess)
-    while high - low > attempt.precision * room:
-        fifth = (high - low) / 5
-        middle = simplest_between(low + 2 * fifth, high - 2 * fifth)
-        if _is_ordered(attempt, middle, 1):
-            low = middle
-        elif _is_ordered(attempt, middle, -1):
-            high = middle
-        else:
-            raise NotShown(f"the sign of A - B at eta = {float(middle):.12g} was not proved")
-    return low, high
-
-
-def _is_ordered(attempt: Attempt, eta: Fraction, side: int) -> bool:
+def _ordered_within(attempt: Attempt, eta: Fraction, side: int, share: float) -> list[Step] | None:
+    """Proof of the order at eta for a share of the budget; None if none is found."""
+    budget = attempt.search.budget
     try:
-        return bool(attempt.ordered_at(eta, side))
+        with budget.part(share):
+            return attempt.ordered_at(eta, side)
     except NotShown:
-        return False
+        return None
+    except Exhausted:
+        budget.require_left()
+        return None
 
 
 def _strict_decrease(attempt: Attempt, guess: Fraction, low: Fraction, high: Fraction, *, swept: bool) -> list[Step]:
