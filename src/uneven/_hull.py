@@ -7,7 +7,7 @@ from typing import Any
 
 
 def lower_hull(x: Sequence[Any], y: Sequence[Any]) -> list[int]:
-    """Indices of the vertices, for points sorted by x; of several at one x the lowest counts.
+    """Indices of the vertices of the lower convex hull. Points must be sorted by x; several may share one x.
 
     Examples
     --------

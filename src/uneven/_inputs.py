@@ -1,4 +1,4 @@
-"""Reading what a user gives: exact numbers, probabilities, arrays. Errors name the value."""
+"""Read numbers, probabilities and arrays that a user gives. Errors name the value."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ import numpy as np
 
 from uneven.errors import ParameterError, UnevenError
 
-#: The type of error that a reader raises; costs and labels have a type of their own.
+#: The type of error to raise; costs and labels have their own type.
 Kind = type[UnevenError]
 
-#: What is accepted where one exact number is wanted. A float is the binary number it is (0.1 is not 1/10);
-#: a string, Fraction or Decimal is exact.
+#: What is accepted as an exact number. A float stands for its binary value (0.1 is not exactly 1/10); a string,
+#: Fraction or Decimal is exact.
 Exact = int | float | str | Fraction | Decimal
 
 
-#: Digits of a numerator or denominator; twice as many characters, so that every repr can be read back.
+#: Most digits of a numerator or denominator. A text may have twice as many characters, so every repr can be read back.
 _MOST_DIGITS = 2000
 _MOST_BITS = 6600
-#: A nonzero number from the first to below the second has a nearest double that is neither 0 nor infinite.
+#: A number between these two (the second excluded) rounds to a double that is neither 0 nor infinite.
 _SMALLEST = Fraction(1, 2**1074)
 _TOO_LARGE = Fraction(2**1024 - 2**970)
 
 
 def exact(name: str, value: Exact, error: Kind = ParameterError) -> Fraction:
     """A finite number as a rational."""
-    # A duration is an integer to NumPy.
+    # NumPy counts a timedelta64 as an integer.
     if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(value, numbers.Real | Decimal | str):
         raise error(f"{name} must be a number, got {brief(value)}")
     if isinstance(value, Decimal):
@@ -49,7 +49,7 @@ def exact(name: str, value: Exact, error: Kind = ParameterError) -> Fraction:
 
 
 def _from_text(text: str) -> Fraction:
-    """The number a text says; an enormous exponent is cut to one that is outside the range just as well."""
+    """The number in a text. A huge exponent is replaced by a smaller one that is also out of range."""
     digits, e, exponent = text.lower().partition("e")
     enormous = 3 * _MOST_DIGITS
     if e and abs(int(exponent)) > enormous:
@@ -78,7 +78,7 @@ def positive(name: str, value: Exact, error: Kind = ParameterError) -> Fraction:
 
 
 def between_0_and_1(name: str, value: Exact, error: Kind = ParameterError) -> Fraction:
-    """A number strictly between 0 and 1, whose difference to 1 is not too small for a double either."""
+    """A number strictly between 0 and 1; its difference from 1 must also be within the range of doubles."""
     number = exact(name, value, error)
     if not 0 < number < 1:
         raise error(f"{name} must lie strictly between 0 and 1, got {brief(value)}")
@@ -87,7 +87,7 @@ def between_0_and_1(name: str, value: Exact, error: Kind = ParameterError) -> Fr
 
 
 def to_float(value: Fraction) -> float:
-    """Nearest double, infinite beyond their range."""
+    """The nearest double; infinite if the value is out of range."""
     try:
         return float(value)
     except OverflowError:
@@ -95,13 +95,13 @@ def to_float(value: Fraction) -> float:
 
 
 def shown(value: Fraction) -> str:
-    """How a number appears in a repr: as the float it is, else as an exact string."""
+    """How a number appears in a repr: as a float if that is exact, else as an exact string."""
     as_float = to_float(value)
     return repr(as_float) if Fraction(as_float) == value else repr(str(value))
 
 
 def float_array(name: str, value: Any, error: Kind = ParameterError) -> tuple[np.ndarray, bool]:
-    """Floats without NaN in at least one dimension, float32 kept, and whether a scalar was given."""
+    """An array of float64 or float32 without NaN, at least one-dimensional, and whether a scalar was given."""
     _require_unmasked(name, value, error)
     try:
         array = _numbers(value)
@@ -122,7 +122,7 @@ def _require_unmasked(name: str, value: Any, error: Kind) -> None:
 
 
 def _numbers(value: Any) -> np.ndarray:
-    """A boolean, integer or float array of at most double precision; TypeError for what is no number."""
+    """A boolean, integer or float array of at most double precision; TypeError if something is not a number."""
     array = np.asarray(value)
     if array.dtype.kind == "O":
         return np.array([_as_float(element) for element in array.flat], dtype=np.float64).reshape(array.shape)
@@ -141,7 +141,7 @@ def _as_float(element: Any) -> float:
     if isinstance(element, np.timedelta64) or not isinstance(element, numbers.Real | Decimal):
         raise TypeError
     number = float(element)
-    # A Decimal beyond the doubles becomes infinite without a word.
+    # float() turns a Decimal that is too large into infinity, without an error.
     if math.isinf(number) and element not in (math.inf, -math.inf):
         raise OverflowError
     return number
@@ -169,17 +169,17 @@ def signs(name: str, value: Any) -> np.ndarray:
 
 
 def unwrapped(array: np.ndarray, scalar: bool) -> Any:
-    """An array, or the scalar it holds: a Python float, float32 kept."""
+    """The array, or its only element if a scalar was given; float64 becomes a Python float."""
     if not scalar:
         return array
     return float(array[0]) if array.dtype == np.float64 else array[0]
 
 
 def brief(value: Any) -> str:
-    """A repr on one line, cut where it is long; what has none is described."""
+    """A repr on one line, shortened if it is long; if repr fails, a description."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # a repr may fail in any way, and Python refuses one of more than 4300 digits
+    except Exception:  # a repr may raise any error; Python's own fails for integers of more than 4300 digits
         kind = type(value).__name__
         return f"an {kind} of {value.bit_length()} bits" if isinstance(value, int) else f"a {kind} without a repr"
     return text if len(text) <= 60 else text[:57] + "..."

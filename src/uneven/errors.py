@@ -1,4 +1,4 @@
-"""Every error a user can cause: one sentence that says what was wrong, what was given, what would work."""
+"""Errors for bad input. Each message says what was wrong, what was given, and what would work."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class UnevenError(ValueError):
 
 
 class ExpressionError(UnevenError):
-    """A text is not a sentence of the little language, or not a loss.
+    """A text is not an expression of the little language, or the expression is not a loss.
 
     Attributes
     ----------
     text : str or None
-        What was given.
+        The text.
     column : int or None
-        Where in it, counted from 1.
+        Position of the error in the text, counted from 1.
     """
 
     def __init__(self, message: str, *, text: str | None = None, column: int | None = None) -> None:
@@ -42,11 +42,11 @@ def _rebuild_expression_error(message: str, text: str | None, column: int | None
 
 
 class ParameterError(UnevenError):
-    """A parameter has a value that cannot be used; the message says which values can."""
+    """The value of a parameter is not allowed; the message says which values are."""
 
 
 class LossError(UnevenError):
-    """A loss cannot be built, or cannot answer what was asked of it."""
+    """A loss cannot be built, or a question about it has no answer."""
 
 
 class CostError(UnevenError):
@@ -61,7 +61,7 @@ class CertificateError(UnevenError):
     step : int or None
         The first step that fails, counted from 1.
     unreadable : bool
-        Whether the text is no certificate at all, so that there is nothing to check.
+        Whether the text is not a certificate at all.
     """
 
     def __init__(self, message: str, step: int | None = None, *, unreadable: bool = False) -> None:
@@ -82,7 +82,7 @@ class MissingExtraError(UnevenError, ImportError):
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(
-            f"{feature} need the extra {extra!r}, which is not installed; pip install 'uneven[{extra}]' adds it"
+            f"{feature} need the extra {extra!r}, which is not installed; to install it: pip install 'uneven[{extra}]'"
         )
         self.feature, self.extra = feature, extra
 

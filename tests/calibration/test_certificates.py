@@ -313,7 +313,7 @@ def test_named_tampering(samples: list[Certificate]) -> None:
     rejected(lambda d: d["steps"].append(d["steps"][0]), "needs no further step")
     rejected(lambda d: d["loss"]["negative"].__setitem__("weight", "0.75"), "step")
     rejected(lambda d: d["loss"]["negative"].__setitem__("function", "softplus(-t)"), "step")
-    rejected(lambda d: d["loss"]["negative"].__setitem__("function", "-t"), "no loss")
+    rejected(lambda d: d["loss"]["negative"].__setitem__("function", "-t"), "not a loss")
     rejected(lambda d: d.__setitem__("statement", "The loss is calibrated for alpha = 0.5."), "statement")
     rejected(lambda d: d.__setitem__("theorem", "Obvious."), "theorem")
     rejected(lambda d: d.__setitem__("status", "refuted"), "status")
@@ -537,7 +537,7 @@ def test_a_proof_that_fails_its_own_check_is_no_claim(monkeypatch: pytest.Monkey
     monkeypatch.setattr(prover, "verify", lambda _: Verification(False, "step 1: no"))
     decision = prover.prove(uneven.UnevenMarginLoss("hinge"), None, prover.Limits())
     assert decision.claim.status == "undecided"
-    assert "did not stand its own check" in decision.claim.missing
+    assert "failed its own check" in decision.claim.missing
 
 
 def test_what_verify_returns() -> None:

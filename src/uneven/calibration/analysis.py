@@ -1,4 +1,4 @@
-"""Everything the theory says about one loss at one alpha."""
+"""What the theory says about one loss and one alpha."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ from uneven.calibration.verdict import Verdict, verdict
 from uneven.errors import LossError, ParameterError
 from uneven.losses import Loss, Phi
 
-_TABLE = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)  # shares of the largest cost regret shown in a report
+_TABLE = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)  # cost regrets in a report, as shares of the largest one
 
 
 @dataclass(frozen=True)
 class TightDistribution:
-    """At most two points on which theorem 1 holds with equality (up to 1e-9).
+    """A distribution on at most two points for which theorem 1 holds with equality (up to 1e-9).
 
     Attributes
     ----------
     weights, etas, decisions : ndarray
+        For each point x: its probability, P(Y = 1 | x), and the decision value f(x).
     cost_regret, surrogate_regret : float
+        The regrets of these decisions.
     """
 
     weights: np.ndarray
@@ -49,12 +51,15 @@ class TightDistribution:
 class Analysis:
     """What a loss guarantees for a cost parameter alpha; made by :func:`analyze`.
 
+    The cost regret is the expected cost minus the smallest possible one; a false positive costs alpha, a false negative
+    1 - alpha. The surrogate regret is the expected loss minus the smallest possible one.
+
     Attributes
     ----------
     loss : Loss
     alpha : float
     largest_regret : float
-        B_alpha = max(alpha, 1 - alpha), the largest possible cost regret.
+        The largest possible cost regret, B_alpha = max(alpha, 1 - alpha).
     """
 
     def __init__(self, loss: Loss, alpha: Fraction) -> None:
@@ -69,12 +74,12 @@ class Analysis:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Whether the loss is alpha-CC, with the theorem, and a witness if it is not."""
+        """Whether the loss is calibrated for alpha (alpha-CC), and why; if not, with a witness."""
         return verdict(self.loss, self.exact_alpha)
 
     @cached_property
     def implied_alpha(self) -> ImpliedAlpha:
-        """The alpha that the loss is calibrated for."""
+        """The costs that the loss assumes: the only alpha for which it is calibrated."""
         return implied_alpha(self.loss)
 
     def _over_eta(self, function: Callable[[Probabilities], np.ndarray], eta: Any) -> Any:
@@ -96,7 +101,7 @@ class Analysis:
         return _inputs.unwrapped(flat.reshape(values.shape), scalar)
 
     def optimal_risk(self, eta: Any) -> Any:
-        """C*(eta), the infimum of the conditional risk over all t."""
+        """C*(eta): the smallest expected loss where P(Y = 1) = eta, over all t."""
 
         def value(points: Probabilities) -> np.ndarray:
             sides = self._curves.risk.sides(points)
@@ -105,7 +110,7 @@ class Analysis:
         return self._over_eta(value, eta)
 
     def wrong_side_risk(self, eta: Any) -> Any:
-        """C^-(eta), the infimum over t with t (eta - alpha) <= 0."""
+        """C^-(eta): the smallest expected loss of a wrong decision, over t with t (eta - alpha) <= 0."""
 
         def value(points: Probabilities) -> np.ndarray:
             sides = self._curves.risk.sides(points)
@@ -116,43 +121,43 @@ class Analysis:
         return self._over_eta(value, eta)
 
     def H(self, eta: Any) -> Any:  # noqa: N802 - the paper's symbol
-        """C^-(eta) - C*(eta): what deciding wrongly costs the surrogate."""
+        """C^-(eta) - C*(eta): the least surrogate regret of a wrong decision where P(Y = 1) = eta."""
         return self._over_eta(self._curves.H, eta)
 
     def nu(self, eps: Any) -> Any:
-        """min of H over |eta - alpha| = eps; at its jump the smaller value."""
+        """The smaller of H(alpha - eps) and H(alpha + eps); where nu jumps, its smaller value."""
         return self._over_eps(self._curves.nu, eps)
 
     def mu(self, eps: Any) -> Any:
-        """inf of H over |eta - alpha| >= eps (section 3 with correction A5)."""
+        """The infimum of H over |eta - alpha| >= eps (section 3 with correction A5)."""
         return self._over_eps(self._curves.mu, eps)
 
     def psi(self, eps: Any) -> Any:
-        """The regret bound of theorem 1, the convex hull of nu: psi(cost regret) <= surrogate regret."""
+        """The convex hull of nu; theorem 1 says psi(cost regret) <= surrogate regret."""
         return self._over_eps(self._curves.psi, eps)
 
     def psi_inverse(self, r: Any) -> Any:
-        """sup{eps: psi(eps) <= r}, to rounding; :meth:`regret_bound` rounds to the safe side."""
+        """sup{eps: psi(eps) <= r}, computed in floats; :meth:`regret_bound` is a proved upper bound of it."""
         values, scalar = self._regrets(r)
         return _inputs.unwrapped(self._curves.psi_inverse(values.ravel()).reshape(values.shape), scalar)
 
     def _regrets(self, r: Any) -> tuple[np.ndarray, bool]:
         values, scalar = _inputs.float_array("surrogate_regret", r)
         if (values < 0).any():
-            raise ParameterError(f"a surrogate regret is at least 0, got {float(values.min())!r}")
+            raise ParameterError(f"surrogate_regret must be at least 0, got {float(values.min())!r}")
         return values.astype(float), scalar
 
     @cached_property
     def _psi_bounds(self) -> PsiBounds:
         if not self.loss.symbolic:
             raise LossError(
-                "a rigorous bound needs the loss as expressions; for Python functions psi and psi_inverse give the "
-                "numeric values"
+                "a rigorous bound needs the loss as expressions in t; for a loss given as Python functions use psi and "
+                "psi_inverse, which are numeric"
             )
         return PsiBounds(self.loss, self.exact_alpha)
 
     def psi_bounds(self, eps: Any) -> tuple[Any, Any]:
-        """Rigorous lower and upper bounds of psi."""
+        """Proved lower and upper bounds of psi."""
 
         bounds: list[tuple[Fraction, Fraction]] = []
 
@@ -165,10 +170,10 @@ class Analysis:
         return least, self._over_eps(lambda flat: np.array([rounded_up(pair[1]) for pair in bounds]), eps)
 
     def regret_bound(self, surrogate_regret: Any) -> Any:
-        """A cost regret that is not exceeded, given the surrogate regret: a bound, rounded to the safe side.
+        """A proved upper bound of the cost regret, given the surrogate regret.
 
-        The inverse of the rigorous lower bound of psi, at most :attr:`largest_regret`; infinite regrets are
-        allowed. For a calibrated loss it is 0 at 0 and nowhere else.
+        This is the inverse of the proved lower bound of psi, rounded up, and at most :attr:`largest_regret`. The
+        surrogate regret may be infinite. For a calibrated loss the bound is 0 if and only if the surrogate regret is 0.
 
         Examples
         --------
@@ -191,7 +196,7 @@ class Analysis:
         return rounded_up(self._psi_bounds.inverse_of_lower(Fraction(r)))
 
     def calibration_function(self, eps: Any, eta: Any) -> Any:
-        """The paper's delta(eps, eta): H(eta) if eps <= |eta - alpha|, else infinite (theorem 7)."""
+        """delta(eps, eta) of the paper: H(eta) if eps <= |eta - alpha|, else infinite (theorem 7)."""
         wanted, scalar_eps = _inputs.float_array("eps", eps)
         probability, scalar_eta = _inputs.probabilities("eta", eta)
         if (wanted < 0).any():
@@ -203,7 +208,7 @@ class Analysis:
         return _inputs.unwrapped(np.where(wanted <= distance, value, np.inf), scalar_eps and scalar_eta)
 
     def uniform_calibration_function(self, eps: Any) -> Any:
-        """The paper's delta(eps): mu(eps) up to B_alpha, infinite beyond (theorem 7)."""
+        """delta(eps) of the paper: mu(eps) up to B_alpha, infinite beyond (theorem 7)."""
         values, scalar = _inputs.float_array("eps", eps)
         if (values < 0).any():
             raise ParameterError(f"eps must be at least 0, got {float(values.min())!r}")
@@ -214,14 +219,14 @@ class Analysis:
         return _inputs.unwrapped(result.reshape(np.shape(eps) or (1,)), scalar)
 
     def tight_distribution(self, eps: float) -> TightDistribution:
-        """At most two points with cost regret eps and surrogate regret psi(eps), up to 1e-9.
+        """A distribution with cost regret eps and surrogate regret psi(eps), up to 1e-9, on at most two points.
 
         Raises
         ------
         LossError
-            If there is none: a loss that jumps at t = 0 (U_alpha) is not tight.
+            If no such distribution exists, because the loss jumps at t = 0 (such as U_alpha).
         """
-        if not isinstance(self.psi(eps), float):  # which refuses an eps out of range
+        if not isinstance(self.psi(eps), float):  # psi raises an error for an eps out of range
             raise ParameterError(f"tight_distribution takes one number, got {_inputs.brief(eps)}")
         end = min(float(eps), self.largest_regret)
         pairs = [(end, 1.0)]
@@ -235,14 +240,11 @@ class Analysis:
         cost = world.cost_regret(decisions, alpha=self.exact_alpha)
         surrogate = world.surrogate_regret(self.loss, decisions)
         if abs(cost - end) > 1e-9 or surrogate > self._curves.psi(np.array([end]))[0] + 1e-9:
-            raise LossError(
-                f"no distribution attains psi({eps!r}) for {self.loss!r}: it jumps at t = 0, where deciding negative "
-                "costs nothing that a positive decision would have to pay"
-            )
+            raise LossError(f"no distribution attains psi({eps!r}) for {self.loss!r}, because the loss jumps at t = 0")
         return TightDistribution(weights, etas, decisions, cost, surrogate)
 
     def _worst(self, distance: float) -> tuple[float, float]:
-        """eta at the distance with the smaller H, and a decision on its wrong side that attains it."""
+        """The eta of alpha +- distance with the smaller H, and a wrong decision t that attains it."""
         up, down = (branch[0] for branch in self._curves.branches(np.array([distance])))
         sign = 1 if up <= down else -1
         points = Probabilities(self.exact_alpha, np.array([sign * distance]))
@@ -251,12 +253,12 @@ class Analysis:
         widest = max(1 / abs(float(partial.inner)) for partial in self.loss.partials)
         if math.isinf(at):
             at = math.copysign(1e6 * widest, at)
-        if at == 0 and sign < 0 and distance > 0:  # a positive decision as close to 0 as can be told
+        if at == 0 and sign < 0 and distance > 0:  # t = 0 is a negative decision: take a tiny positive t
             at = 1e-12 * min(1 / abs(float(partial.inner)) for partial in self.loss.partials)
         return float(eta[0]), at
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in the report, ready for JSON."""
+        """The content of the report as a dictionary that JSON can hold."""
         eps = [share * self.largest_regret for share in _TABLE]
         implied = self.implied_alpha
         return {
@@ -281,7 +283,7 @@ class Analysis:
         }
 
     def report(self) -> str:
-        """A page that a person reads."""
+        """A page of text for a person to read."""
         data = self.to_dict()
         lines = [
             f"Loss      {data['loss']}",
@@ -289,28 +291,35 @@ class Analysis:
             f"Verdict   {self.verdict.status.upper()}: {self.verdict.reason}",
         ]
         if self.verdict.witness is not None:
-            lines.append(f"Witness   H vanishes at eta = {self.verdict.witness:.6g}")
+            lines.append(
+                f"Witness   where P(Y = 1) = {self.verdict.witness:.6g}, the costlier decision is at least as good for "
+                "the loss as the cheaper one (H = 0)"
+            )
         lines += [
-            f"Implied   {self.implied_alpha.in_words()}",
+            f"Implied   {self.implied_alpha.in_words(reason=False)}",
+            "",
+            "Regret is the excess over the best possible value. Surrogate regret: of this loss. Cost regret: of the",
+            "expected cost, with both costs scaled to a sum of 1.",
             "",
             "cost regret   needs a surrogate regret of at least",
         ]
         lines += [f"  {row['cost_regret']:10.4g}   {row['psi']:.6g}" for row in data["psi"]]
         regrets = [10.0**-k for k in (1, 2, 3, 4)]
-        lines += ["", "surrogate regret   leaves a cost regret of at most (computed; regret_bound gives a proved one)"]
+        lines += ["", "surrogate regret   allows a cost regret of at most (computed; regret_bound proves a bound)"]
         lines += [f"  {r:15.4g}   {e:.6g}" for r, e in zip(regrets, self.psi_inverse(regrets), strict=True)]
         return "\n".join(lines)
 
 
 def analyze(loss: Loss | Phi | str, alpha: Exact | None = None) -> Analysis:
-    """What a loss guarantees for a cost parameter.
+    """What a loss guarantees for given costs.
 
     Parameters
     ----------
     loss : Loss, Phi or str
         A phi or its name stands for the margin loss with gamma = 1.
     alpha : number in (0, 1), optional
-        By default the weight of the loss itself, or 1/2 for an unweighted one.
+        Cost parameter: a false positive costs alpha, a false negative 1 - alpha. By default the alpha that the loss is
+        weighted by, or 1/2 for an unweighted loss.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 r"""The one alpha for which (phi(t), phi(-gamma t)/gamma) is calibrated, and the loss made from it.
 
-For convex phi it is 1/2 whatever gamma (corollary 2). For other phi it moves with gamma, and the target
-alpha is reached by reweighting (section 4.4 with correction A4): with odds(x) = x/(1-x), the loss
-(phi(t), beta phi(-gamma t)) is alpha-CC iff odds(alpha) = beta gamma odds(alpha_phi(gamma)).
+Call it alpha_phi(gamma). For convex phi it is 1/2 for every gamma (corollary 2). For other phi it depends on gamma.
+Reweighting makes the loss calibrated for any other alpha (section 4.4 with correction A4): with odds(x) = x/(1-x), the
+loss (phi(t), beta phi(-gamma t)) is alpha-CC iff odds(alpha) = beta gamma odds(alpha_phi(gamma)).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from uneven.losses import Phi, UnevenMarginLoss, phi
 
 @dataclass(frozen=True)
 class OwnAlpha:
-    """Odds of alpha_phi(gamma), as a float and, where they are known without rounding, as a rational."""
+    """Odds of alpha_phi(gamma) as a float, and as a rational if they are known without rounding; ``source``: why."""
 
     odds: float
     exact: Fraction | None
@@ -37,7 +37,7 @@ class OwnAlpha:
 def own_alpha(function: Phi, gamma: Fraction) -> OwnAlpha:
     """alpha_phi(gamma), or a :class:`LossError` that says why there is none.
 
-    The prover decides whether there is one and encloses it; floats only place it inside that interval.
+    The prover decides whether it exists and proves an interval around it; floats only choose a value in that interval.
     """
     loss = UnevenMarginLoss(function)
     if not decide(loss).proof.method.startswith("convex"):  # a convex phi has the same alpha for every gamma
@@ -53,8 +53,7 @@ def own_alpha(function: Phi, gamma: Fraction) -> OwnAlpha:
     if only.interval is None:
         if numeric is None:
             raise LossError(
-                f"whether {_shown(function, gamma)} is calibrated for any alpha was not decided: "
-                f"{decision.claim.missing}"
+                f"no alpha was found for which {_shown(function, gamma)} is calibrated: {decision.claim.missing}"
             )
         return OwnAlpha(numeric, None, f"computed, not proved: {decision.claim.missing}")
     low, high = sorted(to_float(_odds(alpha, gamma)) for alpha in only.interval)
@@ -73,20 +72,20 @@ def _shown(function: Phi, gamma: Fraction) -> str:
 
 
 def numeric_odds(function: Phi, gamma: Fraction) -> float | None:
-    """The odds of alpha_phi(gamma) in floats: as declared, else where the sides cross; None if they do not."""
+    """The odds of alpha_phi(gamma) in floats: as declared, else where A = B; None if A and B do not cross."""
     declared = function.declaration.own_odds
     if declared is not None:
         odds = declared.odds(gamma, function.exact_parameters)
         if odds is not None:
             return float(odds)
-    if gamma < 1:  # work where t = -1/gamma is the short side
+    if gamma < 1:  # alpha_phi(1/gamma) = 1 - alpha_phi(gamma); the search is more precise for gamma > 1
         mirrored = numeric_odds(function, 1 / gamma)
         return None if mirrored is None else 1 / mirrored
     return crossing(UnevenMarginLoss(function, gamma=gamma))
 
 
 def calibrated_loss(function: str | Phi, *, alpha: Exact, gamma: Exact = 1.0) -> UnevenMarginLoss:
-    r"""The uneven margin loss of a phi and a gamma that is alpha-CC.
+    r"""The uneven margin loss of a phi and a gamma that is calibrated for alpha (alpha-CC).
 
     Parameters
     ----------
@@ -95,19 +94,20 @@ def calibrated_loss(function: str | Phi, *, alpha: Exact, gamma: Exact = 1.0) ->
     alpha : number in (0, 1)
         Cost parameter: a false positive costs alpha, a false negative 1 - alpha.
     gamma : positive number
-        Margin asymmetry, free to tune: the costs stay the same.
+        Margin asymmetry. Tune it freely: the loss stays calibrated for the same costs.
 
     Returns
     -------
     UnevenMarginLoss
-        Weighted by alpha; beta is exactly 1/gamma for convex phi, else 1/(gamma odds), with the odds of the
-        alpha that the unweighted family assumes at this gamma: exactly where they are rational (ramp), else to
-        double precision (sigmoid: calibrated to rounding, and its verdict says so).
+        The loss is weighted by alpha. For convex phi, beta is exactly 1/gamma. For other phi, beta is
+        1/(gamma odds), with the odds of the alpha for which (phi(t), phi(-gamma t)/gamma) is calibrated. If these odds
+        are rational (ramp), beta is exact. If not (sigmoid), beta is rounded to a double, and the verdict is
+        "calibrated up to rounding".
 
     Raises
     ------
     LossError
-        If the phi is calibrated for no alpha, with the reason.
+        If the phi is calibrated for no alpha; the message says why.
 
     Examples
     --------

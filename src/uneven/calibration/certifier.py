@@ -1,4 +1,4 @@
-"""Write a proof down: a certificate that anyone can check again."""
+"""Write a proof to a certificate that anyone can check again."""
 
 from __future__ import annotations
 
@@ -37,14 +37,15 @@ def certify(
     loss : Loss, Phi or str
         A phi or its name stands for the margin loss with gamma = 1. Python functions cannot be certified.
     alpha : number in (0, 1), optional
-        By default the weight of a weighted loss; for an unweighted one, whichever alpha it is calibrated for.
+        Cost parameter: a false positive costs alpha, a false negative 1 - alpha. By default the alpha that the loss is
+        weighted by. Without any alpha, the certificate says for which alpha the loss is calibrated.
     precision : positive number
-        Where the alpha of the loss is not found exactly: the width of the interval around it, relative to
-        min(alpha, 1 - alpha). Where the budget does not suffice for that, a wider interval is proved.
+        If the alpha of the loss is not found exactly: the largest width of the proved interval around it, relative to
+        min(alpha, 1 - alpha). If the budget does not suffice for that, a wider interval is proved.
     budget : int
-        Number of cells the search may look at.
+        Largest number of cells (intervals of t) that the search looks at.
     seconds : float
-        Time after which the search gives up.
+        Time after which the search stops.
     psi : sequence of numbers, optional
         Cost regrets at which the certificate also bounds psi from below and above.
 
@@ -55,8 +56,8 @@ def certify(
 
     Notes
     -----
-    Where the alpha of a loss is irrational, an interval around it is proved. An alpha asked for that lies in this
-    interval counts as proved, and ``extra_regret`` says what the difference can cost.
+    If the alpha of a loss is irrational, the certificate proves an interval around it. If the alpha asked for lies in
+    this interval, the status is ``"proved"``, and ``extra_regret`` bounds the cost regret that the difference can add.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def certify(
     chosen = as_loss(loss)
     if not chosen.symbolic:
         raise LossError(
-            "a loss given as Python functions cannot be certified; written as expressions in t it can, such as "
+            "a loss given as Python functions cannot be certified; write it as expressions in t, such as "
             "uneven.Loss('softplus(-t)', '10*softplus(t)')"
         )
     asked = chosen.exact_alpha if alpha is None else _inputs.between_0_and_1("alpha", alpha)
@@ -83,7 +84,7 @@ def certify(
     table = None if eps is None or decision.proof.method == "none" else _psi_table(chosen, decision, eps, limits)
     certificate = written(chosen, decision.proof, decision.claim, table)
     if table is not None and not (checked := verify(certificate)):
-        raise LossError(f"psi was not bounded: the table did not stand its own check ({checked.reason})")
+        raise LossError(f"psi was not bounded: the table failed its own check ({checked.reason})")
     return certificate
 
 
@@ -107,4 +108,4 @@ def _psi_table(loss: Loss, decision: Decision, eps: list[Fraction], limits: Limi
     except NotShown as gap:
         raise LossError(f"psi was not bounded: {gap}; a larger budget may help") from None
     except Exhausted:
-        raise LossError("the budget was spent before psi was bounded; a larger one may help") from None
+        raise LossError("the search used up its budget before psi was bounded; a larger budget may help") from None

@@ -1,4 +1,4 @@
-"""What is claimed about a loss: for which alpha it is calibrated. Data only; the prover makes it."""
+"""What is claimed about a loss: for which alpha it is calibrated. Data only; the prover makes claims."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from fractions import Fraction
 CALIBRATED, UP_TO_ROUNDING = "calibrated", "calibrated up to rounding"
 NOT_CALIBRATED, UNDECIDED = "not calibrated", "undecided"
 
-#: An alpha this close to the loss's own alpha, relative to min(alpha, 1 - alpha), differs from it by rounding only.
+#: If an alpha differs from the alpha of the loss by at most this share of min(alpha, 1 - alpha), it counts as rounding.
 ROUNDING = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True)
 class OnlyAlpha:
-    """The only alpha for which a loss is calibrated (no loss has two; theorem D).
+    """The only alpha for which a loss is calibrated (by theorem D there is at most one).
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class OnlyAlpha:
 
     @property
     def exact(self) -> Fraction | None:
-        """The alpha without rounding, where it is known."""
+        """The alpha without rounding, if it is known."""
         return self.interval[0] if self.interval is not None and self.kind == "exact" else None
 
 
@@ -49,13 +49,13 @@ class Claim:
     Attributes
     ----------
     alpha : Fraction or None
-        The alpha asked for; None: whichever alpha the loss is calibrated for.
+        The alpha asked for; None if the question was for which alpha the loss is calibrated.
     only : OnlyAlpha
         What is known about the only alpha of the loss.
     witness : Fraction or None
-        If the loss is not calibrated for the alpha asked for: an eta other than alpha at which H vanishes.
+        If the loss is not calibrated for the alpha asked for: an eta other than alpha with H(eta) = 0.
     missing : str
-        If nothing is proved: what was not found.
+        If nothing is proved: what could not be proved.
     """
 
     alpha: Fraction | None
@@ -92,9 +92,9 @@ class Claim:
 
     @property
     def extra_regret(self) -> Fraction | None:
-        """How much cost regret the distance of the alpha asked for to the proved one can add; None if unknown.
+        """How much the difference between the alpha asked for and the proved one can add to the cost regret, if known.
 
-        The regret for one alpha exceeds the regret for another by at most their distance.
+        The cost regret for one alpha exceeds the cost regret for another by at most the difference of the two alphas.
         """
         if self.kind not in ("calibrated", "calibrated within") or self.only.interval is None:
             return None

@@ -1,4 +1,4 @@
-"""One door to the prover: what is proved about a loss and an alpha, found once and kept."""
+"""Ask the prover about a loss and an alpha; each answer is cached."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from functools import lru_cache
 from uneven.calibration.proof.prover import Decision, Limits, prove, undecided
 from uneven.losses import Loss
 
-_FUNCTIONS = (
-    "a loss given as Python functions can be studied only numerically; written as expressions it could be decided"
-)
+_FUNCTIONS = "a loss given as Python functions can only be studied numerically; a proof needs it as expressions in t"
 
 
 def decide(loss: Loss, alpha: Fraction | None = None, limits: Limits | None = None) -> Decision:
     """What is proved about a loss, and about this alpha if one is given.
 
-    Verdicts, implied costs, calibrated losses, learners and certificates are views of this one decision. With the usual
-    limits it is kept, by loss and alpha.
+    Verdicts, implied costs, calibrated losses, learners and certificates use this decision, so they cannot disagree.
+    With the default limits it is cached by loss and alpha.
     """
     return _kept(loss, alpha) if limits is None else prove(loss, alpha, limits)
 

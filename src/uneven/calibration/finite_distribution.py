@@ -1,4 +1,4 @@
-"""The finite world: exact risks and regrets of a finite distribution, to see theorem 1 at work."""
+"""Risks and regrets on a finite distribution, without sampling error: theorem 1 in numbers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from uneven.losses import Loss
 
 @dataclass(frozen=True)
 class FiniteDistribution:
-    """Probabilities x_1, ..., x_m with probabilities ``weights`` and P(Y = 1 | x_i) = ``etas``.
+    """Finitely many points x_1, ..., x_m with their probabilities and P(Y = 1 | x_i).
 
     Parameters
     ----------
     weights : array-like
-        Nonnegative; scaled to sum to 1.
+        Probabilities of the points; nonnegative, scaled to sum to 1.
     etas : array-like in [0, 1]
+        P(Y = 1 | x_i) for each point.
 
     Examples
     --------
@@ -44,7 +45,7 @@ class FiniteDistribution:
         probability, _ = _inputs.probabilities("etas", etas)
         if mass.ndim != 1 or mass.shape != probability.shape or mass.size == 0:
             raise ParameterError(
-                f"weights and etas must be lists of one length, got {mass.shape} and {probability.shape}"
+                f"weights and etas must be lists of the same length, got {mass.shape} and {probability.shape}"
             )
         if (mass < 0).any() or not 0 < mass.sum() < np.inf:
             raise ParameterError("weights must be nonnegative with a positive finite sum")
@@ -62,31 +63,31 @@ class FiniteDistribution:
             return float(np.where(self.weights > 0, self.weights * values, 0.0).sum())
 
     def surrogate_risk(self, loss: Loss, decisions: Any) -> float:
-        """R_L(f)."""
+        """R_L(f): the expected loss of the decision values f(x_i)."""
         return self._mean(loss.conditional_risk(self.etas, self._decisions(decisions)))
 
     def optimal_surrogate_risk(self, loss: Loss) -> float:
-        """R_L^*."""
+        """R_L^*: the smallest possible expected loss."""
         sides = ConditionalRisk(loss).sides(Probabilities(Fraction(0), self.etas))
         return self._mean(np.minimum(sides.positive, sides.negative))
 
     def surrogate_regret(self, loss: Loss, decisions: Any) -> float:
-        """R_L(f) - R_L^*."""
+        """R_L(f) - R_L^*: the expected loss minus the smallest possible one."""
         return max(0.0, self.surrogate_risk(loss, decisions) - self.optimal_surrogate_risk(loss))
 
     def cost_risk(self, decisions: Any, *, alpha: Exact) -> float:
-        """R_alpha(f): alpha for a false positive, 1 - alpha for a false negative, sign(0) = -1."""
+        """R_alpha(f), the expected cost; f(x) = 0 is a negative decision."""
         weight = float(_inputs.between_0_and_1("alpha", alpha))
         positive = self._decisions(decisions) > 0
         return self._mean(np.where(positive, weight * (1 - self.etas), (1 - weight) * self.etas))
 
     def optimal_cost_risk(self, *, alpha: Exact) -> float:
-        """R_alpha^*."""
+        """R_alpha^*: the smallest possible expected cost."""
         weight = float(_inputs.between_0_and_1("alpha", alpha))
         return self._mean(np.minimum(weight * (1 - self.etas), (1 - weight) * self.etas))
 
     def cost_regret(self, decisions: Any, *, alpha: Exact) -> float:
-        """R_alpha(f) - R_alpha^* = sum of |eta - alpha| where sign f differs from sign(eta - alpha)."""
+        """R_alpha(f) - R_alpha^*: the weighted sum of |eta - alpha| over points with sign f != sign(eta - alpha)."""
         exact = _inputs.between_0_and_1("alpha", alpha)
         distance = Probabilities(Fraction(0), self.etas).minus(exact)
         wrong = (self._decisions(decisions) > 0) != (distance > 0)

@@ -1,4 +1,4 @@
-"""The costs that a loss silently assumes."""
+"""The costs that a loss assumes, whether its author knew or not."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class ImpliedAlpha:
     Attributes
     ----------
     alpha : float or None
-        None if there is none.
+        None if there is no such alpha, or none was found.
     interval : pair of float or None
-        Contains it, rounded outwards.
+        An interval that is proved to contain alpha; its ends are rounded outwards.
     exact : Fraction or None
-        alpha without rounding, where it is known.
+        alpha without rounding, if it is known.
     reason : str
-        The theorem, or why there is none.
+        The theorem, why there is no such alpha, or what could not be proved.
     proved_none : bool
         Whether it is proved that the loss is calibrated for no alpha.
     """
@@ -50,7 +50,7 @@ class ImpliedAlpha:
 
     @property
     def _ratio(self) -> Fraction | None:
-        """Costs of a false negative over those of a false positive."""
+        """Cost of a false negative divided by the cost of a false positive."""
         if self.alpha is None:
             return None
         alpha = Fraction(self.alpha) if self.middle is None else self.middle
@@ -61,11 +61,16 @@ class ImpliedAlpha:
         """How many false positives a false negative costs: (1 - alpha)/alpha."""
         return None if self._ratio is None else to_float(self._ratio)
 
-    def in_words(self) -> str:
-        """One sentence about the two kinds of mistake."""
+    @property
+    def _without_costs(self) -> str:
+        if self.proved_none:
+            return "This loss is calibrated for no costs"
+        return "No costs are known for which this loss is calibrated"
+
+    def in_words(self, *, reason: bool = True) -> str:
+        """One sentence about the two kinds of mistake; if there are no such costs, with the reason unless excluded."""
         if self._ratio is None:
-            known = "is calibrated for no costs" if self.proved_none else "is not known to be calibrated for any costs"
-            return f"This loss {known}: {self.reason}."
+            return f"{self._without_costs}: {self.reason}." if reason else f"{self._without_costs}."
         if self._ratio == 1:
             return "This loss treats both kinds of mistake alike."
         first, second, times = _compared(self._ratio)
@@ -89,7 +94,7 @@ def _compared(ratio: Fraction) -> tuple[str, str, str]:
 
 
 def _six_digits(ratio: Fraction) -> str:
-    """A number of at least 1 in six digits, whatever its size."""
+    """A number of at least 1, with six digits; it may be too large for a double."""
     size = to_float(ratio)
     if math.isfinite(size):
         return f"{size:.6g}"
@@ -97,7 +102,7 @@ def _six_digits(ratio: Fraction) -> str:
 
 
 def costs_in_words(alpha: Fraction) -> str:
-    """What a cost parameter says about the two kinds of mistake."""
+    """What alpha says about the costs of the two kinds of mistake."""
     if 2 * alpha == 1:
         return "both kinds of mistake cost the same"
     first, second, times = _compared((1 - alpha) / alpha)
@@ -105,12 +110,12 @@ def costs_in_words(alpha: Fraction) -> str:
 
 
 def as_loss(loss: Loss | Phi | str) -> Loss:
-    """A loss; a phi or its name stands for the margin loss with gamma = 1."""
+    """The loss itself, or the margin loss with gamma = 1 of a phi or its name."""
     return loss if isinstance(loss, Loss) else UnevenMarginLoss(phi(loss))
 
 
 def implied_alpha(loss: Loss | Phi | str) -> ImpliedAlpha:
-    """The alpha that a loss is calibrated for: the cost ratio it assumes, whether its author knew or not.
+    """The costs that a loss assumes: the only alpha for which it is calibrated.
 
     Parameters
     ----------
@@ -129,7 +134,7 @@ def implied_alpha(loss: Loss | Phi | str) -> ImpliedAlpha:
     >>> uneven.implied_alpha(uneven.Loss("10*softplus(-t)", "softplus(t)")).exact
     Fraction(1, 11)
 
-    Focal loss with weight 0.25 on the positives takes a false positive for three false negatives:
+    Focal loss with weight 0.25 on the positives treats a false positive as three false negatives:
 
     >>> focal = "expit(-t)**2*softplus(-t)"
     >>> found = uneven.implied_alpha(uneven.Loss(f"0.25*{focal}", "0.75*expit(t)**2*softplus(t)"))
@@ -143,7 +148,7 @@ def implied_alpha(loss: Loss | Phi | str) -> ImpliedAlpha:
     >>> uneven.implied_alpha(asymmetric).in_words()
     'This loss treats a false negative as 5.78916 times a false positive.'
 
-    An uneven hinge with free beta and gamma assumes beta gamma/(1 + beta gamma):
+    An uneven hinge with any beta and gamma assumes alpha = beta gamma/(1 + beta gamma):
 
     >>> uneven.implied_alpha(uneven.UnevenMarginLoss("hinge", gamma=2, beta=3)).exact
     Fraction(6, 7)
@@ -157,7 +162,9 @@ def implied_alpha(loss: Loss | Phi | str) -> ImpliedAlpha:
     if not chosen.symbolic:
         odds = crossing(chosen)
         if odds is None:
-            return ImpliedAlpha(None, None, None, "no change of the better side was found numerically")
+            return ImpliedAlpha(
+                None, None, None, "no P(Y = 1) was found at which the decision with the smaller loss changes"
+            )
         return ImpliedAlpha(odds / (1 + odds), None, None, f"found numerically, without proof: {reason}")
     if only.interval is None:
         return ImpliedAlpha(None, None, None, reason, proved_none=only.kind == "none")

@@ -18,13 +18,13 @@ from uneven.losses import Loss
 from uneven.ops.balls import Undefined
 
 _MOST_CELLS = 100_000
-#: Evenly spaced nodes; octaves of ever smaller distances from alpha, and nodes in each of them. Where the wrong side
-#: of the risk is known to be affine, a node costs one point; else it costs a search.
+#: Number of evenly spaced nodes, number of octaves of smaller and smaller distances from alpha, and nodes per octave;
+#: by whether the wrong-side risk is known to be affine. If it is, a node costs one evaluation; if not, a search.
 _FINE = {True: (64, 24, 4), False: (16, 8, 1)}
 
 
 class PsiBounds:
-    """Piecewise linear bounds of psi, made by the rules of the prover when they are first asked for."""
+    """Piecewise linear bounds of psi. The rules of the prover make them when they are first needed."""
 
     def __init__(self, loss: Loss, alpha: Fraction) -> None:
         self.alpha = alpha
@@ -51,7 +51,7 @@ class PsiBounds:
         }
 
     def _mesh(self, room: Fraction) -> list[Fraction]:
-        """Distances from alpha, dense at both ends; psi may have a kink at the shorter room, so it is one of them."""
+        """Distances from alpha, dense at both ends; with min(alpha, 1 - alpha), at which psi may have a kink."""
         count, depth, per_octave = _FINE[self._affine]
         even = [room * Fraction(k, count) for k in range(count + 1)]
         shrunk = [Fraction(round(2 ** (-k / per_octave) * 2**40), 2**40) for k in range(1, depth * per_octave)]
@@ -91,6 +91,6 @@ class PsiBounds:
         return self._contacts[eta]
 
     def inverse_of_lower(self, r: Fraction) -> Fraction:
-        """sup{eps: lower bound <= r}: at least the inverse of psi at r."""
+        """sup{eps: lower bound of psi(eps) <= r}, an upper bound of the inverse of psi at r."""
         found = inverse_on_hull(self._lower, r)
         return self.largest if found is None else found

@@ -1,4 +1,4 @@
-"""Rationals to doubles, rounded to the safe side."""
+"""Round rationals to doubles, up or down as asked for."""
 
 from __future__ import annotations
 

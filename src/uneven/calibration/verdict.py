@@ -1,4 +1,4 @@
-"""Is the loss calibrated for alpha? What the prover decided, in words."""
+"""What the prover decided about a loss and an alpha, in words."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from uneven.calibration.rounding import rounded_up
 from uneven.losses import Loss, UnevenMarginLoss, cost_loss
 
 _REASONS = {
-    "convex": "its partial losses are convex and differentiable at 0 with L1'(0) < 0 < L-1'(0) (theorem 4)",
-    "tangential": "at eta = alpha the risk is smallest at t = 0, and both partial losses have the right slope there "
-    "(theorem T)",
-    "transversal": "as eta grows, the better side of the risk changes exactly once, from t < 0 to t > 0 (theorem D)",
-    "order": "as eta grows, the better side of the risk does not change once from t < 0 to t > 0 (theorem D)",
+    "convex": "the losses of a positive (L1) and of a negative (L-1) are convex and differentiable at t = 0, with "
+    "slopes L1'(0) < 0 < L-1'(0) (theorem 4)",
+    "tangential": "where P(Y = 1) = alpha the expected loss is smallest at t = 0, and the losses of positives and of "
+    "negatives have the right slopes there (theorem T)",
+    "transversal": "as P(Y = 1) grows, the decision with the smaller loss changes exactly once, from negative to "
+    "positive (theorem D)",
+    "order": "as P(Y = 1) grows, the decision with the smaller loss does not change exactly once from negative to "
+    "positive (theorem D)",
 }
 _COST_LOSS = (
-    "t = 0 counts as a negative decision but is admitted on both sides, so H vanishes for every eta below alpha; "
-    "U_alpha is alpha-CC' (section 3), not alpha-CC"
+    "t = 0 is a negative decision, but the definition of alpha-CC counts it on both sides, so H = 0 for every eta "
+    "below alpha; U_alpha is alpha-CC' (section 3), not alpha-CC"
 )
 
 
@@ -34,15 +37,16 @@ class Verdict:
     Attributes
     ----------
     status : str
-        ``"calibrated"``, ``"calibrated up to rounding"`` (the alpha of the loss is proved to lie so close to yours that
-        they differ by rounding only), ``"not calibrated"`` or ``"undecided"``.
+        ``"calibrated"``, ``"calibrated up to rounding"`` (the alpha of the loss and yours are proved to differ by no
+        more than rounding), ``"not calibrated"`` or ``"undecided"``.
     reason : str
-        A sentence that names the theorem, or what was not found.
+        Why, with the theorem; or what could not be proved.
     witness : float or None
-        If not calibrated: an eta other than alpha at which H vanishes, if one is a double.
+        If not calibrated: a probability eta = P(Y = 1), other than alpha, at which the costlier decision is at least as
+        good for the loss as the cheaper one (H(eta) = 0). None if no such double is known.
     extra_regret : float or None
-        If calibrated, exactly or up to rounding: how much the difference of the two alphas can add to the cost regret
-        at most. It is proved, and 0 where the alpha is exact.
+        If calibrated, exactly or up to rounding: a proved bound on the cost regret that the difference of the two
+        alphas can add. It is 0 if the alphas are equal.
     """
 
     status: str
@@ -82,17 +86,15 @@ def why(loss: Loss, proof: Proof) -> str:
 
 
 def _why_tied(last: Step) -> str:
-    convex = "its partial losses are convex and "
+    convex = "the losses of a positive (L1) and of a negative (L-1) are convex and "
     if isinstance(last, Kink):
         return (
-            f"{convex}one has a kink at t = 0, so both sides tie on a whole interval of eta (theorem 4: a calibrated "
-            "convex loss is differentiable at 0)"
+            f"{convex}one has a kink at t = 0, so both decisions have the same smallest loss on a whole interval of "
+            "P(Y = 1) (theorem 4: a calibrated convex loss is differentiable at 0)"
         )
     assert isinstance(last, Slope)
-    wrong = (
-        "L1's slope at t = 0 is not negative" if last.weights == POSITIVE else "L-1's slope at t = 0 is not positive"
-    )
-    return f"{convex}{wrong} (theorem 4)"
+    wrong = "the slope of L1 is not negative" if last.weights == POSITIVE else "the slope of L-1 is not positive"
+    return f"{convex}{wrong} at t = 0 (theorem 4)"
 
 
 def _is_cost_loss(loss: Loss) -> bool:
@@ -108,16 +110,17 @@ def _in_words(claim: Claim, reason: str) -> str:
             assert claim.extra_regret is not None
             distance = f"{float(claim.extra_regret):.2g}"
             return (
-                f"its own alpha lies within {distance} of yours, which can add no more than {distance} to the cost "
-                f"regret; {reason}"
+                f"the alpha of the loss lies within {distance} of yours, and the difference adds at most {distance} to "
+                f"the cost regret; {reason}"
             )
         case "calibrated elsewhere":
             return _elsewhere(claim, reason)
         case "not calibrated":
             assert claim.witness is not None
-            return f"at eta = {float(claim.witness):.6g} the loss prefers the wrong decision (theorem D)"
+            where = f"where P(Y = 1) = {float(claim.witness):.6g}"
+            return f"{where}, the loss does not prefer the cheaper decision (theorem D)"
         case "calibrated for no alpha":
-            return f"calibrated for no alpha: {reason}"
+            return f"the loss is calibrated for no alpha: {reason}"
     return claim.missing
 
 
@@ -127,18 +130,19 @@ def _elsewhere(claim: Claim, reason: str) -> str:
     low, high = claim.only.interval
     nearer = low if claim.alpha < low else high
     close = high - low < Fraction(1, 10**9)
-    where = f"{float(nearer):.12g}" if close else f"one in [{float(low):.12g}, {float(high):.12g}]"
+    where = f"alpha = {float(nearer):.12g}" if close else f"an alpha in [{float(low):.12g}, {float(high):.12g}]"
     return (
-        f"it is calibrated for alpha = {where} only, not for {float(claim.alpha):.12g}: {reason}; H vanishes between "
-        f"the two{_hint(abs(claim.alpha - nearer))}"
+        f"the loss is calibrated for {where} only, not for {float(claim.alpha):.12g}"
+        f"{_hint(abs(claim.alpha - nearer))}; where P(Y = 1) lies between the two, it prefers the costlier decision; "
+        f"proof: {reason}"
     )
 
 
 def _hint(distance: Fraction) -> str:
-    """If the rounding of an input is the likely cause, say so."""
+    """A hint for the user if the rounding of an input is the likely cause."""
     if distance > Fraction(1, 10**12):
         return ""
     return (
-        f" (they differ by {float(distance):.1g}: a float is the binary number it is; a fraction such as '1/11', or "
+        f" (they differ by {float(distance):.1g}, probably because a float was rounded; a fraction such as '1/11', or "
         "Cost.exact_alpha, is exact)"
     )

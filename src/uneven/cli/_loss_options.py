@@ -17,17 +17,31 @@ Command = Callable[..., Any]
 _OPTIONS = (
     click.argument("loss", required=False),
     click.option(
-        "--gamma", metavar="G", help="Margin asymmetry, such as 2 or 1/3; the negative loss is beta*phi(-gamma*t)."
+        "--gamma",
+        metavar="G",
+        help="Margin asymmetry, such as 2 or 1/3: a negative example has the loss beta*phi(-gamma*t).",
     ),
     click.option(
-        "--beta", metavar="B", help="Factor of the negative loss beta*phi(-gamma*t); by default exactly 1/gamma."
+        "--beta",
+        metavar="B",
+        help="Factor of the loss beta*phi(-gamma*t) of a negative example; by default exactly 1/gamma.",
     ),
-    click.option("--positive", metavar="EXPR", help="Instead of LOSS: loss of a positive example, in t."),
-    click.option("--negative", metavar="EXPR", help="Instead of LOSS: loss of a negative example, in t."),
-    click.option("--alpha", metavar="A", help="A false positive costs alpha, a false negative 1 - alpha."),
+    click.option(
+        "--positive", metavar="EXPR", help="Instead of LOSS: the loss of a positive example, an expression in t."
+    ),
+    click.option(
+        "--negative", metavar="EXPR", help="Instead of LOSS: the loss of a negative example, an expression in t."
+    ),
+    click.option(
+        "--alpha", metavar="A", help="Costs as one number: a false positive costs alpha, a false negative 1 - alpha."
+    ),
     click.option("--fp-cost", metavar="X", help="Cost of a false positive (with --fn-cost, instead of --alpha)."),
     click.option("--fn-cost", metavar="Y", help="Cost of a false negative."),
-    click.option("--weighted", is_flag=True, help="Weight the loss by the costs first: (1 - alpha) L1, alpha L-1."),
+    click.option(
+        "--weighted",
+        is_flag=True,
+        help="First weight the loss by the costs: positives times 1 - alpha, negatives times alpha.",
+    ),
 )
 
 #: The switch of commands that can print JSON.

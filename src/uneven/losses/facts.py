@@ -1,4 +1,4 @@
-"""Try to falsify what is declared about a phi."""
+"""Test on a grid whether the facts declared about a phi are false."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _POINTS = np.unique(
 
 
 def falsified(phi: Phi) -> str | None:
-    """A sentence about the first declared fact found false, or None."""
+    """A sentence about the first declared fact that is false on the grid; None if there is none."""
     values = np.asarray(phi(_POINTS))
     scale = 1e-12 * (1 + np.where(np.isfinite(values), values, 0))
     if phi.declaration.convex:
         middle = phi((_POINTS[:-2] + _POINTS[2:]) / 2)
-        chord = values[:-2] / 2 + values[2:] / 2  # halves first: the sum may overflow
+        chord = values[:-2] / 2 + values[2:] / 2  # halve first, because the sum may overflow
         bad = middle > chord + scale[:-2] + scale[2:]
         if bad.any():
             return f"declared convex, but it is above its chord at t = {_POINTS[1:-1][bad][0]:.6g}"
@@ -46,4 +46,4 @@ def require_true(phi: Phi) -> None:
     """Raise if a declared fact is false."""
     complaint = falsified(phi)
     if complaint is not None:
-        raise LossError(f"{phi.text} is {complaint}; correct the declaration")
+        raise LossError(f"{phi.text} is {complaint}: correct the declaration")

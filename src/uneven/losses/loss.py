@@ -24,15 +24,16 @@ class Loss:
     Parameters
     ----------
     positive, negative : str, Phi or callable
-        An expression in t, a phi, or a function from arrays to arrays of the same shape. Expressions can do
-        everything; functions have no slope, proof or exact derivative at 0.
+        An expression in t, a phi, or a function from arrays to arrays of the same shape. A function has values only: no
+        slope, curvature, proof or exact derivative at 0.
     alpha : number in (0, 1), optional
-        Weight: the loss is then :math:`L_\alpha = ((1 - \alpha) L_1, \alpha L_{-1})`.
+        Weight the loss for these costs: :math:`L_\alpha = ((1 - \alpha) L_1, \alpha L_{-1})`.
 
     Notes
     -----
-    Frozen, hashable, comparable, picklable (functions: if they are). At a kink ``slope`` is a fixed value
-    between the one-sided slopes: 0 for relu and abs, the selected branch for where, max and min.
+    A loss is immutable, hashable and comparable. It can be pickled, unless a Python function in it cannot. At a kink,
+    ``slope`` is a fixed value between the one-sided slopes: 0 for relu and abs, the selected branch for where, max and
+    min.
 
     Examples
     --------
@@ -105,11 +106,11 @@ class Loss:
         return self._positive.symbolic and self._negative.symbolic
 
     def positive(self, t: Any) -> Any:
-        """L(1, t), what a positive example pays."""
+        """L(1, t), the loss of a positive example."""
         return _applied(self._positive.value, t)
 
     def negative(self, t: Any) -> Any:
-        """L(-1, t), what a negative example pays."""
+        """L(-1, t), the loss of a negative example."""
         return _applied(self._negative.value, t)
 
     def __call__(self, y: Any, t: Any) -> Any:
@@ -139,7 +140,10 @@ class Loss:
         return _inputs.unwrapped(result, scalar)
 
     def conditional_risk(self, eta: Any, t: Any) -> Any:
-        """C(eta, t) = eta L(1, t) + (1 - eta) L(-1, t), a term of weight 0 dropped; arrays broadcast."""
+        """The expected loss where P(Y = 1) = eta: C(eta, t) = eta L(1, t) + (1 - eta) L(-1, t).
+
+        A term of weight 0 is left out, even if it is infinite. Arrays broadcast.
+        """
         probability, scalar_eta = _inputs.probabilities("eta", eta)
         array, scalar_t = _inputs.float_array("t", t)
         if scalar_eta:
@@ -151,20 +155,20 @@ class Loss:
         return _inputs.unwrapped(on_positive + on_negative, scalar_eta and scalar_t)
 
     def weighted(self, alpha: Exact) -> Loss:
-        r"""The loss :math:`L_\alpha`: times 1 - alpha for positives, alpha for negatives."""
+        r"""The weighted loss :math:`L_\alpha`: positives times 1 - alpha, negatives times alpha."""
         weight = _inputs.between_0_and_1("alpha", alpha)
         return _rebuilt(self._positive.scaled(1 - weight), self._negative.scaled(weight), weight)
 
     def inverse_link(self, t: Any) -> Any:
-        """P(Y = 1) at which t minimises the conditional risk, for a loss that identifies it.
+        """The probability P(Y = 1) that a decision value t stands for: t minimises the conditional risk there.
 
-        A t beyond every minimiser (squared: t > 1) gives 0 or 1.
+        A t beyond every minimiser (such as t > 1 for the squared loss) gives 0 or 1.
 
         Raises
         ------
         LossError
-            If the minimisers of the conditional risk do not determine the probability (hinge: they are
-            only -1/gamma and 1).
+            If the loss does not identify probabilities: one minimiser belongs to many probabilities (hinge: the only
+            minimisers are -1/gamma and 1).
 
         Examples
         --------
@@ -185,12 +189,12 @@ def _partial(name: str, function: PartialLoss) -> Partial:
     partial = Partial(function)
     at_zero = partial.value(np.linspace(-2.0, 2.0, 5))[2]
     if np.isinf(at_zero):
-        raise LossError(f"a loss is finite at t = 0, but the given {name} function returns {at_zero}")
+        raise LossError(f"a loss must be finite at t = 0, but the {name} function returns {at_zero} there")
     return partial
 
 
 def _rebuilt(positive: Partial, negative: Partial, alpha: Fraction | None) -> Loss:
-    """A loss from partial losses that carry their weight already."""
+    """A loss from partial losses that are already weighted."""
     loss = object.__new__(Loss)
     Loss._set(loss, positive, negative, None)
     object.__setattr__(loss, "_alpha", alpha)
@@ -209,7 +213,7 @@ def _broadcast(name: str, first: np.ndarray, t: np.ndarray) -> list[np.ndarray]:
     try:
         return list(np.broadcast_arrays(first, t))
     except ValueError:
-        raise ParameterError(f"{name} of shape {first.shape} and t of shape {t.shape} do not broadcast") from None
+        raise ParameterError(f"shapes do not broadcast: {name} has {first.shape}, t has {t.shape}") from None
 
 
 def _applied(function: Callable[[np.ndarray], np.ndarray], t: Any) -> Any:
@@ -218,7 +222,9 @@ def _applied(function: Callable[[np.ndarray], np.ndarray], t: Any) -> Any:
 
 
 def cost_loss(alpha: Exact) -> Loss:
-    r"""The paper's :math:`U_\alpha`: alpha for a false positive, 1 - alpha for a false negative, sign(0) = -1.
+    r"""The cost itself as a loss: a false positive costs alpha, a false negative 1 - alpha.
+
+    This is :math:`U_\alpha` in the paper. t = 0 is a negative decision.
 
     Examples
     --------

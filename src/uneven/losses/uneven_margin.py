@@ -1,4 +1,4 @@
-"""The uneven margin loss of definition 4: one phi, two margins."""
+"""The uneven margin loss (definition 4): one phi with a different margin for each class."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class UnevenMarginLoss(Loss):
     phi : str or Phi
         A registered name, an expression in t, or a phi.
     gamma : positive number
-        Margin of the negative class: phi is reached gamma times sooner there. Does not change the costs
-        for which a convex loss is calibrated.
+        Margin asymmetry: the margin of the negative class is 1/gamma times that of the positive class. For convex phi
+        and beta = 1/gamma, it does not change the costs for which the loss is calibrated.
     beta : positive number, optional
-        None means exactly 1/gamma, which keeps a convex loss calibrated, and is remembered as such: the
-        floats 0.1 and 10.0 are not exactly reciprocal.
+        Factor of the negative loss. None means exactly 1/gamma, which keeps a convex loss calibrated for the same
+        costs; a float might not be exact (0.1 is not exactly 1/10).
     alpha : number in (0, 1), optional
-        Multiply the partial losses by 1 - alpha and alpha.
+        Weight the loss for these costs: positives times 1 - alpha, negatives times alpha.
 
     Notes
     -----
-    A number may also be given as a string or Fraction (``gamma="1/3"``), and is then exact.
+    Numbers given as strings or Fractions are exact (``gamma="1/3"``).
 
     Examples
     --------

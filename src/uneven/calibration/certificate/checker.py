@@ -1,4 +1,4 @@
-"""Re-check a certificate from its JSON alone. Nothing here searches, and nothing of the prover is used."""
+"""Check a certificate again from its JSON alone, without any code of the prover."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Verification:
     valid : bool
         Whether every step holds and the claim follows from them.
     reason : str
-        The statement that is proved, or the first thing that is wrong.
+        The proved statement, or the first error.
     claim : Claim or None
         What is proved; None if the certificate is not valid.
     step : int or None
-        The first step that does not hold, counted from 1; None if the fault lies elsewhere.
+        The first step that does not hold, counted from 1; None if the error is not in a step.
     """
 
     valid: bool
@@ -59,13 +59,13 @@ def verify(certificate: Certificate | str) -> Verification:
     Returns
     -------
     Verification
-        True if the certificate proves its claim, else false with the reason. An undecided certificate proves
+        True if the certificate proves its claim; otherwise false, with the reason. An undecided certificate proves
         nothing, so it is not valid.
 
     Raises
     ------
     CertificateError
-        If the text is not a certificate at all, so that there is nothing to check.
+        If the text is not a certificate at all.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def verify(certificate: Certificate | str) -> Verification:
     >>> bool(result), result.claim.status
     (True, 'calibrated')
     >>> print(uneven.verify(certificate.to_json().replace('"scale": "-2"', '"scale": "-3"')))
-    not valid: step 6: slope at 0: the sign of the slope at t = 0 is not seen to be 0
+    not valid: step 6: slope at 0: the slope at t = 0 could not be shown to be 0
     """
     text = certificate.text if isinstance(certificate, Certificate) else certificate
     try:
@@ -87,7 +87,7 @@ def verify(certificate: Certificate | str) -> Verification:
 
 
 def _checked(text: str) -> tuple[str, Claim]:
-    """What a certificate states and claims, or :class:`CertificateError`."""
+    """The statement and the claim of a valid certificate; else :class:`CertificateError`."""
     document = read_document(text)
     if document["status"] == UNDECIDED:
         raise CertificateError("an undecided certificate proves nothing")
@@ -95,7 +95,7 @@ def _checked(text: str) -> tuple[str, Claim]:
     claim = read_claim(document["claim"])
     steps = Steps(document["steps"], rules)
     if document["method"] not in _METHODS:
-        raise CertificateError(f"the method {document['method']!r} proves nothing")
+        raise CertificateError(f"{document['method']!r} is not a method of proof")
     require_affordable(document, rules)
     try:
         _METHODS[document["method"]](steps, claim)
@@ -103,14 +103,14 @@ def _checked(text: str) -> tuple[str, Claim]:
         if document["psi"] is not None:
             check_psi(rules, document["psi"], claim, document["method"])
     except ExpressionError as error:
-        raise CertificateError(f"a formula or number of the proof is too large: {error}") from None
+        raise CertificateError(f"a formula or number in the proof is too large: {error}") from None
     return document["statement"], claim
 
 
 def _interval(claim: Claim) -> tuple[Fraction, Fraction]:
-    """The interval that is claimed to hold the only alpha."""
+    """The interval that, by the claim, contains the only alpha."""
     if claim.only.interval is None:
-        raise CertificateError(f"this method cannot prove a claim {claim.kind!r}")
+        raise CertificateError(f"this method cannot prove a claim of the kind {claim.kind!r}")
     return claim.only.interval
 
 
@@ -152,18 +152,18 @@ def _tangential(steps: Steps, claim: Claim) -> None:
         for side in (1, -1):
             steps.take(Floor, weights=at(low), side=side, level=None)
         return
-    # Let a = A - C(., 0) and b = B - C(., 0), concave in eta and at most 0. At low the slope of the risk at 0 is
-    # positive and the bowl and floor on the right show a = 0 there, so a does not rise to the right of low; likewise
-    # b = 0 at high, so b does not fall to the left of high. So D does not rise on [low, high], and D = 0 on an
-    # interval would need slope 0 at 0 for two etas. Below low, C(eta, .) on t >= 0 is a mixture of C(low, .) and L-1,
-    # both smallest at 0, so A = C(eta, 0) > B; above high likewise.
+    # Let a = A - C(., 0) and b = B - C(., 0); both are concave in eta and at most 0. At low, the slope of the risk at
+    # t = 0 is positive, and the convex part ("bowl") and the floor on the right show a = 0. So a does not rise to the
+    # right of low. Likewise b = 0 at high, so b does not fall to the left of high. So D = A - B does not rise on
+    # [low, high]. D = 0 on an interval would need slope 0 at t = 0 for two etas. Below low, C(eta, .) on t >= 0 is a
+    # mixture of C(low, .) and L-1, both smallest at 0, so A = C(eta, 0) > B. Above high the same holds in mirror image.
     steps.take(Slope, weights=at(low), side=1, sign=1)
     steps.take(Slope, weights=at(high), side=1, sign=-1)
     _halves(steps)
     for eta in (low, high):
         bowl = steps.take(Sign, weights=at(eta), order=2, sign=1)
         if not bowl.low < 0 < bowl.high:
-            raise steps.fail("t = 0 must lie inside its range")
+            raise steps.fail("t = 0 must lie strictly between the ends of the step")
         for side, end in ((1, bowl.high), (-1, bowl.low)):
             steps.take(Floor, weights=at(eta), side=side, level=None, start=abs(end))
 
@@ -177,9 +177,9 @@ def _transversal(steps: Steps, claim: Claim) -> None:
     left, right = _ordered_at(steps, 1, strict=True), _ordered_at(steps, -1, strict=True)
     if low < high:
         if (left, right) != (low, high):
-            raise steps.fail("the signs are not those at the ends of the claimed interval")
+            raise steps.fail("the signs must be proved at the ends of the claimed interval")
     elif not left < low < right:
-        raise steps.fail("the alpha claimed does not lie between the two signs")
+        raise steps.fail("the claimed alpha must lie between the etas of the two signs")
     if ordered and isinstance(steps.peek(), Descent):
         steps.take(Descent)
         _halves(steps)
@@ -191,12 +191,12 @@ def _transversal(steps: Steps, claim: Claim) -> None:
 
 
 def _order_of_sides(steps: Steps) -> None:
-    """Lemma M: L1 - L-1 falls from left to right, and t beyond is dominated for every eta."""
+    """Lemma M: L1 - L-1 falls on a range around 0; beyond its ends, both partial losses only grow, so t is ignored."""
     step = steps.take(Sign, weights=DIFFERENCE, order=1, sign=-1)
     if step.cells is None and (step.low, step.high) != WHOLE_LINE:
-        raise steps.fail("what is read off the formulas holds on the whole line")
+        raise steps.fail("a sign without cells must be claimed for the whole line")
     if not step.low <= 0 <= step.high:
-        raise steps.fail("t = 0 must lie in its range")
+        raise steps.fail("t = 0 must lie between the ends of the step")
     for end, sign, ends in ((step.high, 1, (step.high, math.inf)), (step.low, -1, (-math.inf, step.low))):
         if isinstance(end, Fraction):
             for weights in (POSITIVE, NEGATIVE):
@@ -204,7 +204,7 @@ def _order_of_sides(steps: Steps) -> None:
 
 
 def _ordered_at(steps: Steps, side: int, *, strict: bool) -> Fraction:
-    """An eta at which the infimum over this side exceeds the other one (or is at least as large)."""
+    """An eta at which the infimum over this side exceeds the other one (not strict: or equals it)."""
     floor = steps.take(Floor, side=side)
     eta = _eta_of(steps, floor)
     point = steps.take(Point, weights=at(eta))
@@ -215,7 +215,7 @@ def _ordered_at(steps: Steps, side: int, *, strict: bool) -> Fraction:
     else:
         below = point.value < floor.level or (point.value == floor.level and not strict)
     if not below:
-        raise steps.fail("the value at the point must lie below the level of the step before")
+        raise steps.fail("the value at the point must lie below the level of the previous step")
     return eta
 
 
@@ -226,10 +226,10 @@ def _eta_of(steps: Steps, step: Floor | Point) -> Fraction:
 
 
 def _swept(steps: Steps, side: int, limit: Fraction) -> Fraction:
-    """From eta = 0 upwards (side 1: A > B there) or from 1 downwards (side -1), cell by cell; where it ends.
+    """Check cell by cell from eta = 0 upwards that A > B (side 1), or from 1 downwards that B > A; return the last eta.
 
-    The side is concave in eta and lies above the chord of its floors; the other lies below the affine risk of
-    one t. So an order at both ends of a cell holds in between.
+    The infimum over this side is concave in eta, so it lies above the chord of its floors. The other infimum lies below
+    the risk of any one t, which is affine in eta. So an order that holds at both ends of a cell holds in between.
     """
     end = _ZERO if side > 0 else _ONE
     before = steps.take(Floor, side=side, weights=at(end))
@@ -249,7 +249,7 @@ def _swept(steps: Steps, side: int, limit: Fraction) -> Fraction:
 
 
 def _strict_decrease(steps: Steps, low: Fraction, high: Fraction) -> None:
-    """On [low, high] every slope of A is below every slope of B: chords of concave functions."""
+    """On [low, high], every slope of A in eta is below every slope of B; chords of these concave functions show it."""
     before = steps.take(Floor, side=1)
     at_low = steps.take(Point, weights=at(low))
     after = steps.take(Floor, side=-1)
@@ -258,7 +258,7 @@ def _strict_decrease(steps: Steps, low: Fraction, high: Fraction) -> None:
     if before.level is None or after.level is None or at_low.t < 0 or at_high.t > 0 or not (x < low <= high < y):
         raise steps.fail("the chords must lie outside the interval")
     if not (at_low.value - before.level) * (y - high) < (after.level - at_high.value) * (low - x):
-        raise steps.fail("the slopes of the two sides are not in order")
+        raise steps.fail("the slopes of A must lie below those of B")
 
 
 def _tie(steps: Steps, eta: Fraction) -> None:
@@ -268,14 +268,14 @@ def _tie(steps: Steps, eta: Fraction) -> None:
         return
     right, left = steps.take(Point, weights=at(eta)), steps.take(Point, weights=at(eta))
     if right.t < 0 or left.t > 0 or right.value != left.value:
-        raise steps.fail("the two points must have one value, one on each side")
+        raise steps.fail("the two points must lie on different sides and have the same value")
     for side in (1, -1):
         steps.take(Floor, weights=at(eta), side=side, level=right.value)
 
 
 def _convex_tie(steps: Steps, claim: Claim) -> None:
     if claim.kind != "calibrated for no alpha":
-        raise CertificateError(f"this method cannot prove a claim {claim.kind!r}")
+        raise CertificateError(f"this method cannot prove a claim of the kind {claim.kind!r}")
     _nonnegative(steps)
     _convexity(steps)
     if isinstance(steps.peek(), Kink):
@@ -285,7 +285,7 @@ def _convex_tie(steps: Steps, claim: Claim) -> None:
     rises = step.weights == POSITIVE and step.side > 0 and step.sign >= 0
     falls = step.weights == NEGATIVE and step.side < 0 and step.sign <= 0
     if not (rises or falls):
-        raise steps.fail("L1 must not fall to the right of 0, or L-1 not fall to its left")
+        raise steps.fail("L1 must not fall to the right of 0, or L-1 must not rise from the left of 0")
 
 
 def _order(steps: Steps, claim: Claim) -> None:
@@ -302,10 +302,10 @@ def _order(steps: Steps, claim: Claim) -> None:
         none_above = min([eta for eta, side in found if side < 0], default=_ONE)
         none_below = max([eta for eta, side in found if side > 0], default=_ZERO)
         if not (none_above == 0 or none_below == 1 or none_above < none_below):
-            raise steps.fail("some alpha is left")
+            raise steps.fail("these etas do not rule out every alpha")
         return
     if claim.kind != "not calibrated":
-        raise CertificateError(f"this method cannot prove a claim {claim.kind!r}")
+        raise CertificateError(f"this method cannot prove a claim of the kind {claim.kind!r}")
     ((eta, side),) = found
     if claim.alpha is None or claim.witness != eta or not (eta - claim.alpha) * side > 0:
         raise steps.fail("the witness must be the eta of the proof, on the side of alpha where its order is wrong")

@@ -1,4 +1,4 @@
-"""Claims in a certificate: how they are written, read and said in words."""
+"""Claims in a certificate: write them, read them, and say them in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from uneven.errors import CertificateError
 
 PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
 
-#: Fields of each kind of claim, and the status that goes with it.
+#: For each kind of claim: the status of the certificate, and the fields of the claim.
 KINDS: dict[str, tuple[str, frozenset[str]]] = {
     "calibrated": (PROVED, frozenset({"kind", "alpha"})),
     "calibrated within": (PROVED, frozenset({"kind", "low", "high", "alpha", "extra_regret"})),
@@ -23,7 +23,7 @@ KINDS: dict[str, tuple[str, frozenset[str]]] = {
 
 
 def claim_data(claim: Claim) -> dict[str, Any]:
-    """A claim as it stands in the JSON: its kind, and the numbers that go with it."""
+    """A claim as the JSON holds it: its kind and its numbers."""
     low, high = claim.only.interval or (None, None)
     numbers = {
         "alpha": low if claim.kind == "calibrated" else claim.alpha,
@@ -38,19 +38,19 @@ def claim_data(claim: Claim) -> dict[str, Any]:
 
 
 def read_claim(data: Any) -> Claim:
-    """A claim from its place in the JSON; it must be what :func:`claim_data` would write."""
+    """A claim from the JSON; it must be exactly what :func:`claim_data` would write."""
     if not isinstance(data, dict) or not isinstance(data.get("kind"), str) or data["kind"] not in KINDS:
-        raise CertificateError(f"the claim is of no known kind ({', '.join(KINDS)})")
+        raise CertificateError(f"the kind of the claim must be one of {', '.join(map(repr, KINDS))}")
     kind, fields = data["kind"], KINDS[data["kind"]][1]
     if set(data) != fields:
-        raise CertificateError(f"a claim {kind!r} has the fields {', '.join(sorted(fields))}")
+        raise CertificateError(f"a claim {kind!r} must have the fields {', '.join(sorted(fields))}")
     alpha, low, high = (_probability(data, name) for name in ("alpha", "low", "high"))
     if low is not None and high is not None and low > high:
         raise CertificateError("low must not exceed high")
     witness = None if data.get("witness") is None else read_number(data["witness"])
     missing = data.get("missing", "")
     if not isinstance(missing, str):
-        raise CertificateError("what is missing is a text")
+        raise CertificateError("'missing' must be a string")
     if kind == "calibrated for no alpha":
         only = NO_ALPHA
     elif kind == "calibrated":
@@ -59,7 +59,7 @@ def read_claim(data: Any) -> Claim:
         only = UNKNOWN_ALPHA if low is None or high is None else OnlyAlpha.within(low, high)
     claim = Claim(alpha, only, witness, missing)
     if claim_data(claim) != data:
-        raise CertificateError(f"the numbers of the claim are not those of a claim {kind!r}")
+        raise CertificateError(f"the numbers of the claim do not fit its kind {kind!r}")
     _require_witness(claim)
     return claim
 
@@ -74,7 +74,7 @@ def _probability(data: dict[str, Any], name: str) -> Fraction | None:
 
 
 def _require_witness(claim: Claim) -> None:
-    """For an alpha outside the proved interval, H vanishes between the two."""
+    """H = 0 between the alpha asked for and the proved interval, so the witness must lie there."""
     if claim.kind == "calibrated elsewhere" and claim.only.interval is not None and claim.alpha is not None:
         low, high = claim.only.interval
         if claim.witness is None or not (claim.alpha < claim.witness <= low or high <= claim.witness < claim.alpha):
@@ -95,15 +95,25 @@ def statement(claim: dict[str, Any]) -> str:
                 )
             return text
         case "calibrated elsewhere":
-            where = claim["low"] if claim["low"] == claim["high"] else f"an alpha in [{claim['low']}, {claim['high']}]"
+            where = (
+                f"alpha = {claim['low']}"
+                if claim["low"] == claim["high"]
+                else f"an alpha in [{claim['low']}, {claim['high']}]"
+            )
             return (
-                f"The loss is not calibrated for alpha = {claim['alpha']}: it is calibrated for {where} only, and H "
-                f"vanishes at eta = {claim['witness']}."
+                f"The loss is not calibrated for alpha = {claim['alpha']}: it is calibrated for {where} only. "
+                f"{_at_witness(claim)}"
             )
         case "not calibrated":
-            return f"The loss is not calibrated for alpha = {claim['alpha']}: H vanishes at eta = {claim['witness']}."
+            return f"The loss is not calibrated for alpha = {claim['alpha']}. {_at_witness(claim)}"
         case "calibrated for no alpha":
             return "The loss is calibrated for no alpha."
         case "undecided":
             return f"Nothing is proved: {claim['missing']}"
     raise KeyError(claim["kind"])
+
+
+def _at_witness(claim: dict[str, Any]) -> str:
+    """What H(witness) = 0 means."""
+    eta = claim["witness"]
+    return f"Where P(Y = 1) = {eta}, the costlier decision is at least as good for the loss as the cheaper one (H = 0)."

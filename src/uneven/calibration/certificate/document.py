@@ -1,4 +1,4 @@
-"""What a certificate is: a JSON document with exact numbers, and the sentences that go with its claims."""
+"""A certificate: a JSON document with exact numbers, and sentences that say what it claims."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ SCHEMA = "uneven-certificate/1"
 MAX_CHARACTERS = 5_000_000
 
 
-#: What each method rests on, by its name in the document.
+#: The theorem behind each method, by the method's name in the document.
 THEOREMS = {
     "convex": "Theorem 4 and corollary 2: convex partial losses, both differentiable at 0 with L1'(0) < 0 < L-1'(0), "
     "are calibrated for the alpha that balances the two slopes, and for no other.",
     "tangential": "Theorem T: if L1(t) >= L1(0) for t <= 0, L-1(t) >= L-1(0) for t >= 0, L1'(0) < 0 < L-1'(0), and "
     "t = 0 minimises C(alpha, .) with slope 0, the loss is alpha-CC.",
-    "transversal": "Theorem D: alpha-CC iff A > B below alpha and A < B above it. The sides are concave in eta; they "
-    "change places once.",
+    "transversal": "Theorem D: alpha-CC iff A > B for eta below alpha and A < B above it. A and B are concave in eta, "
+    "and A - B changes its sign once.",
     "convex tie": "Theorem 4: a convex loss that is calibrated is differentiable at 0 with L1'(0) < 0 < L-1'(0).",
-    "order": "Theorem D: alpha-CC iff A > B below alpha and A < B above it; at the eta of this proof they have the "
-    "wrong order.",
+    "order": "Theorem D: alpha-CC iff A > B for eta below alpha and A < B above it; at the eta of this proof, A and B "
+    "have the wrong order.",
     "none": "No theorem could be applied.",
 }
 
 
 def written_loss(loss: Loss) -> dict[str, Any]:
-    """Both partial losses as they stand in the JSON."""
+    """Both partial losses as the JSON holds them."""
     return dict(zip(("positive", "negative"), map(_written_partial, loss.partials), strict=True))
 
 
@@ -90,12 +90,12 @@ class Certificate:
 
     @property
     def method(self) -> str:
-        """How it is proved."""
+        """The method of proof."""
         return self.document["method"]
 
     @property
     def theorem(self) -> str:
-        """What the method rests on."""
+        """The theorem behind the method."""
         return self.document["theorem"]
 
     @cached_property
@@ -110,17 +110,17 @@ class Certificate:
 
     @property
     def interval(self) -> tuple[Fraction, Fraction] | None:
-        """Ends of an interval that holds the one alpha for which the loss is calibrated; None if not proved."""
+        """Ends of an interval that contains the only alpha for which the loss is calibrated; None if not proved."""
         return self.claim.only.interval
 
     @property
     def extra_regret(self) -> Fraction | None:
-        """How much cost regret the distance of the alpha asked for to the proved one can add at most."""
+        """How much the difference between the alpha asked for and the proved one can add to the cost regret."""
         return self.claim.extra_regret
 
     @property
     def witness(self) -> Fraction | None:
-        """If not calibrated for alpha: an eta other than alpha at which H vanishes."""
+        """If the loss is not calibrated for alpha: an eta other than alpha with H(eta) = 0."""
         return self.claim.witness
 
     @property
@@ -130,14 +130,15 @@ class Certificate:
 
     @property
     def psi_table(self) -> list[tuple[Fraction, Fraction, Fraction]]:
-        """Rows (cost regret eps, lower bound of psi(eps), upper bound), if asked for."""
+        """Rows (cost regret eps, lower bound of psi(eps), upper bound); empty if none were asked for."""
         rows = (self.document["psi"] or {"rows": []})["rows"]
         return [(Fraction(row["eps"]), Fraction(row["lower"]), Fraction(row["upper"])) for row in rows]
 
     def regret_bound(self, surrogate_regret: Exact) -> Fraction:
-        """A cost regret that is not exceeded, from the psi table alone.
+        """An upper bound of the cost regret, given the surrogate regret, from the psi table alone.
 
-        The smallest eps of the table whose psi exceeds the surrogate regret, else the largest regret there is.
+        This is the smallest eps of the table whose lower bound of psi exceeds the surrogate regret. If there is none,
+        it is the largest possible cost regret.
 
         Examples
         --------
@@ -154,7 +155,7 @@ class Certificate:
             return max(alpha, 1 - alpha)
         regret = _inputs.exact("surrogate_regret", surrogate_regret)
         if regret < 0:
-            raise CertificateError(f"a surrogate regret is at least 0, got {_inputs.brief(surrogate_regret)}")
+            raise CertificateError(f"surrogate_regret must be at least 0, got {_inputs.brief(surrogate_regret)}")
         enough = [eps for eps, lower, _ in self.psi_table if lower > regret]
         return min([*enough, max(alpha, 1 - alpha)])
 
@@ -170,7 +171,7 @@ def written_certificate(
     bits: int,
     psi: dict[str, Any] | None = None,
 ) -> Certificate:
-    """The document: the loss, what is claimed about it, and the steps of the proof."""
+    """A certificate of the claim, with the loss and the steps of the proof."""
     data = claim_data(claim)
     document = {
         "schema": SCHEMA,
@@ -188,7 +189,7 @@ def written_certificate(
 
 
 def _laid_out(document: dict[str, Any]) -> str:
-    """JSON with one line per field, step and node: a person can read it, and a diff is short."""
+    """JSON with one line per field, step and node, so that a person can read it and a diff is short."""
     return "{\n" + ",\n".join(_field(key, value, "  ") for key, value in document.items()) + "\n}\n"
 
 

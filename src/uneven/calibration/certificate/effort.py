@@ -1,4 +1,4 @@
-"""What it would cost to check a certificate, known before the work is done."""
+"""Estimate the work of checking a certificate before doing it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from uneven.errors import CertificateError
 from uneven.ops.balls import Undefined
 from uneven.shape.piece_on_cell import switches
 
-_MOST_EFFORT = 250_000  # cells times parts of the formulas, at few bits: a few seconds
-_PER_STEP = 8  # cells: what a step costs besides its cells
-_SWITCHED = 4  # times the cost of a smooth formula: on each cell its pieces are found anew
-_MOST_FLAT = 16  # cells with the rule 'flat', which differentiates up to eight times
+_MOST_EFFORT = 250_000  # cells times parts of the formulas, at low precision: takes a few seconds
+_PER_STEP = 8  # cost of a step besides its cells, in cells
+_SWITCHED = 4  # cost of a formula with cases, relative to a smooth one: its pieces are found again on each cell
+_MOST_FLAT = 16  # cells with the rule 'flat', which is slow: it differentiates up to eight times
 
 
 def require_affordable(document: dict[str, Any], rules: Rules) -> None:
     """Raise :class:`CertificateError` for a certificate whose check would take more than a few seconds.
 
-    The cost of a cell grows with the formulas of F, F' and F'', and with the precision; cells and steps are counted
-    as they stand in the document, without reading them.
+    The cost of a cell grows with the size of the formulas of F, F' and F'', and with the precision. Cells and steps are
+    only counted here, not read.
     """
     cells, flat = _counted([document["steps"], document["psi"]])
     if flat > _MOST_FLAT:
-        raise CertificateError(f"a certificate has at most {_MOST_FLAT} cells with the rule 'flat', this has {flat}")
+        raise CertificateError(f"at most {_MOST_FLAT} cells may have the rule 'flat', this certificate has {flat}")
     thousands = rules.bits / 1000
     effort = cells * _parts(rules) * (1 + thousands + thousands**2 / 4)
     if effort > _MOST_EFFORT:
@@ -33,7 +33,7 @@ def require_affordable(document: dict[str, Any], rules: Rules) -> None:
 
 
 def _counted(data: Any) -> tuple[int, int]:
-    """Cells, with steps in units of cells, and cells with the rule 'flat'; the data may be of any form and depth."""
+    """The cost of all cells and steps, in cells, and the number of cells with the rule 'flat'; for data of any form."""
     cells = flat = 0
     pending = [data]
     while pending:
@@ -50,7 +50,7 @@ def _counted(data: Any) -> tuple[int, int]:
 
 
 def _parts(rules: Rules) -> int:
-    """Parts of the formulas of both partial losses and their first two derivatives."""
+    """Number of parts of the formulas of both partial losses and their first two derivatives."""
     total = 0
     for order in (0, 1, 2):
         try:

@@ -1,4 +1,4 @@
-"""Reading a certificate: its outer form, its loss, its steps in order. No claim is checked here."""
+"""Read a certificate: its fields, its loss and its steps. The claim itself is checked elsewhere."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ S = TypeVar("S", bound=Step)
 _ZERO = Fraction(0)
 _FIELDS = {"schema", "status", "statement", "theorem", "method", "claim", "loss", "bits", "steps", "psi"}
 _BITS = range(64, 4097)
-_MOST_WORK = 500_000_000  # characters times bits: checking takes seconds, not hours
+_MOST_WORK = 500_000_000  # characters times bits; up to here, checking takes seconds
 
 
 def read_document(text: str) -> dict[str, Any]:
-    """The document, its outer form checked and every sentence in it compared to what it must be."""
+    """The document; its fields are checked, and its sentences compared with what they must be."""
     if not isinstance(text, str):
         raise CertificateError(
             f"a certificate or its JSON text is needed, got a {type(text).__name__}", unreadable=True
         )
     if len(text) > MAX_CHARACTERS:
         raise CertificateError(
-            f"a certificate has at most {MAX_CHARACTERS} characters, this has {len(text)}", unreadable=True
+            f"a certificate may have at most {MAX_CHARACTERS} characters, this one has {len(text)}", unreadable=True
         )
     try:
         document = json.loads(text, object_pairs_hook=_without_repeats)
     except CertificateError:
         raise
-    except (ValueError, RecursionError) as error:  # also a whole number of thousands of digits
+    except (ValueError, RecursionError) as error:  # ValueError also for an integer with thousands of digits
         raise CertificateError(f"this is not JSON: {error}", unreadable=True) from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise CertificateError(f"this is not a certificate of the schema {SCHEMA}", unreadable=True)
@@ -46,23 +46,23 @@ def read_document(text: str) -> dict[str, Any]:
     claim = read_claim(document["claim"])
     status = KINDS[claim.kind][0]
     if document["status"] != status:
-        raise CertificateError(f"a claim {claim.kind!r} has the status {status!r}")
+        raise CertificateError(f"the status of a claim {claim.kind!r} must be {status!r}")
     if (
         not isinstance(document["method"], str)
         or document["method"] not in THEOREMS
         or document["theorem"] != THEOREMS[document["method"]]
     ):
-        raise CertificateError("the theorem is not the one of the method")
+        raise CertificateError("the theorem is not that of the method")
     if document["statement"] != statement(document["claim"]):
         raise CertificateError("the statement does not say what the claim says")
     if type(document["bits"]) is not int or document["bits"] not in _BITS:
         raise CertificateError(f"bits must be a whole number from {_BITS.start} to {_BITS.stop - 1}")
     if len(text) * document["bits"] > _MOST_WORK:
         raise CertificateError(
-            f"at {document['bits']} bits a certificate has at most {_MOST_WORK // document['bits']} characters"
+            f"at {document['bits']} bits a certificate may have at most {_MOST_WORK // document['bits']} characters"
         )
     if not isinstance(document["steps"], list):
-        raise CertificateError("the steps are a list")
+        raise CertificateError("steps must be a list")
     return document
 
 
@@ -74,32 +74,32 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_loss(data: Any) -> tuple[Partial, Partial]:
-    """The two partial losses, weight * function(scale * t) each, parsed anew."""
+    """The two partial losses, each weight * function(scale * t), parsed from their texts."""
     if not isinstance(data, dict) or set(data) != {"positive", "negative"}:
-        raise CertificateError("the loss has two parts, 'positive' and 'negative'")
+        raise CertificateError("the loss must have two fields, 'positive' and 'negative'")
     return _read_partial(data["positive"]), _read_partial(data["negative"])
 
 
 def _read_partial(data: Any) -> Partial:
     if not isinstance(data, dict) or set(data) != {"function", "weight", "scale"}:
-        raise CertificateError("a partial loss has a 'function', a 'weight' and a 'scale'")
+        raise CertificateError("a partial loss must have the fields 'function', 'weight' and 'scale'")
     weight, scale = read_number(data["weight"]), read_number(data["scale"])
     if weight <= 0 or scale == 0:
-        raise CertificateError("a weight is positive, and a scale is not 0")
+        raise CertificateError("a weight must be positive, and a scale must not be 0")
     try:
         function = phi(data["function"])
         partial = Partial(function, weight, scale)
         canonical = to_text(function.tree)
-        to_text(partial.tree)  # refuses what has too many digits
+        to_text(partial.tree)  # raises an error if it has too many digits
     except UnevenError as error:
-        raise CertificateError(f"a partial loss is no loss: {error}") from None
+        raise CertificateError(f"a partial loss is not a loss: {error}") from None
     if canonical != data["function"]:
-        raise CertificateError(f"a function is not in its canonical form, which is {canonical!r}")
+        raise CertificateError(f"a function must be in its canonical form, {canonical!r}")
     return partial
 
 
 class Steps:
-    """The steps in order; each is checked as it is taken."""
+    """The steps in order. Each step is checked when it is taken."""
 
     def __init__(self, data: list[Any], rules: Rules) -> None:
         self._data = data
@@ -120,12 +120,12 @@ class Steps:
             raise self.fail(str(error)) from None
 
     def take(self, kind: type[S], **expected: object) -> S:
-        """The next step, which must be of this kind with these fields, and hold."""
+        """The next step. It must be of this kind, have these fields, and hold."""
         step = self.peek()
         self._taken += 1
         if not isinstance(step, kind):
-            given = "there is none" if step is None else f"it is {step.name!r}"
-            raise self.fail(f"the method needs a step {kind.name!r} here; {given}")
+            given = "there is none" if step is None else f"the step is {step.name!r}"
+            raise self.fail(f"the method needs a step {kind.name!r} here, but {given}")
         if isinstance(step, Floor):
             expected.setdefault("start", _ZERO)
         for field, value in expected.items():

@@ -1,9 +1,10 @@
-"""psi from nu: where the convex hull leaves the graph, and the chords there.
+"""psi from nu: the intervals (gaps) on which the convex hull lies below nu, and the chords there.
 
-nu is lower semicontinuous on [0, B], continuous but for a possible jump up just right of b, and may have
-concave kinks where its two branches cross. psi equals nu but on finitely many gaps, over each of which it
-is a chord between two contacts. The gaps are found on a mesh, then their contacts are refined; since a
-contact is a tangency (or an end point), an error in its place is invisible in the chord.
+b and B are the smaller and the larger of alpha and 1 - alpha. nu is lower semicontinuous on [0, B] and continuous
+except for a possible jump up just right of b. It may have concave kinks where its two branches cross. psi equals nu
+except on finitely many gaps; over each gap, psi is a chord between two contacts with nu. The gaps are found on a mesh,
+and then their contacts are refined. A contact is a point of tangency or an end point, so a small error in its place
+changes the chord only to second order.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from uneven._hull import lower_hull
 
 Function = Callable[[np.ndarray], np.ndarray]
 Branches = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-# Each round looks at a window a sixteenth as wide around the best contact so far, which may still move.
+# Zooms in each round of refinement: a zoom looks at a window around the best contact, 16 times narrower than before.
 _ROUNDS = (11, 6)
 _PASSES = 5
 _STENCIL = np.linspace(-0.5, 0.5, 33)
@@ -26,7 +27,7 @@ _STENCIL = np.linspace(-0.5, 0.5, 33)
 
 @dataclass(frozen=True)
 class Gap:
-    """psi is the chord from (left, at_left) to (right, at_right)."""
+    """An interval on which psi is the chord from (left, at_left) to (right, at_right)."""
 
     left: float
     right: float
@@ -47,7 +48,7 @@ def mesh(b: float, end: float) -> np.ndarray:
 
 
 def find_gaps(nu: Function, branches: Branches, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[Gap]]:
-    """Nodes (with more around crossings of the branches), nu there, and the gaps of its convex hull."""
+    """The nodes (more of them around crossings of the branches), nu at the nodes, and the gaps of its convex hull."""
     crossings = _crossings(branches, nodes)
     if crossings.size:
         spread = 2.0 ** -np.arange(6, 40, 1.0)
@@ -57,7 +58,7 @@ def find_gaps(nu: Function, branches: Branches, nodes: np.ndarray) -> tuple[np.n
     cells = nodes
     gaps: list[Gap] = []
     for _ in range(_PASSES):
-        # A contact that moves changes the slope of its chord, and with it the place of the other contact.
+        # If one contact moves, the slope of the chord changes, and so does the place of the other contact.
         contacts = np.array([(gap.left, gap.at_left, gap.right, gap.at_right) for gap in gaps]).reshape(-1, 2)
         nodes, first = np.unique(np.append(nodes, contacts[:, 0]), return_index=True)
         values = np.append(values, contacts[:, 1])[first]
@@ -71,7 +72,7 @@ def find_gaps(nu: Function, branches: Branches, nodes: np.ndarray) -> tuple[np.n
 
 
 def _close(one: Gap, other: Gap) -> bool:
-    """Whether both contacts stay within a small part of the gap."""
+    """Whether both contacts moved by only a small part of the gap."""
     return max(abs(one.left - other.left), abs(one.right - other.right)) <= 1e-3 * (other.right - other.left)
 
 
@@ -84,7 +85,7 @@ def _is_gap(x: np.ndarray, y: np.ndarray, i: int, j: int) -> bool:
 
 
 def _crossings(branches: Branches, nodes: np.ndarray) -> np.ndarray:
-    """Probabilities where the two branches of nu change places."""
+    """The eps at which the two branches of nu cross."""
 
     def excess(x: np.ndarray) -> np.ndarray:
         up, down = branches(x)
@@ -92,7 +93,7 @@ def _crossings(branches: Branches, nodes: np.ndarray) -> np.ndarray:
             return np.where(np.isfinite(up) & np.isfinite(down), up - down, np.nan)
 
     at_nodes = excess(nodes)
-    # Near 0 the branches agree to leading order and differ by rounding; a kink there is invisible in psi.
+    # Near 0 the branches agree to leading order and differ only by rounding; a kink there does not change psi.
     crossed = (np.sign(at_nodes[:-1]) * np.sign(at_nodes[1:]) < 0) & (nodes[:-1] > 1e-5 * nodes[-1])
     cells = np.flatnonzero(crossed)
     return zero_between(lambda x, _: excess(x), nodes[cells], nodes[cells + 1], at_nodes[cells], at_nodes[cells + 1])
@@ -118,7 +119,7 @@ def zero_between(
         guess = np.where((guess > x0) & (guess < x1), guess, 0.5 * (x0 + x1))
         value = function(guess, live)
         left = np.sign(value) == np.sign(f0)
-        # An end that stays twice in a row loses half its weight, so that both ends move.
+        # The Illinois rule: if an end stays twice in a row, halve its value, so that both ends move.
         stale = kept[live] == np.where(left, 1, -1)
         low[live], at_low[live] = np.where(left, guess, x0), np.where(left, value, np.where(stale, f0 / 2, f0))
         high[live], at_high[live] = np.where(left, x1, guess), np.where(left, np.where(stale, f1 / 2, f1), value)
@@ -132,18 +133,18 @@ def zero_between(
 def _refined(
     nu: Function, cells: np.ndarray, contact: np.ndarray, value: np.ndarray, *, rounds: tuple[int, ...]
 ) -> list[Gap]:
-    """Move the contacts of all gaps, (left, right) a row, to where a line of the chord's slope touches the graph."""
+    """Move contacts, one row (left, right) per gap, to where a line with the slope of the chord touches nu."""
     if contact.size == 0:
         return []
     start = contact
     place = np.searchsorted(cells, contact)
     least = cells[np.maximum(place - 3, 0)]
     most = cells[np.minimum(place + 2, cells.size - 1)]
-    middle = contact.mean(axis=1)  # the contacts stay apart
+    middle = contact.mean(axis=1)  # the two contacts of a gap must not meet
     least[:, 1], most[:, 0] = np.maximum(least[:, 1], middle), np.minimum(most[:, 0], middle)
     for zooms in rounds:
-        # The second time from the full window again: by then the slope is right, and a contact it had misplaced
-        # can move.
+        # The second round starts with the full window again. By then the slope is right, so a contact that a wrong
+        # slope had misplaced can move.
         slope, still = np.zeros(len(contact)), 0
         for zoom in range(zooms):
             before, slope = slope, (value[:, 1] - value[:, 0]) / (contact[:, 1] - contact[:, 0])
@@ -156,6 +157,6 @@ def _refined(
             values = nu(fine.ravel()).reshape(fine.shape)
             best = np.argmin(values - slope[:, None, None] * fine, axis=2)[..., None]
             contact, value = (np.take_along_axis(array, best, axis=2)[..., 0] for array in (fine, values))
-    # Around b, rounding admits a hair more than b: a contact there is b itself.
+    # Rounding may move a contact at b slightly beyond b: put it back.
     contact = np.where(np.abs(contact - start) <= 1e-15 * start, start, contact)
     return [Gap(*places, *heights) for places, heights in zip(contact.tolist(), value.tolist(), strict=True)]

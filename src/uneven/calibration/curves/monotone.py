@@ -1,4 +1,4 @@
-"""Lemma M: L1 falls and L-1 rises, so that the difference of the two sides never rises and mu = nu for every alpha."""
+"""Lemma M: if L1 falls and L-1 rises, then A - B never rises as eta grows, and mu = nu for every alpha."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from uneven.shape.monotone import FALLING, RISING, direction
 
 
 def falls_and_rises(loss: Loss) -> bool:
-    """Whether L1 falls up to a minimiser at t > 0 and L-1 rises from one at t < 0; beyond, t is dominated."""
+    """Whether L1 falls up to a minimiser at t > 0 and L-1 rises from a minimiser at t < 0.
+
+    A t beyond these minimisers is no better for either label, so it can be ignored.
+    """
     return all(_moves(partial, sign) for partial, sign in zip(loss.partials, (1, -1), strict=True))
 
 

@@ -1,4 +1,4 @@
-"""nu, mu, psi and the inverse of psi: what a surrogate regret says about the cost regret (theorem 1)."""
+"""nu, mu, psi and the inverse of psi, which bound the cost regret by the surrogate regret (theorem 1)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from uneven.calibration.curves.hull import Gap, find_gaps, mesh, zero_between
 from uneven.calibration.risk.conditional import ConditionalRisk
 from uneven.calibration.risk.probabilities import Probabilities
 
-# At the jump of nu, b is taken with the side to its left (nu is lower semicontinuous: the safe value), also
-# if rounding has pushed eps past it.
+# nu may jump just right of b. An eps that exceeds b only by rounding counts as b, where nu has its smaller, safe value.
 _SLACK = 1 + 4 * 2.0**-52
 
 
@@ -57,7 +56,7 @@ class RegretCurves:
         return self._hull[2]
 
     def mu(self, eps: np.ndarray) -> np.ndarray:
-        """inf of nu over [eps, B]: nu itself under Lemma M, else through the minima of nu found on the mesh."""
+        """The infimum of nu over [eps, B]: nu itself if Lemma M applies, else from the minima of nu on the mesh."""
         value = self.nu(eps)
         if self.monotone:
             return value
@@ -81,7 +80,7 @@ class RegretCurves:
         return nodes, values
 
     def psi(self, eps: np.ndarray) -> np.ndarray:
-        """The convex hull of nu: chords over its gaps, nu elsewhere."""
+        """The convex hull of nu: chords over the gaps, nu elsewhere."""
         outside = np.ones(eps.shape, dtype=bool)
         value = np.empty(eps.shape)
         for gap in self.gaps:
@@ -117,7 +116,7 @@ class RegretCurves:
 
     @cached_property
     def _end_of_zeros(self) -> float:
-        """The last eps with psi(eps) = 0: 0 for a calibrated loss."""
+        """The largest eps with psi(eps) = 0; it is 0 for a calibrated loss."""
         nodes, values = self._table
         first = int(np.searchsorted(values, 0.0, side="right"))
         low, high = nodes[first - 1], nodes[first]

@@ -1,1 +1,1 @@
-"""Proofs: the rules that may be used, the steps made from them, and the search for both."""
+"""Proofs: the rules that a proof may use, the steps that it consists of, and the search for them."""

@@ -1,4 +1,4 @@
-"""What every method of the prover works with: the loss, its rules, the search, and an alpha worth trying."""
+"""What every method of the prover uses: the loss, its rules, the search, and an alpha to try."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FARTHER = (24, 60)
 
 
 class NotShown(Exception):
-    """A method does not apply, or a step of it was not found; the message, if any, says which."""
+    """A method does not apply, or one of its steps was not proved; the message, if any, says which step."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Proof:
     Attributes
     ----------
     ties : pair of Fraction or None
-        If the loss is calibrated for no alpha: ends of an interval of eta on which both sides tie, if known.
+        If the loss is calibrated for no alpha: ends of an interval of eta on which A = B, if known.
     """
 
     method: str
@@ -37,7 +37,7 @@ class Proof:
     ties: tuple[Fraction, Fraction] | None = None
 
     def shows_affine_wrong_side(self, alpha: Fraction) -> bool:
-        """Whether the infimum over the wrong side is C(eta, 0) for every eta: then it is affine in eta."""
+        """Whether the wrong-side risk is C(eta, 0) for every eta, and so affine in eta."""
         return self.method in ("convex", "tangential") and self.only.exact == alpha
 
 
@@ -48,18 +48,18 @@ class Attempt:
     rules: Rules
     search: Search
     hints: Hints
-    alpha: Fraction | None  # one that may be exactly the alpha of the loss: its weight, or the one asked for
+    alpha: Fraction | None  # the weight of the loss: may be exactly the alpha it is calibrated for
     precision: Fraction
 
     def bracket(self, guess: Fraction, width: Fraction | None = None) -> tuple[Fraction, Fraction]:
-        """Short decimals on both sides of a guess, at most the precision apart."""
+        """Two short decimals, one on each side of a guess, whose distance is at most the precision."""
         room = min(guess, 1 - guess)
         half = (self.precision * room if width is None else width) * Fraction(2, 5)
         unit = Fraction(1, 10 ** (len(str(int(1 / half))) + 1))
         return ((guess - half) // unit) * unit, -((-guess - half) // unit) * unit
 
     def balance(self) -> tuple[Fraction, bool]:
-        """The eta at which the slope of C(eta, .) at 0 vanishes, and whether that is shown to be exact."""
+        """The eta at which the slope of C(eta, .) at 0 is 0, and whether this eta is proved to be exact."""
         rules = self.rules
         found = rules.balance() if rules.descends_at_zero() else None
         if found is None:
@@ -72,16 +72,18 @@ class Attempt:
         return found
 
     def halves(self) -> list[Step]:
-        """L1(t) >= L1(0) for t <= 0, L-1(t) >= L-1(0) for t >= 0."""
+        """Steps that show L1(t) >= L1(0) for t <= 0 and L-1(t) >= L-1(0) for t >= 0."""
         floors = [self.search.floor(weights, side, None) for weights, side in ((POSITIVE, -1), (NEGATIVE, 1))]
-        return [found(floor, "a partial loss may be lower on its wrong side than at t = 0") for floor in floors]
+        return [
+            found(floor, "L1 may be smaller for some t < 0, or L-1 for some t > 0, than at t = 0") for floor in floors
+        ]
 
     def point(self, eta: Fraction, side: int, t: Fraction | None = None) -> Point:
-        """An upper bound of the infimum over one side."""
+        """An upper bound of the infimum over one side: the risk at one t."""
         self.search.budget.check_time()
         place = self.hints.minimiser(side, eta) if t is None else t
         places = [place]
-        if t is None and self.hints.is_far(place):  # a limit at infinity may be reached slowly, like 1/t
+        if t is None and self.hints.is_far(place):  # a limit at infinity may be approached slowly, like 1/t
             places += [place * 2**k for k in _FARTHER]
         points = []
         for place in places:
@@ -92,20 +94,20 @@ class Attempt:
         return min(points, key=lambda point: point.value)
 
     def ordered_at(self, eta: Fraction, side: int) -> list[Step]:
-        """Proof that the infimum over this side exceeds the one over the other at eta."""
+        """Steps that show: at eta, the infimum over this side exceeds the infimum over the other side."""
         point = self.point(eta, -side)
         level = self._just_above(point.value)
         if not self.hints.seems_above(side, eta, level):
             raise NotShown
         floor = self.search.floor(at(eta), side, level, self.hints.minimiser(side, eta))
-        return [found(floor, f"the order of A and B at eta = {float(eta):.12g} was not proved"), point]
+        return [found(floor, undecided_at(eta)), point]
 
     def _just_above(self, value: Fraction) -> Fraction:
         unit = power_of_two(max(self.hints.size, value) / 2**110)
         return -(-value // unit) * unit + unit
 
     def best_floor(self, eta: Fraction, side: int) -> Floor:
-        """A lower bound of the infimum over one side, as close to it as is easily proved."""
+        """A lower bound of the infimum over one side, as close to it as can be proved with few cells."""
         near = self.hints.minimiser(side, eta)
         top = self.point(eta, side).value
         if self.rules.exact_at(at(eta), near) == top and self.hints.seems_above(side, eta, top):
@@ -113,18 +115,23 @@ class Attempt:
             if exact is not None:
                 return exact
         levels = [_ZERO]
-        if top > self.hints.size / 2**80:  # an infimum of 0 that is a limit has nothing above 0 to prove
+        if top > self.hints.size / 2**80:  # else the infimum is probably 0, and 0 is the best level
             slacks = [power_of_two(top / 2**bits) for bits in (36, 26, 18, 12, 8)]
             levels = [((top - slack) // slack) * slack for slack in slacks] + levels
         for level in levels:
             floor = self.search.floor(at(eta), side, level, near, most=150)
             if floor is not None:
                 return floor
-        raise NotShown(f"the risk at eta = {float(eta):.6g} was not bounded below")
+        raise NotShown(f"no lower bound of the risk at eta = {float(eta):.6g} was proved")
+
+
+def undecided_at(eta: Fraction, place: str = "at") -> str:
+    """The message for an eta at which the signs of A - B were not proved."""
+    return f"it was not proved which decision has the smaller loss {place} eta = {float(eta):.12g}"
 
 
 def found(step: Floor | None, message: str) -> Floor:
-    """The floor, or what is missing."""
+    """The floor, or :class:`NotShown` with this message if there is none."""
     if step is None:
         raise NotShown(message)
     return step

@@ -20,7 +20,7 @@ from uneven.shape.factored import factored
 from uneven.shape.guards import guarded
 from uneven.shape.piece_on_cell import formula_inside
 
-End = Fraction | float  # of a cell; a float here is an infinity
+End = Fraction | float  # an end of a cell; a float is always an infinity
 Level = Fraction | None  # None: the value of F at 0
 Pair = tuple[Fraction, Fraction]
 
@@ -39,7 +39,8 @@ class Formulas:
     def __init__(self, positive: Partial, negative: Partial, bits: int) -> None:
         self.partials = (positive, negative)
         self.bits = bits
-        # Without their weights, which go to those of F: a weight that binary cannot hold would blur signs.
+        # The trees leave out the weights of the partial losses, which multiply the weights of F instead: a weight such
+        # as 1/10 would be rounded in a tree and could hide a sign.
         first, second = (guarded(Partial(partial.function, inner=partial.inner).tree) for partial in self.partials)
         self._trees = [(first, second)]
         self._enclosed = lru_cache(maxsize=65536)(self._enclose)
@@ -48,7 +49,7 @@ class Formulas:
         self.wanted = lru_cache(maxsize=1024)(self._enclose_level)
 
     def scaled(self, weights: Pair) -> Pair:
-        """What multiplies phi(scale * t) in F."""
+        """The factors of phi(scale * t) in F, with the weights of the partial losses."""
         return weights[0] * self.partials[0].weight, weights[1] * self.partials[1].weight
 
     def trees(self, order: int) -> tuple[Node, Node]:
@@ -65,7 +66,7 @@ class Formulas:
         return self.on_cell(self.trees(order)[which], order, low, high)
 
     def on_cell(self, tree: Node, order: int, low: End, high: End) -> Interval:
-        if order > 0 and low < high:  # a slope need not exist at the ends
+        if order > 0 and low < high:  # a derivative may not exist at the ends
             piece = formula_inside(tree, low, high)
             tree = tree if piece == tree else factored(piece)
         with precision(self.bits):
@@ -73,7 +74,7 @@ class Formulas:
         return enclose_interval(tree, cell, bits=self.bits)
 
     def enclosure(self, order: int, weights: Pair, low: End, high: End) -> Interval:
-        """The derivative of F of this order on a cell; :class:`Undefined` if it may not exist there."""
+        """An enclosure of the derivative of F of this order on a cell; :class:`Undefined` if it may not exist there."""
         merged = self._merged(order, weights)
         if merged is not None:
             return self.on_cell(merged, order, low, high)
@@ -83,7 +84,7 @@ class Formulas:
         return combination(tuple(factors[k] for k in used), terms, bits=self.bits)
 
     def _merge(self, order: int, weights: Pair) -> Node | None:
-        """F or its derivative as one tree, where like terms of both partial losses have met in it."""
+        """F or its derivative as one tree, if terms of the two partial losses combine; else None."""
         trees = self.trees(order)
         if 0 in weights:
             return None
@@ -137,7 +138,7 @@ class Formulas:
         with precision(self.bits):
             return interval(level, level)
 
-    # Continuity: only then do slopes speak about values, and curvatures about slopes.
+    # Continuity: without it, the sign of a slope says nothing about values, nor a curvature about slopes.
 
     @cached_property
     def both_continuous(self) -> tuple[bool, bool]:
@@ -145,7 +146,7 @@ class Formulas:
         return first, second
 
     def is_continuous(self, weights: Pair) -> bool:
-        """F surely has no jump."""
+        """F is proved to have no jump."""
         return all(known or weight == 0 for known, weight in zip(self.both_continuous, weights, strict=True))
 
     def has_no_kink_inside(self, low: End, high: End) -> bool:

@@ -1,4 +1,4 @@
-"""What floats suggest to the prover: where sides cross and minima lie. Nothing here is trusted."""
+"""Guesses in floats for the prover: where A = B, and where minima lie. No proof relies on them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LARGE = arb(2) ** 4000
 
 
 class Hints:
-    """The engine's view of one loss."""
+    """Guesses about one loss."""
 
     def __init__(self, loss: Loss, pause: Callable[[], None] = lambda: None) -> None:
         """``pause`` is called in long loops; it raises an exception when time is up."""
@@ -40,7 +40,7 @@ class Hints:
 
     @cached_property
     def _switches(self) -> list[Fraction]:
-        """Where the formulas change, in order."""
+        """The t at which a formula of the loss changes, in order."""
         found: set[Fraction] = set()
         for partial in self.loss.partials:
             assert isinstance(partial.function, Phi)
@@ -49,7 +49,7 @@ class Hints:
 
     @cached_property
     def edges(self) -> list[Fraction]:
-        """Where the formulas change, and powers of two on the scales of the loss."""
+        """First ends of cells: where the formulas change, and powers of two on the scales of the loss."""
         found = set(self._switches)
         for partial in self.loss.partials:
             width = power_of_two(1 / abs(partial.inner))
@@ -93,12 +93,12 @@ class Hints:
         return minimised_at_zero(self.loss, float(eta), self.solver)
 
     def _minimiser(self, side: int, eta: Fraction) -> Fraction:
-        """A point of one side close to where the risk has its minimum there."""
+        """A t close to the minimiser of the risk over one side."""
         self.pause()
         return self.minimisers(side, [eta])[0]
 
     def minimisers(self, side: int, etas: list[Fraction]) -> list[Fraction]:
-        """The same for many etas at once; a minimum at a kink is the kink itself, which a double may miss."""
+        """The same for many etas at once. If a minimiser is close to a kink, the exact kink is returned."""
         return [self._at_a_switch(t) for t in self._float_minimisers(side, etas)]
 
     def _float_minimisers(self, side: int, etas: list[Fraction]) -> list[Fraction]:
@@ -108,7 +108,7 @@ class Hints:
 
     @cached_property
     def _far(self) -> dict[int, Fraction]:
-        """On either side a point that stands for infinity, though no partial loss is astronomically large there."""
+        """For each side a t that stands for infinity: far away, but no partial loss is astronomically large there."""
         width = max(abs(1 / partial.inner) for partial in self.loss.partials)
         places = {}
         for side in (1, -1):
@@ -127,11 +127,11 @@ class Hints:
         return t
 
     def is_far(self, t: Fraction) -> bool:
-        """Whether a minimiser counts as infinitely far."""
+        """Whether a minimiser stands for infinity."""
         return t != 0 and abs(t) >= abs(self._far[1 if t > 0 else -1])
 
     def minimum(self, side: int, eta: Fraction) -> float:
-        """The infimum over one side."""
+        """The infimum of the risk over one side."""
         return float(self.minima(side, [eta])[0])
 
     def minima(self, side: int, etas: list[Fraction]) -> np.ndarray:
@@ -140,12 +140,12 @@ class Hints:
         return self.solver.minimum(side, a, b).value
 
     def seems_above(self, side: int, eta: Fraction, level: Fraction) -> bool:
-        """Whether a proof that the infimum is at least the level is worth looking for."""
+        """Whether the infimum seems to be at least the level, so that a proof is worth searching for."""
         return self.minimum(side, eta) >= float(level) * (1 - 1e-13)
 
     @cached_property
     def dominated_beyond(self) -> tuple[End, End] | None:
-        """Just beyond the minimisers of both partial losses, where neither falls any more; None if there are none."""
+        """Ends just beyond the minimisers of both partial losses, after which neither falls; None if there are none."""
         right, left = self._minimiser(1, Fraction(1)), self._minimiser(-1, Fraction(0))
         ends: list[End] = []
         for side, t in ((-1, left), (1, right)):
@@ -157,7 +157,7 @@ class Hints:
 
     @cached_property
     def _grid(self) -> tuple[np.ndarray, np.ndarray]:
-        """Etas and A - B there, ties within rounding set to 0."""
+        """Etas and A - B there; differences within rounding are set to 0."""
         inner = 1 / (1 + np.exp(-np.linspace(-12, 12, 97)))
         eta = np.concatenate([[0.0], inner, [1.0]])
         solver = self.solver
@@ -166,7 +166,7 @@ class Hints:
         return eta, np.where(np.abs(difference) <= 1e-13 * np.maximum(positive, negative), 0.0, difference)
 
     def wrong_etas(self, alpha: Fraction) -> list[Fraction]:
-        """Etas at which the sides seem to have the wrong order for alpha, the clearest ones first."""
+        """Etas at which the loss seems to prefer the costlier decision for alpha, the clearest ones first."""
         eta, difference = self._grid
         violation = np.where(eta < float(alpha), -difference, difference)
         order = [int(k) for k in np.argsort(-violation, kind="stable") if violation[k] >= 0]
@@ -201,7 +201,7 @@ def _is_ordinary(partial: Partial, t: Fraction) -> bool:
 
 
 def simplest_between(a: Fraction, b: Fraction) -> Fraction:
-    """The fraction of smallest denominator strictly between two numbers of one sign (Stern-Brocot)."""
+    """The fraction with the smallest denominator strictly between two numbers (Stern-Brocot)."""
     low, high = min(a, b), max(a, b)
     if low < 0 < high:
         return Fraction(0)

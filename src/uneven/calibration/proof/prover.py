@@ -1,7 +1,7 @@
 """Find a proof about the only alpha of a loss.
 
-The prover may guess with floats: where the sides cross, where a minimum lies. What it writes down holds by the rules,
-on which alone a claim rests; the checker of certificates confirms it before it is returned.
+The prover may guess with floats, for example where a minimum lies. The steps that it writes down are proved by the
+rules and do not depend on these guesses. The checker of certificates confirms every proof before it is returned.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _METHODS: tuple[Callable[[Attempt], Proof], ...] = (
 
 @dataclass(frozen=True)
 class Limits:
-    """How close an alpha is enclosed, and what a search may cost."""
+    """The width of the interval around an alpha, and how long a search may take."""
 
     precision: Fraction = Fraction(1, 10**12)
     cells: int = 3_000
@@ -55,7 +55,7 @@ class Decision:
 
 
 def attempt_at(loss: Loss, limits: Limits) -> Attempt:
-    """Everything a proof about this loss needs."""
+    """The tools for a proof about this loss."""
     rules = Rules(*read_loss(written_loss(loss)), BITS)
     budget = Budget(limits.cells, limits.seconds)
     hints = Hints(loss, budget.check_time)
@@ -65,7 +65,7 @@ def attempt_at(loss: Loss, limits: Limits) -> Attempt:
 def prove(loss: Loss, alpha: Fraction | None, limits: Limits, known: Proof | None = None) -> Decision:
     """A claim about the loss and this alpha, with a proof that the checker has confirmed.
 
-    ``known`` is a proof about the only alpha of the same loss: if it says enough, nothing is searched for.
+    ``known`` is an earlier proof about the only alpha of the same loss. If it decides the question, there is no search.
     """
     if known is not None and known.only.kind != "unknown":
         return Decision(concluded(known, alpha), known)
@@ -86,7 +86,7 @@ def prove(loss: Loss, alpha: Fraction | None, limits: Limits, known: Proof | Non
 
 
 def undecided(alpha: Fraction | None, missing: str) -> Decision:
-    """Nothing is proved, and this is what was not found."""
+    """The decision if nothing is proved; ``missing`` says what could not be proved."""
     return Decision(Claim(alpha, UNKNOWN_ALPHA, missing=missing), Proof("none", [], UNKNOWN_ALPHA))
 
 
@@ -105,28 +105,28 @@ def written(loss: Loss, proof: Proof, claim: Claim, psi: dict[str, Any] | None =
 
 
 def _nonnegative(attempt: Attempt) -> list[Step]:
-    """Both partial losses are losses: never negative."""
+    """Steps that show that both partial losses are never negative."""
     steps = [attempt.search.sign(0, weights, 1) for weights in (POSITIVE, NEGATIVE)]
     found = [step for step in steps if step is not None]
     if len(found) < len(steps):
-        raise NotShown("that both partial losses are never negative was not seen")
+        raise NotShown("no proof was found that both partial losses are never negative")
     return list(found)
 
 
 def _first(methods: Iterable[Callable[[Attempt], Proof]], attempt: Attempt, missing: list[str]) -> Proof | None:
-    """The proof of the first method that comes to an end; what the others lack is added to ``missing``."""
+    """The proof of the first method that succeeds; the reasons why others failed are added to ``missing``."""
     for method in methods:
         try:
             return method(attempt)
-        except (NotShown, ExpressionError) as gap:  # a derivative may be too large to be written down
+        except (NotShown, ExpressionError) as gap:  # ExpressionError: a derivative may be too large
             missing += [str(gap)] if str(gap) else []
     return None
 
 
 def _confirmed(loss: Loss, alpha: Fraction | None, proof: Proof) -> Decision:
-    """The decision, if the proof stands the check of a certificate: a fault of the prover must not become a claim."""
+    """The decision if the checker accepts the proof; so a bug in the prover cannot become a claim."""
     claim = concluded(proof, alpha)
     checked = verify(written(loss, proof, claim))
     if not checked:
-        return undecided(alpha, f"the proof did not stand its own check ({checked.reason})")
+        return undecided(alpha, f"the proof failed its own check ({checked.reason})")
     return Decision(claim, proof)

@@ -1,9 +1,12 @@
-"""Bounds of psi: what they are made of, and why they hold.
+"""Bounds of psi: their parts, and why they hold.
 
-Below: between two nodes of eta the wrong-side risk is concave, so it lies above the chord of its floors (for a
-loss that is calibrated by theorem 4 or theorem T it is the affine C(eta, 0) itself), and the optimal risk lies
-below the affine risk of any t. Above: at a contact, H is at most the risk of a t on the wrong side minus a floor
-of the right side. Lower hulls of the vertices bound psi; everything is rational.
+Lower bound: between two nodes of eta, the wrong-side risk is concave, so it lies above the chord of its floors. (For a
+loss that is calibrated by theorem 4 or theorem T it is C(eta, 0), which is affine.) The optimal risk lies below the
+risk of any one t, which is affine in eta. The difference is a lower bound of H.
+
+Upper bound: at a contact, H is at most the risk of a t on the wrong side minus a floor of the right side.
+
+The lower convex hulls of these bounds of H bound psi. All numbers are rational.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ SIDES = {"above": 1, "below": -1}
 
 @dataclass(frozen=True)
 class EtaNode:
-    """At eta: a floor of the wrong-side risk (None: it is C(eta, 0)), and a t whose risk bounds the optimal one."""
+    """At eta: a floor of the wrong-side risk (None if that is C(eta, 0)), and a t whose risk bounds the optimal one."""
 
     eta: Fraction
     t: Fraction
@@ -38,7 +41,7 @@ class EtaNode:
 
     @classmethod
     def from_dict(cls, data: Any) -> EtaNode:
-        require(isinstance(data, dict) and set(data) == {"eta", "t", "floor"}, "a node has an eta, a t and a floor")
+        require(isinstance(data, dict) and set(data) == {"eta", "t", "floor"}, "a node must have eta, t and floor")
         return cls(read_number(data["eta"]), read_number(data["t"]), _read_floor(data["floor"]))
 
 
@@ -54,10 +57,10 @@ class Contact:
 
     @classmethod
     def from_dict(cls, data: Any) -> Contact:
-        require(isinstance(data, dict) and set(data) == {"point", "floor"}, "a contact has a point and a floor")
+        require(isinstance(data, dict) and set(data) == {"point", "floor"}, "a contact must have a point and a floor")
         point, floor = read_step(data["point"]), _read_floor(data["floor"])
         if not isinstance(point, Point) or floor is None:
-            raise CertificateError("a contact has a point and a floor")
+            raise CertificateError("a contact must have a point and a floor")
         return cls(point, floor)
 
 
@@ -66,7 +69,7 @@ def _read_floor(data: Any) -> Floor | None:
         return None
     step = read_step(data)
     if not isinstance(step, Floor):
-        raise CertificateError("a step 'floor' is needed")
+        raise CertificateError("this step must be a 'floor'")
     return step
 
 
@@ -76,7 +79,7 @@ def require(holds: bool, message: str) -> None:
 
 
 def lower_vertices(rules: Rules, alpha: Fraction, nodes: dict[int, list[EtaNode]]) -> list[Vertex]:
-    """Vertices of a convex function below psi."""
+    """Vertices of a convex, piecewise linear lower bound of psi."""
     vertices: list[Vertex] = [(_ZERO, _ZERO)]
     for row in nodes.values():
         wrong = [_wrong_side(rules, node) for node in row]
@@ -98,7 +101,7 @@ def _wrong_side(rules: Rules, node: EtaNode) -> Fraction:
 
 
 def upper_vertices(alpha: Fraction, contacts: list[Contact]) -> list[Vertex]:
-    """Vertices of a convex function above psi, as far as the contacts reach."""
+    """Vertices of a convex, piecewise linear upper bound of psi, up to the last contact."""
     found: dict[Fraction, Fraction] = {_ZERO: _ZERO}
     for contact in contacts:
         assert contact.floor.level is not None

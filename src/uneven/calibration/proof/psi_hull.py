@@ -11,7 +11,7 @@ Vertex = tuple[Fraction, Fraction]
 
 
 def vertices_of_largest(x0: Fraction, x1: Fraction, lines: list[tuple[Fraction, Fraction]]) -> list[Vertex]:
-    """Vertices of the maximum of affine functions given by their values at x0 and x1."""
+    """Vertices of the maximum of affine functions; each is given by its values at x0 and x1."""
     places = {Fraction(0), Fraction(1)}
     for i, (u0, u1) in enumerate(lines):
         for v0, v1 in lines[:i]:
@@ -31,7 +31,7 @@ def hull(vertices: list[Vertex]) -> list[Vertex]:
 
 
 def on_hull(vertices: list[Vertex], x: Fraction) -> Fraction:
-    """The piecewise linear function through vertices, at x; beyond the last, its value."""
+    """The value at x of the piecewise linear function through the vertices; constant beyond the last vertex."""
     k = bisect_right(vertices, x, key=lambda vertex: vertex[0])
     if k >= len(vertices):
         return vertices[-1][1]
@@ -40,7 +40,7 @@ def on_hull(vertices: list[Vertex], x: Fraction) -> Fraction:
 
 
 def inverse_on_hull(vertices: list[Vertex], y: Fraction) -> Fraction | None:
-    """The largest x at which a rising function through vertices is at most y; None if it is at most y everywhere."""
+    """The largest x at which the rising function through the vertices is at most y; None if it is nowhere larger."""
     if y >= vertices[-1][1]:
         return None
     k = bisect_right([height for _, height in vertices], y)

@@ -1,4 +1,4 @@
-"""Find a table of bounds of psi."""
+"""Search for a table of bounds of psi."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ from uneven.calibration.proof.search import Exhausted
 from uneven.errors import LossError, ParameterError
 
 _DIGITS = 13
-_COARSE = {True: (48, 12), False: (12, 3)}  # even nodes and octaves near 0, for an affine wrong side or another
+#: Number of evenly spaced nodes, and of octaves near 0; by whether the wrong-side risk is known to be affine.
+_COARSE = {True: (48, 12), False: (12, 3)}
 
 
 def psi_alpha(claim: Claim) -> Fraction:
-    """The alpha for which psi is bounded: the one asked for or proved, else a simple one in the proved interval."""
+    """The alpha of the psi table: the one asked for, else the proved one, else a short one in the proved interval."""
     if claim.alpha is not None:
         return claim.alpha
     if claim.only.interval is not None:
         low, high = claim.only.interval
         return low if low == high else simplest_between(low, high)
-    raise LossError("a psi table needs an alpha here: the loss has none of its own; give one, as in alpha=0.25")
+    raise LossError("a psi table needs an alpha, and this loss is calibrated for none; give one, such as alpha=0.25")
 
 
 def psi_table(attempt: Attempt, proof: Proof, alpha: Fraction, eps: list[Fraction]) -> dict[str, Any]:
-    """Bounds of psi at each eps with what proves them, ready for the document."""
+    """Bounds of psi at each eps, with their proof, as the JSON holds them."""
     largest = max(alpha, 1 - alpha)
     for value in eps:
         if not 0 <= value <= largest:
@@ -66,12 +67,12 @@ def psi_table(attempt: Attempt, proof: Proof, alpha: Fraction, eps: list[Fractio
 
 
 def rooms(alpha: Fraction) -> dict[int, Fraction]:
-    """How far eta can move from alpha, to either side."""
+    """The distances from alpha to 1 (side 1) and to 0 (side -1)."""
     return {1: 1 - alpha, -1: alpha}
 
 
 def _mesh(room: Fraction, even: int, octaves: int) -> set[Fraction]:
-    """Distances from alpha: evenly spaced, and closer together at both ends."""
+    """Distances from alpha: evenly spaced, with smaller steps at both ends."""
     halves = [room / even / 2**k for k in range(1, octaves)]
     return {*(room * Fraction(k, even) for k in range(even + 1)), *halves, *(room - x for x in halves)}
 
@@ -85,9 +86,9 @@ def nodes_at(
     affine: bool,
     place: Callable[[Fraction], Fraction] = lambda t: t,
 ) -> list[EtaNode]:
-    """Nodes at these distances from alpha, as far as the budget reaches; the ends come first.
+    """Nodes at these distances from alpha, both ends first, until the budget is used up.
 
-    ``place`` may move the t whose risk bounds the optimal one: any t gives a valid bound.
+    ``place`` may round the t whose risk bounds the optimal one, because any t gives a valid bound.
     """
     found: dict[Fraction, EtaNode] = {}
     best = attempt.hints.minimisers(side, [alpha + side * x for x in mesh])
@@ -121,12 +122,12 @@ def _ends_first(mesh: list[Fraction]) -> list[Fraction]:
 
 
 def _short(t: Fraction) -> Fraction:
-    """A nearby number of few digits: near a minimum its risk is nearly the same."""
+    """A nearby number with few digits; near a minimum the risk changes very little."""
     return t.limit_denominator(10**7)
 
 
 def float_hull(attempt: Attempt, alpha: Fraction, nodes: dict[int, list[EtaNode]]) -> dict[Fraction, Fraction]:
-    """Where the lower hull of nu has its vertices, as floats see it: distances from alpha, in order, and their eta."""
+    """The vertices of the lower hull of nu, computed in floats: distances from alpha, in order, and their etas."""
     lowest: dict[Fraction, tuple[float, Fraction]] = {Fraction(0): (0.0, alpha)}
     for side, row in nodes.items():
         etas = [node.eta for node in row]
@@ -141,7 +142,7 @@ def float_hull(attempt: Attempt, alpha: Fraction, nodes: dict[int, list[EtaNode]
 
 
 def etas_around(hull: dict[Fraction, Fraction], eps: Fraction) -> list[Fraction]:
-    """The etas of the vertices between which eps lies on the hull, or of the vertex that it is; alpha is left out."""
+    """The etas of the two vertices around eps, or of the vertex at eps; without alpha."""
     vertices = list(hull)
     k = bisect_left(vertices, eps)
     around = vertices[k : k + 1] if vertices[k] == eps else vertices[k - 1 : k + 1]
@@ -155,7 +156,7 @@ def contact_at(attempt: Attempt, alpha: Fraction, eta: Fraction) -> Contact:
 
 
 def _rounded(value: Fraction, direction: int) -> Fraction:
-    """A short decimal at or below (direction -1) or at or above a number that is not negative."""
+    """A nonnegative number rounded down (direction -1) or up to a short decimal."""
     if value == 0:
         return value
     size = len(str(value.numerator)) - len(str(value.denominator))

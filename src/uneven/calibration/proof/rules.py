@@ -1,7 +1,7 @@
-"""The rules a proof may use. Each is a few lines of ball arithmetic or exact rationals; none of them searches.
+"""The rules that a proof may use. Each is a few lines of ball arithmetic or exact rationals, without a search.
 
-A rule says that something holds on a whole cell, for F = a L1 + b L-1 with exact rational weights. It may fail to see
-what is true, never the reverse.
+A rule proves that something holds on a whole cell, for F = a L1 + b L-1 with exact rational weights. It may fail to
+prove something true, but it never accepts something false.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from uneven.shape.signs import direction, never_negative
 __all__ = ["DIFFERENCE", "NEGATIVE", "POSITIVE", "RULES", "End", "Level", "Pair", "Rules", "at"]
 
 _ZERO = Fraction(0)
-_FAR = Fraction(2**64)  # times the last finite end of a cell: where its tail is enclosed
+_FAR = Fraction(2**64)  # times the finite end of a cell: F beyond this t stands for its limit
 _MOST_DERIVATIVES = 8
 RULES = ("value", "falls", "rises", "mean", "tangent", "supporting", "balanced", "fades", "flat")
 
@@ -57,10 +57,10 @@ class Rules(SlopesAtZero):
     # Signs of F, F' or F'' on a cell.
 
     def has_sign(self, order: int, weights: Pair, sign: int, low: End, high: End) -> bool:
-        """sign * (the derivative of F of this order) >= 0 on the cell, so that F is monotone or convex there.
+        """sign * (the derivative of F of this order) >= 0 on the cell.
 
-        F itself may also be seen to be at least 0 because it is monotone on the cell and its value or limit at the
-        lower end is.
+        F >= 0 may also follow because F is monotone on the cell, and its value or limit is at least 0 at the end where
+        it is smallest.
         """
         if self._shows_sign(order, weights, sign, low, high):
             return True
@@ -69,7 +69,7 @@ class Rules(SlopesAtZero):
         return any(self.is_floor(rule, weights, _ZERO, low, high) for rule in ("falls", "rises"))
 
     def _shows_sign(self, order: int, weights: Pair, sign: int, low: End, high: End) -> bool:
-        """An enclosure on the cell has this sign."""
+        """Whether an enclosure on the cell proves this sign."""
         if (order >= 1 and not self.is_continuous(weights)) or (order == 2 and not self.has_no_kink_inside(low, high)):
             return False
         try:
@@ -79,7 +79,7 @@ class Rules(SlopesAtZero):
         return bool(enclosed.lo >= 0 if sign > 0 else enclosed.hi <= 0)
 
     def has_wrong_sign_at(self, order: int, weights: Pair, sign: int, t: Fraction) -> bool:
-        """sign * (the formula of this derivative of F) is surely negative at a point."""
+        """sign * (the derivative of F of this order) is proved to be negative at a point."""
         try:
             enclosed = self.enclosure(order, weights, t, t)
         except (Undefined, ExpressionError):
@@ -87,14 +87,14 @@ class Rules(SlopesAtZero):
         return bool(enclosed.hi < 0 if sign > 0 else enclosed.lo > 0)
 
     def is_below(self, weights: Pair, t: Fraction, level: Level) -> bool:
-        """F(t) is surely below the level."""
+        """F(t) is proved to be below the level."""
         try:
             return bool(self.enclosure(0, weights, t, t).hi < self.wanted(weights, level).lo)
         except (Undefined, ExpressionError):
             return False
 
     def has_sign_by_structure(self, order: int, weights: Pair, sign: int) -> bool:
-        """The same on the whole line, read off the formulas (jumps are no obstacle there)."""
+        """The same on the whole line, from the structure of the formulas; they may have jumps."""
         for weight, tree in zip(weights, self.trees(0), strict=True):
             if weight == 0:
                 continue
@@ -112,10 +112,10 @@ class Rules(SlopesAtZero):
     # Lower bounds of F on a cell.
 
     def is_floor(self, rule: str, weights: Pair, level: Level, low: End, high: End) -> bool:
-        """F >= level on the cell, by one rule; every weight is at least 0."""
+        """F >= level on the cell, proved by one rule; the weights must be at least 0."""
         try:
             return self._floors[rule](weights, level, low, high)
-        except (Undefined, ExpressionError):  # it may not be defined, or a formula is too large
+        except (Undefined, ExpressionError):  # F may be undefined on the cell, or a formula too large
             return False
 
     def _by_value(self, weights: Pair, level: Level, low: End, high: End) -> bool:
@@ -127,7 +127,7 @@ class Rules(SlopesAtZero):
         return all(self.is_at_least(weights, end, level) for end in (low, high) if isinstance(end, Fraction))
 
     def _constant_inside(self, weights: Pair, low: End, high: End) -> Fraction | None:
-        """F inside a cell, if it is one rational number there."""
+        """F inside a cell, if it is a rational constant there."""
         total = _ZERO
         for factor, tree in zip(self.scaled(weights), self.trees(0), strict=True):
             if factor != 0:
@@ -144,7 +144,7 @@ class Rules(SlopesAtZero):
         return self._shows_sign(1, weights, 1, low, high) and self._end_clears(weights, level, high, low)
 
     def _end_clears(self, weights: Pair, level: Level, start: End, end: End) -> bool:
-        """F moves down from start to end: is its value or limit there at least the level?"""
+        """For an F that falls from start to end: its value or limit at the end is at least the level."""
         if isinstance(end, Fraction):
             return self.is_at_least(weights, end, level)
         if self._limit_clears(weights, level, 1 if end > 0 else -1):
@@ -165,7 +165,7 @@ class Rules(SlopesAtZero):
         return total
 
     def _limit_clears(self, weights: Pair, level: Level, side: int) -> bool:
-        """The limit of F at plus or minus infinity is seen to be at least the level; both may be irrational."""
+        """The limit of F at plus or minus infinity is proved to be at least the level; both may be irrational."""
         limits: list[Node] = []
         for factor, tree in zip(self.scaled(weights), self.trees(0), strict=True):
             if factor != 0:
@@ -192,7 +192,7 @@ class Rules(SlopesAtZero):
         return self._clears_by(weights, level, middle, max(-below(slope.lo), above(slope.hi)) * half)
 
     def _by_tangent(self, weights: Pair, level: Level, low: End, high: End) -> bool:
-        """Convex on the cell, so above its tangent in the middle."""
+        """F is convex on the cell, so it lies above its tangent at the middle."""
         if not (isinstance(low, Fraction) and isinstance(high, Fraction) and self.has_sign(2, weights, 1, low, high)):
             return False
         middle, half = (low + high) / 2, (high - low) / 2
@@ -200,9 +200,10 @@ class Rules(SlopesAtZero):
         return self._clears_by(weights, level, middle, max(-below(slope.lo), above(slope.hi)) * half)
 
     def _by_supporting_line(self, weights: Pair, level: Level, low: End, high: End) -> bool:
-        """Convex on the whole line by its formulas, so above its tangent at either finite end of the cell.
+        """F is convex on the whole line by its formulas, so it lies above its tangent at a finite end of the cell.
 
-        The slope is the one-sided slope from inside the cell. Towards infinity it must have the right sign.
+        The slope of the tangent is the one-sided slope from inside the cell. If the other end is infinite, the tangent
+        must not fall towards it.
         """
         if not self.is_continuous(weights) or not self.has_sign_by_structure(2, weights, 1):
             return False
@@ -213,7 +214,7 @@ class Rules(SlopesAtZero):
         )
 
     def _drop_along_tangent(self, weights: Pair, end: Fraction, other: End) -> Fraction | None:
-        """How far the tangent at one end falls at most on the way to the other; None if it falls for ever."""
+        """An upper bound of the fall of the tangent from one end to the other; None if it falls without limit."""
         low, high = min(end, other), max(end, other)
         factors = self.scaled(weights)
         used = [k for k in (0, 1) if factors[k] != 0]
@@ -235,7 +236,7 @@ class Rules(SlopesAtZero):
         return self.clears(weights, Interval(lowest, lowest), level)
 
     def _by_balance(self, weights: Pair, level: Level, low: End, high: End) -> bool:
-        """Convex on a cell that holds 0, where its slope vanishes: F(0) is the minimum."""
+        """F is convex on a cell that contains 0, and F'(0) = 0, so F(0) is the minimum."""
         return (
             low <= 0 <= high
             and (level is None or self.is_at_least(weights, _ZERO, level))
@@ -244,11 +245,11 @@ class Rules(SlopesAtZero):
         )
 
     def _by_higher_order(self, weights: Pair, level: Level, low: End, high: End) -> bool:
-        """F is smooth on a cell that holds 0, where its first derivatives are exactly 0: the next one decides.
+        """F is smooth on a cell that contains 0, and its first derivatives are exactly 0 at 0; the next one decides.
 
-        With derivatives 1 to n - 1 equal to 0 at 0, F(t) - F(0) = F^(n)(s) t^n / n! for an s between 0 and t. That
-        is at least 0 if F^(n) >= 0 on the cell and n is even or the cell lies to the right of 0, and on the left for
-        odd n if F^(n) <= 0.
+        If derivatives 1 to n - 1 are 0 at 0, then F(t) - F(0) = F^(n)(s) t^n / n! for an s between 0 and t. This is at
+        least 0 if F^(n) >= 0 on the cell, and n is even or the cell lies to the right of 0. It is also at least 0 if
+        F^(n) <= 0 on the cell, n is odd and the cell lies to the left of 0.
         """
         if not (isinstance(low, Fraction) and isinstance(high, Fraction) and low <= 0 <= high):
             return False
@@ -269,14 +270,14 @@ class Rules(SlopesAtZero):
                 return True
             if order % 2 == 1 and high == 0 and enclosed.hi <= 0:
                 return True
-            # The enclosures say that the trees are defined at 0.
+            # The enclosures above exist, so the trees are defined at 0.
             at_zero = add(*(mul(Number(f), tree_at_zero(tree)) for f, tree in zip(factors, trees, strict=True)))
             if at_zero != ZERO:
                 return False
         return False
 
     def _by_rate(self, weights: Pair, level: Level, low: End, high: End) -> bool:
-        """F falls towards infinity: the sign of its slope is seen once a common exponential is divided out."""
+        """F falls towards infinity: dividing its slope by a common exponential shows the sign of the slope."""
         if not self.is_continuous(weights) or isinstance(low, Fraction) == isinstance(high, Fraction):
             return False
         side = 1 if isinstance(low, Fraction) else -1
@@ -285,7 +286,7 @@ class Rules(SlopesAtZero):
         factors = self.scaled(weights)
         used = [k for k in (0, 1) if factors[k] != 0]
         slopes = [self.trees(1)[k] for k in used]
-        if side < 0:  # seen from the mirror image of t, where "towards infinity" is to the right
+        if side < 0:  # replace t by -t, so that the infinite end is on the right
             slopes = [substitute(slope, {"t": neg(T)}) for slope in slopes]
         parts = [decay(slope) for slope in slopes]
         slowest = min(rate for rate, _ in parts)

@@ -1,4 +1,4 @@
-"""Looking for the cells of a proof: split until every cell has a rule, or the budget is spent."""
+"""Search for the cells of a proof: split cells until each one has a rule, or the budget is used up."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _DEPTH = 120
 
 
 class Exhausted(Exception):
-    """The budget is spent; the message says which part of it."""
+    """The budget is used up; the message says whether cells or time."""
 
 
 @dataclass
 class Budget:
-    """What a proof may cost: cells looked at, and seconds of wall clock."""
+    """Limits of a search: the number of cells it looks at, and seconds of wall-clock time."""
 
     cells: int
     seconds: float
@@ -37,11 +37,11 @@ class Budget:
         """Count one cell, or raise :class:`Exhausted`."""
         self._spent += 1
         if self._spent > self.cells:
-            raise Exhausted(f"the budget of {self.cells} cells was spent")
+            raise Exhausted(f"the search used up its budget of {self.cells} cells")
         self.check_time()
 
     def check_time(self) -> None:
-        """Raise :class:`Exhausted` if it is late."""
+        """Raise :class:`Exhausted` if the time is over."""
         if time.monotonic() - self._start > self.seconds:
             raise Exhausted(f"the search stopped after {self.seconds:g} s")
 
@@ -74,10 +74,10 @@ class Budget:
 
 
 class Search:
-    """Finds cells with rules for one loss."""
+    """Searches for cells and their rules, for one loss."""
 
     def __init__(self, rules: Rules, budget: Budget, edges: Iterable[Fraction]) -> None:
-        """``edges``: where formulas change, and the scales of the loss; first hints for the ends of cells."""
+        """``edges``: first ends of cells, such as points at which a formula changes."""
         self.rules = rules
         self.budget = budget
         self.edges = sorted(set(edges))
@@ -91,7 +91,7 @@ class Search:
         start: Fraction = Fraction(0),
         most: int = 300,
     ) -> Floor | None:
-        """A proof that the risk is at least the level on a half line; ``near``: where its minimum seems to be."""
+        """A proof that F is at least the level on a half line; ``near`` is a guess of its minimiser."""
         rules = self.rules
         inner = [edge for edge in self.edges if edge * side > start]
         first: list[tuple[End, End, str]] = []
@@ -123,7 +123,7 @@ class Search:
         return None if cells is None else Floor(weights, side, level, tuple(cells), start)
 
     def _around_zero(self, weights: Pair, side: int) -> list[tuple[End, End, str]]:
-        """The widest cell beside 0 on which F(0) is seen to be the minimum."""
+        """The widest cell beside 0 on which F(0) is proved to be the minimum."""
         if not self.rules.is_balanced(weights):
             return []
         cells = self._around(weights, None, Fraction(0), side, "balanced")
@@ -132,7 +132,7 @@ class Search:
     def _bracketed(
         self, weights: Pair, level: Level, near: Fraction, bits: int, ends: tuple[End, End]
     ) -> tuple[tuple[End, End, str], ...] | None:
-        """A convex risk: a narrow cell around its minimum and the rest, each above a tangent; None if one is not."""
+        """For a convex F: a narrow cell around its minimum and the rest; None if a tangent does not bound F on each."""
         spread = max(abs(near), Fraction(1, 2**40)) / 2**bits
         edges = [ends[0], *(t for t in (near - spread, near + spread) if ends[0] < t < ends[1]), ends[1]]
         cells = tuple((u, v, "supporting") for u, v in pairwise(edges))
@@ -143,7 +143,7 @@ class Search:
         return cells
 
     def _around(self, weights: Pair, level: Level, point: Fraction, side: int, rule: str) -> list[tuple[End, End, str]]:
-        """The widest cell around a minimum that a rule for minima shows; none if there is none."""
+        """The widest cell around a minimum for which the rule holds, as a list; empty if there is none."""
         scale = abs(point) or min((abs(edge) for edge in self.edges if edge != 0), default=Fraction(1))
         for k in (1, 3, 5, 8, 11, 15, 20, 26, 34):
             radius = power_of_two(scale) / 2**k
@@ -157,7 +157,7 @@ class Search:
         return []
 
     def sign(self, order: int, weights: Pair, sign: int, low: End = -math.inf, high: End = math.inf) -> Sign | None:
-        """A proof of a sign on a range: from the formulas where they show it on the whole line, else by cells."""
+        """A proof of a sign on a range: from the formulas if they show it on the whole line, else by cells."""
         rules = self.rules
         if (low, high) == WHOLE_LINE and rules.has_sign_by_structure(order, weights, sign):
             return Sign(weights, order, sign, low, high, None)
@@ -190,9 +190,9 @@ class Search:
         known: list[tuple[End, End, str]],
         most: int,
     ) -> list[tuple[End, End, str]] | None:
-        """Cells from low to high, each with a rule; those that are known already stay as they are.
+        """Cells from low to high, each with a rule; the cells in ``known`` stay as they are.
 
-        ``fails(t)`` says that what is to be shown is false at t, so that looking further is useless.
+        ``fails(t)`` says that the statement is false at t, so the search can stop.
         """
         taken = [(u, v) for u, v, _ in known]
         edges = {low, high, *inner, *(end for pair in taken for end in pair)}
@@ -223,12 +223,12 @@ class Search:
     def _merged(
         self, cells: list[tuple[End, End, str]], rule: Callable[[End, End], str | None]
     ) -> list[tuple[End, End, str]]:
-        """Neighbours joined where one rule covers both: a shorter proof to check."""
+        """Join neighbouring cells if one rule covers both, to make the proof shorter."""
         merged: list[tuple[End, End, str]] = []
         for k, (low, high, name) in enumerate(cells):
             try:
                 self.budget.check_time()
-            except Exhausted:  # the proof is there, only longer
+            except Exhausted:  # no time to shorten the rest: the longer proof is valid too
                 return merged + cells[k:]
             if merged and name not in _AROUND_MINIMA and merged[-1][2] not in _AROUND_MINIMA:
                 joined = rule(merged[-1][0], high)
@@ -240,7 +240,7 @@ class Search:
 
 
 def _middle(low: End, high: End) -> Fraction | None:
-    """A short number inside a cell: half way, or half way in size where its ends differ much."""
+    """A short number inside a cell: the middle, on a logarithmic scale if the ends differ much in size."""
     if isinstance(low, float) and isinstance(high, float):
         return Fraction(0)
     if isinstance(low, float) or isinstance(high, float):
@@ -266,7 +266,7 @@ def _middle(low: End, high: End) -> Fraction | None:
 
 
 def power_of_two(value: Fraction) -> Fraction:
-    """A power of two near a number other than 0, with its sign: a short edge for a cell."""
+    """A power of two near a nonzero number, with its sign."""
     size = abs(value)
     power = size.numerator.bit_length() - size.denominator.bit_length()
     nearby = Fraction(2) ** power
@@ -274,6 +274,6 @@ def power_of_two(value: Fraction) -> Fraction:
 
 
 def _rounded(value: Fraction, scale: Fraction) -> Fraction:
-    """The nearest multiple of a power of two that is a small part of the scale."""
+    """The value rounded to a multiple of a power of two of about an eighth of the scale."""
     unit = power_of_two(scale) / 8
     return round(value / unit) * unit

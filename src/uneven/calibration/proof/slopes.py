@@ -1,4 +1,4 @@
-"""Slopes of F at t = 0: one-sided, exact where that is possible; and where both sides tie by symmetry."""
+"""One-sided slopes of F at t = 0, exact if possible; and the eta at which A = B because of symmetry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ZERO = Fraction(0)
 
 
 class SlopesAtZero(Formulas):
-    """What is known of F close to t = 0 from both sides."""
+    """One-sided slopes of F at t = 0, and what follows from them."""
 
     def __init__(self, positive: Partial, negative: Partial, bits: int) -> None:
         super().__init__(positive, negative, bits)
@@ -51,7 +51,7 @@ class SlopesAtZero(Formulas):
         return first, second
 
     def balance(self) -> tuple[Fraction, bool] | None:
-        """The eta at which the slope of C(eta, .) at 0 vanishes, and whether it is exact; None if it is not seen."""
+        """The eta at which the slope of C(eta, .) at 0 is 0, and whether it is exact; None if it is not found."""
         slopes = self.slopes_at_zero(1)
         if slopes is None or self._slopes_beside is None:
             return None
@@ -78,8 +78,8 @@ class SlopesAtZero(Formulas):
         return slopes is not None and self.is_differentiable_at_zero() and bool(slopes[0].hi < 0 < slopes[1].lo)
 
     def has_kink_at_zero(self, which: int) -> bool:
-        """The one-sided slopes of a partial loss at 0 differ, the right one being larger."""
-        if self._slopes_beside is not None and self.both_continuous[which]:  # exactly, however small the kink
+        """The right slope of a partial loss at 0 is larger than the left one."""
+        if self._slopes_beside is not None and self.both_continuous[which]:  # exact slopes show even a tiny kink
             exact = [exact_value(slope, _ZERO) for slope in self._slopes_beside[which]]
             if exact[0] is not None and exact[1] is not None:
                 return exact[0] < exact[1]
@@ -87,7 +87,7 @@ class SlopesAtZero(Formulas):
         return left is not None and right is not None and bool(left[which].hi < right[which].lo)
 
     def slope_sign_at_zero(self, weights: Pair, side: int) -> int | None:
-        """Sign of the one-sided slope of F at 0, if it is decided; 0 only where it is exactly 0."""
+        """Sign of the one-sided slope of F at 0, if it is proved; 0 only if the slope is exactly 0."""
         slopes = self.slopes_at_zero(side)
         if slopes is None or self._slopes_beside is None:
             return None
@@ -102,7 +102,7 @@ class SlopesAtZero(Formulas):
 
     @cached_property
     def own_balance(self) -> Fraction | None:
-        """For one function on two scales: the eta at which the slope of C(eta, .) at 0 vanishes."""
+        """If both partial losses use one function on two scales: the eta at which the slope of C(eta, .) at 0 is 0."""
         first, second = self.partials
         if not (isinstance(first.function, Phi) and isinstance(second.function, Phi)):
             return None
@@ -112,7 +112,7 @@ class SlopesAtZero(Formulas):
         return n / (n - p)
 
     def _is_balanced(self, weights: Pair) -> bool:
-        """F'(0) = 0 exactly: by the two scales of one function, in rationals, or because the terms cancel."""
+        """F'(0) = 0 exactly: because one function has two scales, in rationals, or because the terms cancel."""
         if not self.is_differentiable_at_zero() or self._slopes_beside is None:
             return False
         a, b = weights
@@ -125,7 +125,7 @@ class SlopesAtZero(Formulas):
         return add(*terms) == ZERO
 
     def mirrored_at(self) -> Fraction | None:
-        """If L-1(t) = k L1(-t): the eta k/(1 + k), at which both sides tie."""
+        """If L-1(t) = k L1(-t): the eta k/(1 + k), at which A = B."""
         first, second = self.trees(0)
         turned, terms = terms_of(substitute(first, {"t": neg(T)})), terms_of(second)
         if set(turned) != set(terms):
@@ -139,5 +139,5 @@ class SlopesAtZero(Formulas):
 
 @lru_cache(maxsize=1024)
 def tree_at_zero(tree: Node) -> Node:
-    """The value at 0 as a tree without t."""
+    """The tree with t replaced by 0."""
     return substitute(tree, {"t": ZERO})

@@ -23,13 +23,13 @@ _T = TypeVar("_T")
 
 
 class Step(ABC):
-    """One step; ``check`` raises :class:`CertificateError` if it does not hold."""
+    """One step of a proof."""
 
     name: ClassVar[str]
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """As in the JSON of a certificate."""
+        """The step as the JSON of a certificate holds it."""
 
     @classmethod
     @abstractmethod
@@ -38,12 +38,12 @@ class Step(ABC):
 
     @abstractmethod
     def check(self, rules: Rules) -> None:
-        """Raise unless the step holds."""
+        """Raise :class:`CertificateError` if the step does not hold."""
 
 
 @dataclass(frozen=True)
 class Sign(Step):
-    """sign * (the derivative of F of this order) >= 0 from low to high: on every cell, or by structure."""
+    """sign * (the derivative of F of this order) >= 0 from low to high: shown on each cell, or by the formulas."""
 
     name = "sign"
     weights: Pair
@@ -51,7 +51,7 @@ class Sign(Step):
     sign: int
     low: End
     high: End
-    cells: tuple[tuple[End, End], ...] | None  # None: read off the formulas
+    cells: tuple[tuple[End, End], ...] | None  # None: the formulas show the sign on the whole line
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -80,20 +80,21 @@ class Sign(Step):
     def check(self, rules: Rules) -> None:
         if self.cells is None:
             if not rules.has_sign_by_structure(self.order, self.weights, self.sign):
-                raise CertificateError("its formulas do not show the sign")
+                raise CertificateError("the formulas do not show the sign")
             return
         _require_cover(self.cells, self.low, self.high)
-        # Convex on each of two neighbouring cells is not yet convex: the slope must not fall where they meet.
+        # A function that is convex on each of two neighbouring cells is convex on both only if its slope does not fall
+        # where they meet.
         if self.order == 2 and len(self.cells) > 1 and not rules.has_no_kink_inside(self.low, self.high):
-            raise CertificateError("its slope may jump where two cells meet")
+            raise CertificateError("the slope may jump where two cells meet")
         for low, high in self.cells:
             if not rules.has_sign(self.order, self.weights, self.sign, low, high):
-                raise CertificateError(f"the sign is not seen on the cell [{number(low)}, {number(high)}]")
+                raise CertificateError(f"the sign could not be shown on the cell [{number(low)}, {number(high)}]")
 
 
 @dataclass(frozen=True)
 class Floor(Step):
-    """F >= level for all t of a side (1: t >= 0, -1: t <= 0) at least ``start`` from 0: cells, each with its rule."""
+    """F >= level for all t of a side (1: t >= 0, -1: t <= 0) with |t| >= ``start``; each cell has its rule."""
 
     name = "floor"
     weights: Pair
@@ -126,9 +127,9 @@ class Floor(Step):
 
     def check(self, rules: Rules) -> None:
         if min(self.weights) < 0 or max(self.weights) == 0:
-            raise CertificateError("the weights of a risk are not negative, and not both 0")
+            raise CertificateError("the weights of a floor must not be negative, and not both 0")
         if self.start < 0:
-            raise CertificateError("a distance from 0 is not negative")
+            raise CertificateError("start must not be negative")
         ends = (self.start, math.inf) if self.side > 0 else (-math.inf, -self.start)
         _require_cover([cell[:2] for cell in self.cells], *ends)
         for low, high, rule in self.cells:
@@ -174,7 +175,8 @@ class Point(Step):
         except Undefined:
             holds = False
         if not holds:
-            raise CertificateError(f"the risk at t = {number(self.t)} is not seen to be at most {number(self.value)}")
+            most = number(self.value)
+            raise CertificateError(f"the risk at t = {number(self.t)} could not be shown to be at most {most}")
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,7 @@ class Descent(Step):
 
     def check(self, rules: Rules) -> None:
         if not rules.descends_at_zero():
-            raise CertificateError("the slopes at t = 0 are not seen to be L1'(0) < 0 < L-1'(0)")
+            raise CertificateError("L1'(0) < 0 < L-1'(0) could not be shown")
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,8 @@ class Slope(Step):
     def check(self, rules: Rules) -> None:
         balanced = self.sign == 0 and rules.is_balanced(self.weights)
         if not balanced and rules.slope_sign_at_zero(self.weights, self.side) != self.sign:
-            raise CertificateError(f"the sign of the slope at t = 0 is not seen to be {self.sign}")
+            sign = {-1: "negative", 0: "0", 1: "positive"}[self.sign]
+            raise CertificateError(f"the slope at t = 0 could not be shown to be {sign}")
 
 
 @dataclass(frozen=True)
@@ -236,12 +239,12 @@ class Kink(Step):
 
     def check(self, rules: Rules) -> None:
         if not rules.has_kink_at_zero(("positive", "negative").index(self.of)):
-            raise CertificateError(f"the {self.of} partial loss is not seen to have a kink at t = 0")
+            raise CertificateError(f"a kink of the {self.of} partial loss at t = 0 could not be shown")
 
 
 @dataclass(frozen=True)
 class Mirror(Step):
-    """L-1(t) = k L1(-t), so that both sides tie at eta = k/(1 + k)."""
+    """L-1(t) = k L1(-t), so that A = B at eta = k/(1 + k)."""
 
     name = "mirror"
     eta: Fraction
@@ -256,7 +259,7 @@ class Mirror(Step):
 
     def check(self, rules: Rules) -> None:
         if rules.mirrored_at() != self.eta:
-            raise CertificateError(f"the partial losses are not mirror images that tie at eta = {number(self.eta)}")
+            raise CertificateError(f"the partial losses are not mirror images with A = B at eta = {number(self.eta)}")
 
 
 _KINDS: dict[str, type[Step]] = {kind.name: kind for kind in (Sign, Floor, Point, Descent, Slope, Kink, Mirror)}
@@ -266,7 +269,7 @@ def read_step(data: Any) -> Step:
     """A step from its dictionary."""
     if not isinstance(data, dict) or not isinstance(data.get("step"), str) or data["step"] not in _KINDS:
         known = ", ".join(map(repr, _KINDS))
-        raise CertificateError(f"a step is an object whose 'step' is one of {known}")
+        raise CertificateError(f"the field 'step' of a step must be one of {known}")
     return _KINDS[data["step"]].from_dict(data)
 
 
@@ -276,13 +279,13 @@ def _written(weights: Pair) -> list[str]:
 
 def _weights(data: Any) -> Pair:
     if not isinstance(data, list) or len(data) != 2:
-        raise CertificateError("weights are a list of two numbers")
+        raise CertificateError("weights must be a list of two numbers")
     return read_number(data[0]), read_number(data[1])
 
 
 def _rows(data: Any, width: int) -> list[list[Any]]:
     if not isinstance(data, list) or not data or any(not isinstance(x, list) or len(x) != width for x in data):
-        raise CertificateError(f"cells are a list of lists of {width} entries")
+        raise CertificateError(f"cells must be a list of lists with {width} entries")
     return data
 
 
@@ -290,21 +293,21 @@ def _one_of(value: Any, allowed: tuple[_T, ...]) -> _T:
     for choice in allowed:
         if type(value) is type(choice) and value == choice:
             return choice
-    raise CertificateError(f"one of {', '.join(map(repr, allowed))} is needed, got {str(value)[:60]!r}")
+    raise CertificateError(f"a value must be one of {', '.join(map(repr, allowed))}, got {str(value)[:60]!r}")
 
 
 def _require_keys(data: dict[str, Any], wanted: set[str]) -> None:
     if set(data) != wanted | {"step"}:
-        raise CertificateError(f"its fields must be {', '.join(sorted(wanted | {'step'}))}")
+        raise CertificateError(f"the fields of the step must be {', '.join(sorted(wanted | {'step'}))}")
 
 
 def _require_cover(cells: Any, low: End, high: End) -> None:
-    """Cells in order, each starting where the one before ends, from low to high."""
+    """The cells must go from low to high; each must start where the previous one ends."""
     if cells[0][0] != low or cells[-1][1] != high:
-        raise CertificateError(f"its cells do not reach from {number(low)} to {number(high)}")
+        raise CertificateError(f"the cells do not reach from {number(low)} to {number(high)}")
     for left, right in cells:
         if not left < right:
             raise CertificateError(f"the cell [{number(left)}, {number(right)}] is empty")
     for (_, end), (start, _) in pairwise(cells):
         if end != start:
-            raise CertificateError(f"its cells leave a gap or overlap between {number(end)} and {number(start)}")
+            raise CertificateError(f"the cells leave a gap or overlap between {number(end)} and {number(start)}")

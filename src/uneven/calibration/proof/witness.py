@@ -1,4 +1,4 @@
-"""An eta that shows why a loss is not calibrated for an alpha."""
+"""An eta that shows that a loss is not calibrated for an alpha."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from uneven.calibration.proof.steps import Floor
 
 
 def witness(proof: Proof, alpha: Fraction) -> Fraction | None:
-    """An eta other than alpha at which H vanishes, because the loss is not calibrated for alpha; None if none is known.
+    """An eta other than alpha with H(eta) = 0, for a loss that is not calibrated for alpha; None if none is known.
 
-    A double where there is room for one, so that it can be tried in floats.
+    It is a double if possible, so that users can try it in floats.
     """
     if proof.only.interval is not None:
         low, high = proof.only.interval
@@ -27,7 +27,7 @@ def witness(proof: Proof, alpha: Fraction) -> Fraction | None:
 
 
 def _between(alpha: Fraction, end: Fraction) -> Fraction:
-    """A number from alpha (excluded) to the end (included): a short double, if one lies there."""
+    """A number between alpha (excluded) and the end (included); a short double, if there is one."""
     middle = (alpha + end) / 2
     span = abs(end - alpha)
     short = Fraction(round(middle * _unit(span)), _unit(span))
@@ -42,7 +42,7 @@ def _unit(span: Fraction) -> int:
 
 
 def _other_than(alpha: Fraction, low: Fraction, high: Fraction) -> Fraction | None:
-    """A number of [low, high] other than alpha, away from the ends where there is room."""
+    """A number in [low, high] other than alpha, not at the ends if possible."""
     if low == high:
         return None if low == alpha else low
     middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Both sides of the conditional risk and their difference, for any loss: closed form or engine."""
+"""A(eta) and B(eta) of any loss, and their difference: by a closed form if the phi declares one, else by a search."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 class ConditionalRisk:
     """A(eta), B(eta) and D = A - B of a loss.
 
-    ``D`` is what H is made of, near alpha far smaller than A and B; it is computed on its own wherever the
-    difference of the two would cancel.
+    H is D or -D. Near alpha, D is far smaller than A and B, so subtracting them would lose digits. There D is computed
+    directly.
     """
 
     def __init__(self, loss: Loss) -> None:
@@ -47,7 +47,7 @@ class ConditionalRisk:
 
     @cached_property
     def balance(self) -> Fraction | None:
-        """The eta at which the slope of the risk at t = 0 vanishes, if it has one; else None."""
+        """The eta at which the slope of the risk at t = 0 is 0; None if there is no such eta."""
         if isinstance(self.loss, UnevenMarginLoss):
             first, second = self._margin_weights
             return second / (first + second)
@@ -59,7 +59,7 @@ class ConditionalRisk:
         return Fraction(rising) / (Fraction(rising) - Fraction(falling)) if falling < 0 < rising else None
 
     def sides(self, points: Probabilities) -> HalfLineInfima:
-        """Infima over t >= 0 and t <= 0, and their difference."""
+        """Infima of the risk over t >= 0 and over t <= 0, and their difference."""
         if self.closed_form is not None:
             return self._closed(self.closed_form, points)
         a, b = points.eta, points.complement
@@ -77,17 +77,17 @@ class ConditionalRisk:
         return form.sides(a, b, difference, self.loss.gamma, self.loss.phi.parameters)
 
     def _sharpen(self, difference: np.ndarray, points: Probabilities, positive: Minimum, negative: Minimum) -> None:
-        """Where one side stays at t = 0 and the other gains little: integrate the slope instead of subtracting.
+        """If one infimum is at t = 0 and the other is only a little lower: integrate the slope instead of subtracting.
 
-        C(eta, s) - C(eta, 0) is the integral of a slope of one sign, whose value at 0 is proportional to the
-        distance of eta from the balance point and known without cancellation.
+        C(eta, s) - C(eta, 0) is the integral of the slope from 0 to s, and the slope has one sign there. Its value at 0
+        is proportional to eta - balance, which is known without cancellation.
         """
         if self.balance is None or not self.solver.smooth:
             return
         one_moves = (positive.at == 0) != (negative.at == 0)
         end = np.where(positive.at == 0, negative.at, positive.at)
         small = np.abs(difference) < 1e-2 * positive.value
-        # Within the scale of both partial losses a quadrature of few nodes is exact to rounding.
+        # Within the scale of both partial losses, Gauss quadrature with 24 nodes is exact up to rounding.
         near = np.abs(end) < min(1 / abs(to_float(partial.inner)) for partial in self.loss.partials)
         rows = np.flatnonzero(one_moves & small & near & self._smooth_up_to(end))
         if rows.size == 0:

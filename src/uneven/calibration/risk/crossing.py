@@ -1,4 +1,4 @@
-"""Where the better side of the conditional risk changes from t < 0 to t > 0 as eta grows."""
+"""Find the eta at which the decision with the smaller conditional risk changes from negative to positive."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from uneven.calibration.risk.half_lines import HalfLineSolver
 from uneven.losses import Loss
 
-_FARTHEST = 700.0  # logits beyond it are probabilities below 1e-304
+_FARTHEST = 700.0  # a logit beyond this is a probability within 1e-304 of 0 or 1
 
 
 def crossing(
     loss: Loss, solver: HalfLineSolver | None = None, pause: Callable[[], None] = lambda: None
 ) -> float | None:
-    """Odds eta/(1 - eta) at which A = B, if A > B below and A < B above; None if no such place is seen.
+    """Odds eta/(1 - eta) at which A = B, if A > B below and A < B above; None if no such eta is found.
 
-    Bisection on the sign of A - B finds the only candidate of any loss; Newton steps (the slope of A - B comes
-    from the envelope theorem) make it fast; then the signs are checked at several distances. ``pause`` is called
-    again and again; it may raise an exception to stop the search.
+    Bisection on the sign of A - B finds the only candidate. Newton steps make it fast; the slope of A - B comes from
+    the envelope theorem. Then the signs are checked at several distances. ``pause`` is called repeatedly and may raise
+    an exception to stop the search.
     """
     solver = solver or HalfLineSolver(loss)
     low, high = -2.0, 2.0
@@ -44,7 +44,7 @@ def crossing(
 
 
 def minimised_at_zero(loss: Loss, eta: float, solver: HalfLineSolver | None = None) -> bool:
-    """Whether no t beats t = 0 by more than rounding (then A - B is tangential there)."""
+    """Whether t = 0 minimises the risk at eta, up to rounding."""
     solver = solver or HalfLineSolver(loss)
     a, b = np.array([eta]), np.array([1 - eta])
     at_zero = solver.risk(a, b, np.zeros(1))[0]
@@ -60,7 +60,7 @@ def _weights(logit: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _difference(solver: HalfLineSolver, logit: float) -> tuple[float, float, float]:
-    """A - B, its scale, and its derivative in the logit (NaN where a limit is infinite)."""
+    """A - B, the larger of A and B, and the derivative of A - B in the logit (NaN where a limit is infinite)."""
     a, b = _weights(logit)
     positive, negative = solver.minimum(1, a, b), solver.minimum(-1, a, b)
     ends = [positive.at, negative.at]
@@ -71,7 +71,7 @@ def _difference(solver: HalfLineSolver, logit: float) -> tuple[float, float, flo
 
 
 def _zero(solver: HalfLineSolver, low: float, high: float, pause: Callable[[], None]) -> float:
-    """Zero of A - B in the logit: Newton steps inside a bracket that only shrinks."""
+    """The logit at which A = B, by Newton steps inside a shrinking bracket."""
     logit = 0.5 * (low + high)
     for _ in range(200):
         pause()
@@ -80,7 +80,7 @@ def _zero(solver: HalfLineSolver, low: float, high: float, pause: Callable[[], N
             break
         low, high = (logit, high) if value > 0 else (low, logit)
         step = logit - value / slope if slope < 0 else math.nan
-        if abs(step - logit) <= 4e-16 * max(1.0, abs(logit)):  # this point is an end of the bracket by now
+        if abs(step - logit) <= 4e-16 * max(1.0, abs(logit)):  # no progress: the point is an end of the bracket
             break
         following = step if low < step < high else 0.5 * (low + high)
         if abs(following - logit) <= 2e-16 * max(1.0, abs(logit)):

@@ -1,11 +1,10 @@
-"""The two numbers that decide everything: infima of the conditional risk over t >= 0 and over t <= 0.
+"""A(eta) and B(eta): infima of the conditional risk over t >= 0 and over t <= 0, in floats.
 
-A(eta) = inf over t >= 0 and B(eta) = inf over t <= 0 of C(eta, t) serve every alpha at once: a loss is
-alpha-CC iff A > B below alpha and A < B above it.
+They decide for which alpha a loss is calibrated: it is alpha-CC iff A > B below alpha and A < B above it.
 
-For weights a and b the minimum of a L(1, t) + b L(-1, t) over a grid of t is attained at a vertex of the
-lower left convex hull of the points (L(1, t), L(-1, t)), which is made once per loss. A vertex is then a
-binary search away, and Newton steps on the slope do the rest.
+For weights a and b, the minimum of a L(1, t) + b L(-1, t) over a grid of t is at a vertex of the lower left convex hull
+of the points (L(1, t), L(-1, t)). The hull is made once per loss. For given weights, a binary search finds the vertex,
+and Newton steps on the slope refine it.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from uneven.shape.continuity import is_continuous
 
 _OCTAVES = 2.0 ** np.arange(-24, 16, 0.25)
 _STEPS = 64
-_RIVAL = 1.1  # a basin whose grid point is higher than this cannot become the lower one by refinement
-# Near 0 the risk may be flat to rounding over many octaves of t; there the slopes lead to the minimum.
+_RIVAL = 1.1  # a basin whose grid value exceeds the best one by this factor cannot hold the minimum
+# For |t| below this share of the scale of the loss, risks may be equal up to rounding; there the search follows slopes.
 _FLAT = 1e-3
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """Infimum over a half line and a point that attains it (infinite: a limit)."""
+    """Infimum over a half line, and a t that attains it; an infinite t means that the infimum is a limit."""
 
     value: np.ndarray
     at: np.ndarray
@@ -36,7 +35,7 @@ class Minimum:
 
 @dataclass(frozen=True)
 class _Grid:
-    """Probabilities of one half line in order of distance from 0, with the partial losses and slopes there."""
+    """Points t of one half line in order of distance from 0, with the partial losses and slopes there."""
 
     t: np.ndarray
     knot: np.ndarray  # whether the formula of a partial loss changes there
@@ -57,12 +56,12 @@ class HalfLineSolver:
         self._limits = {side: self._limit_values(side) for side in (1, -1)}
 
     def _grid(self, side: int) -> _Grid:
-        """Probabilities of every scale that either partial loss has, its switch points, and 0."""
+        """Points on all scales of both partial losses, their switch points, and 0."""
         widths = {1 / abs(to_float(partial.inner)) for partial in (self.positive, self.negative)}
         knots = np.array([0.0, *self.positive.switch_points, *self.negative.switch_points]) * side
         knots = knots[knots >= 0]
         scales = np.concatenate([width * _OCTAVES for width in widths])
-        # Neighbours bracket a minimum, so they must not nearly coincide (gamma near 1, a knot near a probe).
+        # Neighbouring points bracket a minimum, so no two may nearly coincide (gamma near 1, a point near a knot).
         close = np.abs(np.subtract.outer(scales, knots)) < 1e-2 * scales[:, None]
         scales = np.sort(scales[~close.any(axis=1)])
         scales = scales[np.append(np.diff(scales) > 1e-2 * scales[:-1], True)]
@@ -94,7 +93,7 @@ class HalfLineSolver:
         def level(k: np.ndarray) -> np.ndarray:
             return _weighted(a, grid.values[0, k]) + _weighted(b, grid.values[1, k])
 
-        # A long edge of the hull separates two basins; near its slope either end may be the lower one.
+        # A long edge of the hull separates two basins. For a/b near its slope, either basin may be the lower one.
         for shift in (0, -1, 1):
             index = grid.hull[np.clip(vertex + shift, 0, last)]
             if shift == 0:
@@ -105,7 +104,7 @@ class HalfLineSolver:
                 continue
             where = self._refined(grid, side, a[rows], b[rows], index[rows])
             found = self.risk(a[rows], b[rows], where)
-            # Where the slope says that the risk falls from 0, a tie in rounding is not won by 0; elsewhere it is.
+            # If values tie up to rounding, t = 0 wins, unless the slope shows that the risk falls from there.
             better = (found < value[rows]) | (falls[rows] & (where != 0) & (found <= value[rows] * (1 + 4e-16)))
             value[rows] = np.where(better, np.minimum(found, value[rows]), value[rows])
             at[rows] = np.where(better, where, at[rows])
@@ -114,12 +113,12 @@ class HalfLineSolver:
         return Minimum(np.where(reached, limit, value), np.where(reached, side * np.inf, at))
 
     def limit(self, side: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """The risk at t = +-infinity, a class of weight 0 left out."""
+        """The limit of the risk at plus or minus infinity; a class of weight 0 is left out."""
         first, second = self._limits[side]
         return _weighted(a, np.full(a.shape, first)) + _weighted(b, np.full(b.shape, second))
 
     def risk(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """a L(1, t) + b L(-1, t), a class of weight 0 left out."""
+        """a L(1, t) + b L(-1, t); a class of weight 0 is left out."""
         return _weighted(a, self.positive.value(t)) + _weighted(b, self.negative.value(t))
 
     def slope(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
@@ -136,7 +135,7 @@ class HalfLineSolver:
             low, high = np.maximum(index - 1, 0), np.minimum(index + 1, last)
             return _golden(self, a, b, grid.t[low], grid.t[high])
 
-        # Values tie in rounding near a flat minimum; the signs of slopes do not. Walk to where they change.
+        # Near a flat minimum, values are equal up to rounding, but signs of slopes are reliable. Walk to their change.
         def outward(k: np.ndarray) -> np.ndarray:
             return side * (_weighted(a, grid.slopes[0, k]) + _weighted(b, grid.slopes[1, k]))
 
@@ -164,7 +163,7 @@ class HalfLineSolver:
 
 
 def _weighted(weight: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """A term of weight 0 is 0, whatever its value."""
+    """weight * value; 0 if the weight is 0, even if the value is infinite."""
     with np.errstate(invalid="ignore"):
         return np.where(weight > 0, weight * value, 0.0)
 
@@ -183,10 +182,10 @@ def _lower_left_hull(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarr
 def _newton(
     solver: HalfLineSolver, a: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray, t: np.ndarray
 ) -> np.ndarray:
-    """Zero of the slope by Newton steps, each kept inside a bracket that only shrinks.
+    """Zeros of the slope by Newton steps inside shrinking brackets.
 
-    A bracket over which the slope does not change sign holds no interior minimum: its start is returned.
-    Steps converge quadratically: after one of relative size 1e-7, taken as well, what is left is rounding.
+    If the slope does not change its sign over a bracket, there is no minimum inside, and the start t is returned.
+    Newton steps converge quadratically, so after a step of relative size 1e-7 only rounding errors are left.
     """
     low, high = np.minimum(low, high), np.maximum(low, high)
     result = t.copy()
@@ -210,7 +209,7 @@ def _newton(
 
 
 def _golden(solver: HalfLineSolver, a: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Golden section, for losses without slopes."""
+    """Golden-section search, for losses without slopes."""
     ratio = 0.6180339887498949
     for _ in range(60):
         left, right = high - ratio * (high - low), low + ratio * (high - low)

@@ -1,4 +1,4 @@
-"""Probabilities that know their distance from a point to full relative precision."""
+"""Probabilities stored as an exact base plus an offset, so that distances from the base keep full precision."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Probabilities:
-    """eta = base + offset, with an exact base: differences near the base do not cancel.
+    """eta = base + offset, with an exact base: eta - base does not lose digits to cancellation.
 
-    ``Probabilities(Fraction(0), eta)`` are probabilities as given, ``Probabilities(alpha, eps)`` lie eps above alpha.
+    ``Probabilities(Fraction(0), eta)`` are the given etas; ``Probabilities(alpha, eps)`` are alpha + eps.
     """
 
     base: Fraction
@@ -21,7 +21,7 @@ class Probabilities:
     @property
     def eta(self) -> np.ndarray:
         eta = np.clip(shifted(self.offset, self.base), 0.0, 1.0)
-        return np.where(self.offset == -float(self.base), 0.0, eta)  # the end itself, whatever the rounding
+        return np.where(self.offset == -float(self.base), 0.0, eta)  # exactly 0, without a rounding error
 
     @property
     def complement(self) -> np.ndarray:
@@ -38,7 +38,7 @@ class Probabilities:
 
 
 def shifted(x: np.ndarray, constant: Fraction) -> np.ndarray:
-    """x + constant, with the constant as a sum of two doubles."""
+    """x + constant, where the constant is split into two doubles to keep its digits."""
     high = float(constant)
     low = float(constant - Fraction(high))
     return (x + high) + low

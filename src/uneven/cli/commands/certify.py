@@ -12,15 +12,24 @@ from uneven.cli._output import write_whole
 
 @click.command()
 @loss_options
-@click.option("-o", "--output", metavar="FILE", required=True, help="The certificate (JSON) to write.")
-@click.option("--psi", multiple=True, metavar="EPS", help="Also bound psi at this cost regret; may be repeated.")
+@click.option("-o", "--output", metavar="FILE", required=True, help="File for the certificate (JSON).")
 @click.option(
-    "--budget", type=click.IntRange(min=1), default=3000, show_default=True, help="How many cells to search at most."
+    "--psi",
+    multiple=True,
+    metavar="EPS",
+    help="Also prove bounds of psi, the least surrogate regret, at this cost regret; may be repeated.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1),
+    default=3000,
+    show_default=True,
+    help="Largest number of cells (intervals of t) to search.",
 )
 def certify(output: str, psi: tuple[str, ...], budget: int, **options: Any) -> None:
     """Prove that LOSS is, or is not, calibrated for your costs.
 
-    The proof is written to a file that `uneven verify` checks. Exit code 0: decided either way; 1: undecided.
+    Writes the proof to a file that `uneven verify` can check. Exit code 0: proved or refuted; 1: undecided.
     """
     from uneven.calibration import certify as prove
 

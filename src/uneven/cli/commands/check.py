@@ -15,14 +15,18 @@ from uneven.cli._output import console, write_whole
 @click.command()
 @loss_options
 @json_option
-@click.option("--plot", metavar="FILE", help="Draw psi with its proved enclosure to a png, svg or pdf file.")
+@click.option(
+    "--plot",
+    metavar="FILE",
+    help="Draw the regret bound psi, with its proved lower and upper bounds, to a png, svg or pdf file.",
+)
 def check(as_json: bool, plot: str | None, **options: Any) -> None:
     """Is LOSS right for your costs?
 
-    Also says which costs LOSS assumes and what a small training loss guarantees.
+    Also says which costs LOSS assumes, and what a small training loss guarantees.
 
-    LOSS is a registered name (see `uneven losses`) or an expression in t, such as "log(1 + exp(-t))". Without costs
-    the loss is checked for the costs it assumes itself.
+    LOSS is a registered name (see `uneven losses`) or an expression in t, such as "log(1 + exp(-t))". If you give no
+    costs, LOSS is checked for the costs that it assumes.
     """
     from uneven.calibration import analyze, implied_alpha
 

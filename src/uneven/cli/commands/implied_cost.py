@@ -14,7 +14,7 @@ from uneven.cli._loss_options import json_option, loss_options, read_request
 @loss_options
 @json_option
 def implied_cost(as_json: bool, **options: Any) -> None:
-    """The cost ratio that LOSS silently assumes."""
+    """Which costs does LOSS assume?"""
     from uneven.calibration import implied_alpha
 
     implied = implied_alpha(read_request(**options).loss)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     help="A margin asymmetry to show, such as 3 or 1/3; may be repeated.",
 )
 def losses(gammas: tuple[str, ...]) -> None:
-    """The registered losses and the costs they assume."""
+    """List the registered losses and the costs they assume."""
     from uneven import _inputs
     from uneven.losses import names, phi
 

@@ -10,7 +10,7 @@ import click
 @click.command()
 @click.argument("file", type=click.Path())
 def verify(file: str) -> None:
-    """Check a certificate from its FILE alone.
+    """Check the proof in a certificate FILE.
 
     Exit code 0: valid; 1: invalid; 2: not readable as a certificate.
     """

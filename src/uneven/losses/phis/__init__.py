@@ -1,1 +1,1 @@
-"""One file per registered phi; a new file here is a new phi."""
+"""One file per registered phi. To add a phi, add a file here."""

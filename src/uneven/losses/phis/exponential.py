@@ -1,4 +1,4 @@
-r"""Exponential, of AdaBoost: :math:`\varphi(t) = e^{-t}`."""
+r"""Exponential loss, as in AdaBoost: :math:`\varphi(t) = e^{-t}`."""
 
 import math
 from typing import Any
@@ -23,8 +23,8 @@ def _gap(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[s
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         u = np.where(np.abs(difference) < b / 2, np.log1p(difference / b), np.log(a) - np.log(b))
         small = _series(u, p, q) * (b / p)
-        # The bracket, divided by e^u where u > 0; each form is a difference of comparable terms that
-        # vanish together as p or q tends to 0.
+        # The bracket, divided by e^u if u > 0. The two terms of each difference have similar size and tend to 0
+        # together as p or q tends to 0, so the difference keeps its relative precision.
         if p > 0.5:
             low = -np.exp(u) * np.expm1(-q * u) - q * np.expm1(u)
             high = -np.expm1(-q * u) + q * np.expm1(-u)

@@ -1,8 +1,8 @@
-r"""Focal of exponent g: :math:`\varphi(t) = (1 - p)^g (-\ln p)`, :math:`p = 1/(1 + e^{-t})`.
+r"""Focal loss with exponent g: :math:`\varphi(t) = (1 - p)^g (-\ln p)`, :math:`p = 1/(1 + e^{-t})`.
 
-With g = 0 it is the logistic loss. The exponent is what publications call gamma; and their "alpha = 0.25" puts
-weight 0.25 on the positives, which here is ``UnevenMarginLoss("focal", alpha=0.75)``: a false positive then
-costs three false negatives.
+With g = 0 it is the logistic loss. Publications call the exponent gamma. Their "alpha = 0.25" puts weight 0.25 on the
+positives; here that is ``UnevenMarginLoss("focal", alpha=0.75)``, so a false positive costs as much as three false
+negatives.
 """
 
 import math
@@ -12,7 +12,7 @@ from uneven.losses.declaration import Declaration, OwnOdds, Parameter
 
 
 def _own_odds(gamma: Fraction, parameters: dict[str, Fraction]) -> Fraction:
-    """phi' crosses the level phi'(0) only at 0, so t = 0 minimises the risk at eta = 1/2 for every gamma."""
+    """phi' crosses the value phi'(0) only at t = 0, so t = 0 minimises the risk at eta = 1/2 for every gamma."""
     return Fraction(1)
 
 

@@ -1,4 +1,4 @@
-r"""Hinge, of the support vector machine: :math:`\varphi(t) = (1 - t)_+`."""
+r"""Hinge loss, as in the support vector machine: :math:`\varphi(t) = (1 - t)_+`."""
 
 import math
 

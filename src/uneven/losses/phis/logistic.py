@@ -1,4 +1,4 @@
-r"""Logistic, of logistic regression: :math:`\varphi(t) = \ln(1 + e^{-t})` (not divided by ln 2)."""
+r"""Logistic loss, as in logistic regression: :math:`\varphi(t) = \ln(1 + e^{-t})` (not divided by ln 2)."""
 
 import math
 from typing import Any

@@ -12,7 +12,7 @@ Array = Any
 
 
 def _linear_piece(a: Array, b: Array, gamma: float) -> Array:
-    """Whether the minimiser reaches the linear piece of the negative class (gamma >= 1)."""
+    """Whether the minimiser lies on the linear piece of the negative loss (for gamma >= 1)."""
     return a * (3 * gamma - 1) > 2 * gamma * (a + b)
 
 

@@ -1,4 +1,4 @@
-r"""Perceptron: :math:`\varphi(t) = (-t)_+`. Its kink at 0 makes it calibrated for no alpha."""
+r"""Perceptron: :math:`\varphi(t) = (-t)_+`. Because of its kink at 0 it is calibrated for no costs."""
 
 import math
 from typing import Any

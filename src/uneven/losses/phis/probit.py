@@ -12,7 +12,7 @@ Array = Any
 
 
 def _value(t: Array) -> Array:
-    """Phi(-t) = erfcx(t/sqrt(2)) exp(-t^2/2)/2: the tree rounds t/sqrt(2), which costs t^2 ulps in the tail."""
+    """Phi(-t) = erfcx(t/sqrt(2)) exp(-t^2/2)/2. The tree would round t/sqrt(2), an error of t^2 ulps in the tail."""
     from scipy.special import erfc, erfcx
 
     scaled = t * t.dtype.type(math.sqrt(0.5))

@@ -1,4 +1,4 @@
-r"""Ramp, a hinge cut off at c: :math:`\varphi(t) = \min(c, (1 - t)_+)`."""
+r"""Ramp loss, a hinge that is at most c: :math:`\varphi(t) = \min(c, (1 - t)_+)`."""
 
 import math
 from fractions import Fraction
@@ -12,7 +12,7 @@ Array = Any
 
 
 def _heights(gamma: float, parameters: dict[str, float]) -> tuple[float, float]:
-    """phi(-1/gamma) and phi(-gamma): what the losing class pays once the other is satisfied."""
+    """phi(-1/gamma) and phi(-gamma): the loss of one class where the loss of the other becomes 0."""
     cap = parameters["cap"]
     return min(cap, 1 + 1 / gamma), min(cap, 1 + gamma)
 
@@ -21,7 +21,7 @@ def _sides(a: Array, b: Array, difference: Array, gamma: float, parameters: dict
     """A = min(C(0), b m2/gamma), B = min(C(0), a m1): the risk is piecewise linear."""
     m1, m2 = _heights(gamma, parameters)
     at_zero, right, left = a + b / gamma, b * m2 / gamma, a * m1
-    # Differences to C(0) through a - b, so that they do not cancel where m1, m2 are the hinge's.
+    # Compute the differences from C(0) through a - b; they would cancel where m1 and m2 equal those of the hinge.
     right_gap = -difference + b * (m2 - 1 - gamma) / gamma
     left_gap = -difference / gamma + a * (1 / gamma - (m1 - 1))
     difference_of_sides = np.where(
@@ -46,5 +46,5 @@ declaration = Declaration(
     minimiser=math.inf,
     minimum="0",
     closed_form=ClosedForm("piecewise linear: the minimum is at 0, 1, -1/gamma or infinity", _sides),
-    own_odds=OwnOdds("crossing of the two linear sides: alpha = m2/(m2 + gamma m1)", _own_odds),
+    own_odds=OwnOdds("A and B are linear and cross at alpha = m2/(m2 + gamma m1)", _own_odds),
 )

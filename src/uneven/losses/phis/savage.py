@@ -19,7 +19,7 @@ def _gap(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[s
 
 
 def _own_odds(gamma: Fraction, parameters: dict[str, Fraction]) -> Fraction | None:
-    """t = 0 minimises the risk at eta = 1/2 exactly for 1/3 <= gamma <= 3."""
+    """t = 0 minimises the risk at eta = 1/2 if and only if 1/3 <= gamma <= 3."""
     return Fraction(1) if gamma <= 3 and 3 * gamma >= 1 else None
 
 
@@ -32,5 +32,5 @@ declaration = Declaration(
     closed_form=ClosedForm(
         "square loss of the probability expit(2t), gamma = 1", from_risk_and_gap(_risk, _gap), only_even_margins
     ),
-    own_odds=OwnOdds("t = 0 minimises the risk at equal weights, as 1/3 <= gamma <= 3", _own_odds),
+    own_odds=OwnOdds("t = 0 minimises the risk at equal weights if 1/3 <= gamma <= 3", _own_odds),
 )

@@ -21,7 +21,7 @@ def _own_odds(gamma: Fraction, parameters: dict[str, Fraction]) -> Fraction | fl
 
 
 def _odds_above_one(d: float) -> float:
-    t = -1.2784645427610738 if d < 1e-3 else -math.log1p(2 * d) / d  # the root as d -> 0
+    t = -1.2784645427610738 if d < 1e-3 else -math.log1p(2 * d) / d  # near d = 0: the limit of the root
     for _ in range(60):
         z = math.exp(t)
         u = d * (1 + z)

@@ -1,4 +1,4 @@
-r"""Squared error of the margin from 1: :math:`\varphi(t) = (1 - t)^2`."""
+r"""Squared difference of t from 1: :math:`\varphi(t) = (1 - t)^2`."""
 
 from uneven.losses.closed_forms import from_risk_and_gap, squared_gap, squared_risk
 from uneven.losses.declaration import ClosedForm, Declaration

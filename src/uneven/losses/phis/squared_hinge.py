@@ -1,4 +1,4 @@
-r"""Squared hinge: :math:`\varphi(t) = (1 - t)_+^2`. Its sides are those of the squared error."""
+r"""Squared hinge: :math:`\varphi(t) = (1 - t)_+^2`. A, B and H are the same as for the squared loss."""
 
 import math
 

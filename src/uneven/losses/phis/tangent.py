@@ -8,7 +8,7 @@ from uneven.losses.closed_forms import from_risk_and_gap, only_even_margins
 from uneven.losses.declaration import ClosedForm, Declaration, OwnOdds
 
 Array = Any
-# For larger gamma (or smaller than its reciprocal), t = 0 is no longer a global minimiser at eta = 1/2.
+# For a gamma above this number or below its reciprocal, t = 0 does not minimise the risk at eta = 1/2.
 _LARGEST_TANGENTIAL_GAMMA = Fraction("13.936010496007820872757024303")  # rounded down
 
 
@@ -33,5 +33,5 @@ declaration = Declaration(
     closed_form=ClosedForm(
         "square loss of atan(t) + 1/2, gamma = 1", from_risk_and_gap(_risk, _gap), only_even_margins
     ),
-    own_odds=OwnOdds("t = 0 minimises the risk at equal weights, as max(gamma, 1/gamma) <= 13.936...", _own_odds),
+    own_odds=OwnOdds("t = 0 minimises the risk at equal weights if max(gamma, 1/gamma) <= 13.936...", _own_odds),
 )

@@ -10,7 +10,7 @@ Array = Any
 
 
 def _sides(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[str, float]) -> HalfLineInfima:
-    """Any t > 0 costs b/gamma, any t < 0 costs a, t = 0 costs both."""
+    """The risk is b/gamma for t > 0, a for t < 0, and a + b/gamma at t = 0."""
     return HalfLineInfima(b / gamma, a + 0 * b, b / gamma - a)
 
 
@@ -25,5 +25,5 @@ declaration = Declaration(
     minimiser=math.inf,
     minimum="0",
     closed_form=ClosedForm("constant on each side of 0", _sides),
-    own_odds=OwnOdds("constant on each side of 0: the sides tie at odds 1/gamma", _own_odds),
+    own_odds=OwnOdds("constant on each side of 0, so A = B at odds 1/gamma", _own_odds),
 )

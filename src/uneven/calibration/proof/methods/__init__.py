@@ -1,1 +1,1 @@
-"""Ways to prove or refute calibration, one file per theorem."""
+"""Methods that prove or refute that a loss is calibrated, one file per theorem."""

@@ -1,4 +1,4 @@
-"""Proofs for convex partial losses: theorem 4, corollary 2, and the kink at 0."""
+"""Proofs for convex partial losses: theorem 4 and corollary 2, and the refutation by a kink at 0."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from uneven.ops.balls import above, below
 
 
 def prove_convex(attempt: Attempt) -> Proof:
-    """Calibrated for the alpha that balances the slopes at 0, or for none."""
+    """Prove that the loss is calibrated for the alpha that balances its slopes at 0, or for no alpha."""
     rules = attempt.rules
     steps: list[Step] = []
     for weights in (POSITIVE, NEGATIVE):
@@ -30,20 +30,20 @@ def prove_convex(attempt: Attempt) -> Proof:
     try:
         alpha, exact = attempt.balance()
     except NotShown:
-        raise NotShown("it is convex, but its slopes at t = 0 could not be decided") from None
+        raise NotShown("the loss is convex, but the signs of its slopes at t = 0 were not proved") from None
     steps.append(Descent())
     if exact:
         return Proof("convex", [*steps, Slope(at(alpha), 1, 0)], OnlyAlpha.within(alpha, alpha))
     low, high = attempt.bracket(alpha)
     for eta, sign in ((low, 1), (high, -1)):
         if rules.slope_sign_at_zero(at(eta), 1) != sign:
-            raise NotShown("it is convex, but the ratio of its slopes at t = 0 was not enclosed")
+            raise NotShown("the loss is convex, but the ratio of its slopes at t = 0 was not bounded closely enough")
         steps.append(Slope(at(eta), 1, sign))
     return Proof("convex", steps, OnlyAlpha.within(low, high))
 
 
 def _ties(attempt: Attempt) -> tuple[Fraction, Fraction] | None:
-    """All eta at which 0 lies between the one-sided slopes of the risk at t = 0: there both sides are C(eta, 0)."""
+    """The etas at which 0 lies between the one-sided slopes of the risk at t = 0, so that A = B = C(eta, 0)."""
     before, after = attempt.rules.slopes_at_zero(-1), attempt.rules.slopes_at_zero(1)
     if before is None or after is None:
         return None

@@ -1,4 +1,4 @@
-"""Refutations: an eta at which the two sides of the risk have the wrong order."""
+"""Refutations: an eta at which the loss does not prefer the cheaper decision, because A and B have the wrong order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def refute_every_alpha(attempt: Attempt) -> Proof:
-    """Calibrated for no alpha: etas with the wrong order that rule out every alpha between them."""
+    """Prove that the loss is calibrated for no alpha, by one or two etas that together rule out every alpha."""
     for side, eta in ((-1, _ZERO), (1, _ONE)):
         try:
             return Proof("order", _weakly_ordered_at(attempt, eta, side), NO_ALPHA)
@@ -22,27 +22,27 @@ def refute_every_alpha(attempt: Attempt) -> Proof:
             continue
     pair = attempt.hints.wrong_pair
     if pair is None:
-        raise NotShown("no two etas at which the sides have the wrong order were found")
+        raise NotShown("no two etas were found that together rule out every alpha")
     return Proof("order", attempt.ordered_at(pair[0], -1) + attempt.ordered_at(pair[1], 1), NO_ALPHA)
 
 
 def refute_one_alpha(attempt: Attempt, alpha: Fraction) -> Proof:
-    """Not calibrated for this alpha: the clearest eta with the wrong order."""
+    """Prove that the loss is not calibrated for this alpha, by an eta at which A and B have the wrong order."""
     for eta in attempt.hints.wrong_etas(alpha):
         try:
             steps = _weakly_ordered_at(attempt, eta, 1 if eta > alpha else -1)
         except NotShown:
             continue
         return Proof("order", steps, UNKNOWN_ALPHA)
-    raise NotShown("no eta at which the sides have the wrong order was found")
+    raise NotShown("no eta was found at which the loss prefers the costlier decision")
 
 
 def _weakly_ordered_at(attempt: Attempt, eta: Fraction, side: int) -> list[Step]:
-    """The infimum over this side is at least the other: larger, or both are C(eta, 0), or both are one limit."""
+    """Steps that show: the infimum over this side is larger than the other, or both are C(eta, 0) or the same limit."""
     try:
         return attempt.ordered_at(eta, side)
     except NotShown:
-        missing = "that both sides tie was not proved"
+        missing = "it was not proved that both decisions have the same smallest loss"
     point = attempt.point(eta, -side, _ZERO)
     if attempt.hints.seems_above(side, eta, point.value):
         return [found(attempt.search.floor(at(eta), side, None), missing), point]

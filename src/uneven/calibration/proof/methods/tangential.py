@@ -13,12 +13,12 @@ _ZERO = Fraction(0)
 
 
 def prove_tangential(attempt: Attempt) -> Proof:
-    """Calibrated for the alpha that balances the slopes at 0: exactly, or enclosed where it is irrational."""
+    """Prove that the loss is calibrated for the alpha that balances its slopes at 0; an irrational one is enclosed."""
     alpha, exact = attempt.balance()
     if not attempt.hints.minimised_at_zero(alpha):
         raise NotShown
-    if not exact and not attempt.rules.has_sign(2, at(alpha), 1, _ZERO, _ZERO):  # no cell around 0 would do
-        raise NotShown(f"C({float(alpha):.12g}, .) is too flat at t = 0")
+    if not exact and not attempt.rules.has_sign(2, at(alpha), 1, _ZERO, _ZERO):  # then no cell around 0 can be convex
+        raise NotShown(f"the risk at eta = {float(alpha):.12g} is too flat at t = 0")
     low, high = (alpha, alpha) if exact else attempt.bracket(alpha)
     signs = [(alpha, 0)] if exact else [(low, 1), (high, -1)]
     steps: list[Step] = [Descent(), *(Slope(at(eta), 1, sign) for eta, sign in signs), *attempt.halves()]
@@ -28,8 +28,8 @@ def prove_tangential(attempt: Attempt) -> Proof:
 
 
 def _bottom(attempt: Attempt, eta: Fraction, *, exact: bool) -> list[Step]:
-    """C(eta, t) >= C(eta, 0) for all t; if its slope at 0 is not exactly 0, outside a cell where it is convex."""
-    missing = f"t = 0 seems to minimise C({float(eta):.12g}, .), but that was not proved"
+    """Steps that show C(eta, t) >= C(eta, 0) for all t; if the slope at 0 is not exactly 0, outside a convex cell."""
+    missing = f"t = 0 seems to minimise the risk at eta = {float(eta):.12g}, but this was not proved"
     start, steps = _ZERO, []
     if not exact:
         bowl, start = _bowl(attempt, eta)
@@ -46,4 +46,4 @@ def _bowl(attempt: Attempt, eta: Fraction) -> tuple[Sign, Fraction]:
         step = attempt.search.sign(2, at(eta), 1, -radius, radius)
         if step is not None:
             return step, radius
-    raise NotShown(f"C({float(eta):.12g}, .) was not seen to be convex close to t = 0")
+    raise NotShown(f"the risk at eta = {float(eta):.12g} was not proved to be convex close to t = 0")

@@ -1,4 +1,4 @@
-"""Proofs where the two sides cross: the only alpha is enclosed between two etas at which their order is proved."""
+"""Proofs where A and B cross: the only alpha lies between two etas at which the sign of A - B is proved."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from uneven.calibration.claim import OnlyAlpha
-from uneven.calibration.proof.attempt import Attempt, NotShown, Proof, found
+from uneven.calibration.proof.attempt import Attempt, NotShown, Proof, found, undecided_at
 from uneven.calibration.proof.hints import simplest_between
 from uneven.calibration.proof.rules import DIFFERENCE, NEGATIVE, POSITIVE, at
 from uneven.calibration.proof.search import Exhausted
@@ -18,10 +18,10 @@ _FIRST, _LATER, _RESERVE = 0.3, 0.06, 0.3
 
 
 def prove_transversal(attempt: Attempt) -> Proof:
-    """Calibrated for exactly one alpha, enclosed, or exact where it is rational and that is shown."""
+    """Prove that the loss is calibrated for exactly one alpha: enclosed in an interval, or exact if it is rational."""
     guess = attempt.hints.crossing
     if guess is None:
-        raise NotShown("no change of the better side was seen")
+        raise NotShown("no eta was found at which the decision with the smaller loss changes from negative to positive")
     order = _order_of_sides(attempt)
     mirror = attempt.rules.mirrored_at()
     low, high, signs = _enclosed(attempt, guess) if mirror is None else _around_tie(attempt, mirror)
@@ -38,7 +38,7 @@ def prove_transversal(attempt: Attempt) -> Proof:
 
 
 def _order_of_sides(attempt: Attempt) -> list[Step]:
-    """Lemma M, on a part of the line if t beyond it is dominated; nothing if it does not apply."""
+    """Steps for Lemma M, on the whole line or on a range beyond which t can be ignored; empty if it does not apply."""
     search = attempt.search
     whole = search.sign(1, DIFFERENCE, -1)
     if whole is not None:
@@ -56,7 +56,7 @@ def _order_of_sides(attempt: Attempt) -> list[Step]:
 
 
 def _enclosed(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction, list[Step]]:
-    """lo and hi with A > B at lo and A < B at hi, and the steps that prove it.
+    """low and high with A > B at low and A < B at high, and the steps that prove it.
 
     As close as asked for; where the risk is too flat for that within the budget, as close as was proved.
     """
@@ -77,13 +77,13 @@ def _enclosed(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction, li
 
 
 def _around_tie(attempt: Attempt, tie: Fraction) -> tuple[Fraction, Fraction, list[Step]]:
-    """Etas on both sides of an eta at which A = B is known: they need not be close to it."""
+    """Etas on both sides of an eta at which A = B is already proved; they need not be close to it."""
     low, high, at_low, at_high = _first_bracket(attempt, tie)
     return low, high, at_low + at_high
 
 
 def _first_bracket(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction, list[Step], list[Step]]:
-    """The first of wider and wider brackets at whose ends the signs of A - B are proved."""
+    """Widen the bracket until the signs of A - B at its ends can be proved."""
     width, room = attempt.precision, min(guess, 1 - guess)
     while width <= 1:
         low, high = attempt.bracket(guess, width * room)
@@ -95,7 +95,7 @@ def _first_bracket(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fractio
         if at_low is not None and at_high is not None:
             return low, high, at_low, at_high
         width *= 100
-    raise NotShown(f"the signs of A - B close to eta = {float(guess):.12g} were not proved")
+    raise NotShown(undecided_at(guess, "close to"))
 
 
 def _ordered_within(attempt: Attempt, eta: Fraction, side: int, share: float) -> list[Step] | None:
@@ -112,7 +112,7 @@ def _ordered_within(attempt: Attempt, eta: Fraction, side: int, share: float) ->
 
 
 def _strict_decrease(attempt: Attempt, guess: Fraction, low: Fraction, high: Fraction, *, swept: bool) -> list[Step]:
-    """On an interval around the crossing the slopes of A lie below those of B; outside it, the order is swept."""
+    """Steps that show: near the crossing, slopes of A in eta lie below those of B; farther away (if swept), A != B."""
     for k in (2, 4, 7, 11):
         share = Fraction(1, 2**k)
         x, y = simplest_between(guess * (1 - share), low), simplest_between(high, guess + share * (1 - guess))
@@ -124,7 +124,7 @@ def _strict_decrease(attempt: Attempt, guess: Fraction, low: Fraction, high: Fra
         if chords:
             outside = _swept(attempt, 1, inner[0]) + _swept(attempt, -1, inner[1]) if swept else []
             return outside + chords
-    raise NotShown("A - B is not seen to vanish once only")
+    raise NotShown("it was not proved that the decision with the smaller loss changes only once")
 
 
 def _chords(attempt: Attempt, x: Fraction, low: Fraction, high: Fraction, y: Fraction) -> list[Step]:
@@ -137,7 +137,7 @@ def _chords(attempt: Attempt, x: Fraction, low: Fraction, high: Fraction, y: Fra
 
 
 def _swept(attempt: Attempt, side: int, limit: Fraction) -> list[Step]:
-    """Cells of eta from 0 (or 1) to the limit, on each of which one t shows the order."""
+    """Cells of eta from 0 (or 1) to the limit; on each of them, one t proves the sign of A - B."""
     eta = _ZERO if side > 0 else _ONE
     before = attempt.best_floor(eta, side)
     steps: list[Step] = [before]
@@ -149,7 +149,7 @@ def _swept(attempt: Attempt, side: int, limit: Fraction) -> list[Step]:
             steps += [*shared, after]
             before, eta = after, ahead.pop()
         elif len(ahead) > 40:
-            raise NotShown(f"the order of A and B close to eta = {float(eta):.6g} was not proved")
+            raise NotShown(undecided_at(eta, "close to"))
         else:
             quarter = (ahead[-1] - eta) / 4
             ahead.append(simplest_between(eta + quarter, eta + 3 * quarter))
@@ -157,7 +157,7 @@ def _swept(attempt: Attempt, side: int, limit: Fraction) -> list[Step]:
 
 
 def _shared_point(attempt: Attempt, side: int, before: Floor, after: Floor) -> list[Point]:
-    """One t of the other side whose risk lies below both floors; nothing if none is found."""
+    """The risks at one t of the other side that lie below both floors; empty if none is found."""
     for eta in (after.eta, before.eta, (before.eta + after.eta) / 2):
         t = attempt.hints.minimiser(-side, eta)
         pairs = [(attempt.point(floor.eta, -side, t), floor.level) for floor in (before, after)]
@@ -169,7 +169,7 @@ def _shared_point(attempt: Attempt, side: int, before: Floor, after: Floor) -> l
 def _tie(
     attempt: Attempt, low: Fraction, high: Fraction, mirror: Fraction | None
 ) -> tuple[Fraction, list[Step]] | None:
-    """The crossing itself, where it is rational and exact arithmetic shows it."""
+    """The exact crossing with its steps, if it is rational and exact arithmetic proves it."""
     if mirror is not None and low < mirror < high:
         return mirror, [Mirror(mirror)]
     for eta in dict.fromkeys((attempt.alpha, attempt.hints.declared_alpha, simplest_between(low, high))):
@@ -182,7 +182,7 @@ def _tie(
 
 
 def _tie_at(attempt: Attempt, eta: Fraction) -> list[Step]:
-    """Both sides attain one rational value, at points where the formulas change."""
+    """Steps that show: A and B are the same rational number, attained at points where the formulas change."""
     lowest = []
     for side in (1, -1):
         spots = [_ZERO, *(edge for edge in attempt.search.edges if edge * side > 0)]
