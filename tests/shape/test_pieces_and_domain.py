@@ -95,6 +95,8 @@ def test_zeros(text: str, expected: list[float]) -> None:
         ("exp(log(abs(1 - t)))", "undefined at t = 1"),
         ("0*log(abs(exp(t) - 2))", "undefined at t = 0.69314718056"),
         ("1/(t**2 - 2)**2", "undefined at t = -1.41421"),
+        ("1/(t - pi)**2", "undefined at t = 3.14159"),
+        ("1/abs(t - e**e)", "undefined at t = 15.1542"),
         ("where((3*t - 1)**2 <= 0, -1, 1)", "is -1 at t = 0.333333333333"),
         ("where(t**2 <= 0, 1, log(-1))", "undefined at t = "),
     ],

@@ -59,8 +59,15 @@ def zeros(tree: Node) -> tuple[Zero, ...]:
 
 
 def _zeros(tree: Node) -> Iterable[Zero]:
-    if isinstance(tree, Mul):
-        return [zero for factor in tree.children for zero in zeros(factor)]
+    match tree:
+        case Mul():
+            return [zero for factor in tree.children for zero in zeros(factor)]
+        case Neg(argument):
+            return zeros(argument)
+        case Pow(base, Number(exponent)) if exponent > 0:
+            return zeros(base)
+        case Call() if (inner := vanishing(tree)) is not None:
+            return zeros(inner)
     resolved = _without_scan(tree)
     return _scanned(tree) if resolved is None else resolved
 

@@ -22,6 +22,7 @@ from uneven.ops.balls import Interval, Undefined, above, below, combination, enc
 from uneven.shape.constants import constant_limit, constant_sign
 from uneven.shape.curvature import is_convex
 from uneven.shape.decay import decay
+from uneven.shape.defined import is_defined
 from uneven.shape.factored import factored
 from uneven.shape.limits import exact_limit
 from uneven.shape.monotone import CONSTANT, FALLING, RISING
@@ -94,13 +95,17 @@ class Rules(SlopesAtZero):
             return False
 
     def has_sign_by_structure(self, order: int, weights: Pair, sign: int) -> bool:
-        """The same on the whole line, from the structure of the formulas; they may have jumps."""
+        """The same on the whole line, from the structure of the formulas; they may have jumps.
+
+        Signs by structure hold wherever a formula is defined, so order 0, which every proof starts with, also shows
+        that it is defined everywhere.
+        """
         for weight, tree in zip(weights, self.trees(0), strict=True):
             if weight == 0:
                 continue
             wanted = sign if weight > 0 else -sign
             if order == 0:
-                holds = wanted > 0 and never_negative(tree)
+                holds = wanted > 0 and never_negative(tree) and is_defined(tree)
             elif order == 1:
                 holds = direction(tree) in (CONSTANT, RISING if wanted > 0 else FALLING)
             else:
@@ -291,7 +296,7 @@ class Rules(SlopesAtZero):
         parts = [decay(slope) for slope in slopes]
         slowest = min(rate for rate, _ in parts)
         with precision(self.bits):
-            tail = interval(abs(start), math.inf)
+            tail = interval(side * start, math.inf)
         terms = []
         for rate, rest in parts:
             tree = mul(rest, call("exp", mul(Number(slowest - rate), T)))
