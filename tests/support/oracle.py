@@ -13,7 +13,7 @@ _T = np.concatenate([[0.0], np.geomspace(1e-9, 1e6, 60_001), np.linspace(0, 12, 
 
 
 class Truth:
-    """A and B by brute force. For losses of moderate scale, infima over a grid are slightly larger than the true ones."""
+    """A and B by brute force. For losses of moderate scale, infima over a grid slightly exceed the true ones."""
 
     def __init__(self, loss: Loss) -> None:
         t = np.unique(np.concatenate([_T, -_T]))
