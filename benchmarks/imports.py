@@ -1,4 +1,4 @@
-"""How long ``import uneven`` takes beside NumPy's own import: median of fresh interpreters."""
+"""Time of ``import uneven`` compared with ``import numpy``: the median over new interpreters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ RUNS = 11
 
 
 def seconds(code: str) -> float:
-    """Median time a fresh interpreter spends in a statement."""
+    """Median time of a statement in a new interpreter."""
     program = f"import time; start = time.perf_counter(); {code}; print(time.perf_counter() - start)"
     times = [
         float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)

@@ -1,11 +1,11 @@
-"""Time to a relative suboptimality of the same objective: UnevenLinearClassifier against what one would use instead.
+"""Time until the objective is within a relative distance of its optimum: UnevenLinearClassifier and other libraries.
 
-``make bench`` runs a small version. The full one: ``pip install -r benchmarks/peers.txt`` and
-``python benchmarks/linear.py --full`` (about half an hour; ``--case tall`` for one shape). Peers are run with ever
-tighter settings until they reach each target or a run takes more than half a minute; the time of the fastest run that
-reaches it counts, without that of bringing X into the peer's own form. A peer that penalises the intercept solves
-another problem, and is judged by that problem's own optimum. skglm is not here: its logistic and hinge losses take no
-weights.
+``make bench`` runs a small version. For the full one: ``pip install -r benchmarks/peers.txt`` and
+``python benchmarks/linear.py --full`` (about half an hour; ``--case tall`` runs one shape only). Each peer runs with
+tighter and tighter tolerances until it reaches each target, or a run takes more than half a minute. The time of the
+fastest run that reaches a target counts, without the time to convert X to the peer's format. A peer that penalises the
+intercept solves another problem, so it is compared with the optimum of that problem. skglm is left out because its
+logistic and hinge losses take no weights.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def fit(loss: str, X: Any, y: np.ndarray, C: float, tol: float, gamma: float = 1
 
 
 def ours(loss: str, X: Any, y: np.ndarray, C: float, gamma: float, targets: tuple[float, ...], runs: int) -> Any:
-    """Seconds to each target (best of some runs), and the most extra memory as a share of X."""
+    """Seconds to each target (best of several runs), and the largest extra memory as a share of X."""
     best = fit(loss, X, y, C, 1e-7 if loss == "hinge" else 1e-10, gamma).objective_
     seconds, extra = {}, 0.0
     size = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
@@ -70,7 +70,7 @@ def theirs(
         start = time.perf_counter()
         try:
             w, b = peer.fit(prepared, y, C, setting)
-        except Exception as error:  # a peer that cannot is not the end of the table
+        except Exception as error:  # if a peer fails, go on with the others
             print(f"    {peer.name}: {type(error).__name__}: {str(error)[:90]}")
             return seconds
         took = time.perf_counter() - start
@@ -109,7 +109,7 @@ def line(loss: str, who: str, seconds: dict[float, float], even: dict[float, flo
 
 
 def kernel(n: int) -> None:
-    """Values and slopes of n logistic losses: our kernel, scikit-learn's, and reading and writing as much."""
+    """Time for values and slopes of n logistic losses: our kernel, scikit-learn's, and copying as much memory."""
     from sklearn._loss.loss import HalfBinomialLoss
 
     from uneven.ops.kernels import compiled
@@ -151,8 +151,10 @@ def versions() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="the shapes of the documentation")
-    parser.add_argument("--case", choices=("tall", "standardised", "square", "sparse", "kernel"), help="only this one")
+    parser.add_argument("--full", action="store_true", help="use the data sizes of the documentation")
+    parser.add_argument(
+        "--case", choices=("tall", "standardised", "square", "sparse", "kernel"), help="run only this case"
+    )
     options = parser.parse_args()
     small = 1 if options.full else 20
     limit, runs = (30.0, 3) if options.full else (4.0, 2)

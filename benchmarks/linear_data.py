@@ -1,4 +1,4 @@
-"""Synthetic data of the linear benchmark: 4% positives, columns of different scale, and how fast they can be read."""
+"""Synthetic data for the linear benchmark: 4% positives, columns of different scale; and the time to read them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 
 def costs(y: np.ndarray) -> tuple[float, float]:
-    """Costs that balance the classes, the only ones that every peer can be told."""
+    """Costs that balance the classes: the only costs that all peers support."""
     share = float(np.mean(y))
     return 0.5 / (1 - share), 0.5 / share
 
@@ -29,7 +29,7 @@ def dense(n: int, d: int, *, standardised: bool) -> tuple[np.ndarray, np.ndarray
 
 
 def sparse(n: int, d: int, per_row: int = 30) -> tuple[sp.csr_matrix, np.ndarray]:
-    """Columns used as often as words are: a few by many rows, most by few."""
+    """Sparse data like word counts: a few columns are used by many rows, the others by few rows."""
     random = np.random.default_rng(0)
     columns = np.sort((d * random.random((n, per_row)) ** 3).astype(np.int32), axis=1)
     values = random.random(n * per_row) + 0.2
@@ -62,7 +62,7 @@ def _read(array: np.ndarray) -> float:
 
 
 class PeakMemory(threading.Thread):
-    """Watches the resident size while something runs; ``extra`` is the most it grew, in bytes."""
+    """Watch the resident memory while something runs; ``extra`` is its largest growth in bytes."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)

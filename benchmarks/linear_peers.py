@@ -1,4 +1,4 @@
-"""What someone would use instead: each peer as a function of its accuracy setting, from loose to tight."""
+"""Other libraries (peers) that fit the same model, each with tolerances from loose to tight."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linear_data import costs
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import LinearSVC
 
-#: Fits what was prepared, with C and a setting, and returns the coefficients and the intercept.
+#: Fit the prepared X and y with C and a tolerance; return the coefficients and the intercept.
 Fit = Callable[[Any, np.ndarray, float, float], tuple[np.ndarray, float]]
 
 
@@ -25,11 +25,11 @@ def _as_it_is(X: Any, y: np.ndarray) -> Any:
 @dataclass(frozen=True)
 class Peer:
     name: str
-    fit: Fit  # of the prepared X, y, C and a setting
+    fit: Fit
     settings: tuple[float, ...]
-    # It penalises the intercept like the coefficient of a column of ones, and is judged by that objective.
+    # Whether the peer penalises the intercept like a coefficient; it then has another objective.
     penalises_intercept: bool = False
-    # Brings X into the peer's own form; not timed.
+    # Converts X to the peer's format; not timed.
     prepare: Callable[[Any, np.ndarray], Any] = _as_it_is
 
 
@@ -79,7 +79,7 @@ def _glum(X: Any, y: np.ndarray, C: float, tol: float) -> tuple[np.ndarray, floa
 
 
 def with_ones(X: Any, y: np.ndarray | None = None) -> Any:
-    """X and a column of ones, whose coefficient is a penalised intercept."""
+    """X with a column of ones, whose coefficient is a penalised intercept."""
     ones = np.ones((X.shape[0], 1))
     return np.hstack([X, ones]) if isinstance(X, np.ndarray) else sp.hstack([X, sp.csr_matrix(ones)], format="csr")
 
@@ -88,7 +88,7 @@ def _snapml(kind: str, dual: bool) -> Fit:
     def fit(X: Any, y: np.ndarray, C: float, tol: float) -> tuple[np.ndarray, float]:
         import snapml
 
-        # Its primal solver fits no intercept of its own to weighted classes: there is a column of ones.
+        # The primal solver fits no intercept if the classes are weighted, so X gets a column of ones.
         shared = {"regularizer": 1 / C, "tol": tol, "max_iter": 3000, "n_jobs": 2, "fit_intercept": False}
         shared["class_weight"] = "balanced"
         model = (
@@ -123,7 +123,7 @@ def _liblinear(kind: int) -> Fit:
 
 
 def peers(loss: str, sparse: bool) -> list[Peer]:
-    """Peers for a loss that are installed here."""
+    """The installed peers for a loss."""
     tight = tuple(10.0**-k for k in (1, 2, 3, 4, 5, 6, 8, 10))
     epochs = (5.0, 20.0, 80.0)
     if loss == "logistic":
@@ -145,4 +145,4 @@ def peers(loss: str, sparse: bool) -> list[Peer]:
     return [peer for peer in found if peer.name not in needs or find_spec(needs[peer.name])]
 
 
-warnings.filterwarnings("ignore")  # peers that stop early say so; what they reached is measured
+warnings.filterwarnings("ignore")  # peers that stop early warn; the benchmark measures what they reached

@@ -2,11 +2,11 @@
 
     python benchmarks/svm.py [--rows 5000 20000] [--runs 3] [--cache 1000]
 
-RBF kernel on synthetic data with rare positives and cost weights. Every solver gets the same cache and tol; the dual
-objective is computed anew from each solution, so that a faster and looser one would show. Medians of ``runs``, one
-solver after the other in each, after a small fit of each that compiles and loads what there is. scikit-learn-intelex is
-left out where it is not installed. The last line is our solver at margin_gamma = 4 and the same
-effective C.
+RBF kernel on synthetic data with rare positives and cost weights. Every solver gets the same cache and tol. The dual
+objective is computed again from each solution, so a solver that is fast because it is inaccurate would be seen. Times
+are medians over ``runs``; in each run the solvers take turns. A small fit of each solver comes first, to compile and
+load code. scikit-learn-intelex is left out if it is not installed. The last line is our solver at margin_gamma = 4 and
+the same effective C.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def solvers(cache: float) -> dict[str, Any]:
 
 
 def dual_objective(X: np.ndarray, y: np.ndarray, model: Any, scale: float = 1.0) -> float:
-    """sum |b| - 1/2 b' K b of a solution in the coordinates of the ordinary SVM."""
+    """The dual objective sum |b| - 1/2 b' K b of a solution, in the coordinates of the ordinary SVM."""
     b = np.zeros(y.size)
     b[np.asarray(model.support_)] = np.asarray(model.dual_coef_).ravel() / scale
     K = gram(KernelFunction("rbf", width=1 / (X.shape[1] * X.var())), X)
@@ -64,7 +64,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[5000, 20000])
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--cache", type=float, default=1000.0, help="megabytes for every solver")
+    parser.add_argument("--cache", type=float, default=1000.0, help="cache of each solver, in megabytes")
     arguments = parser.parse_args()
     print(
         f"{date.today().isoformat()}, Python {platform.python_version()}, NumPy {np.__version__}, scikit-learn "

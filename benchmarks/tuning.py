@@ -1,8 +1,9 @@
-"""UnevenClassifierCV against GridSearchCV over the same grid, giving the same choice.
+"""Time of UnevenClassifierCV and of GridSearchCV over the same grid; both choose the same parameters.
 
     python benchmarks/tuning.py [--rows 3000] [--linear-rows 50000] [--runs 3]
 
-Ten gammas, five folds, one C. GridSearchCV fits every candidate in every fold; ours knows what they share.
+Ten gammas, five folds, one C. GridSearchCV fits every candidate in every fold; UnevenClassifierCV shares work between
+candidates.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Corollary 1 at work: surrogate regret and cost regret go to 0 together, if the loss is calibrated.
+"""If a loss is calibrated for the costs, its regret and the cost regret go to 0 together (corollary 1).
 
-Nothing is fitted: a sequence of decision functions approaches the minimiser of the surrogate risk on a finite
-distribution. For a calibrated loss the cost regret follows, below the bound of theorem 1. For a loss with the
-wrong beta it does not, although its own regret vanishes just the same.
+Nothing is fitted. A sequence of decision functions approaches the minimiser of the expected loss on a finite
+distribution. If the loss is calibrated for the costs, the cost regret goes to 0 as well and stays below the bound of
+theorem 1. If beta is wrong, the regret of the loss goes to 0 but the cost regret does not.
 
-Run ``python examples/consistency.py``; with matplotlib installed, ``--plot FILE`` draws it.
+Run ``python examples/consistency.py``. With matplotlib installed, ``--plot FILE`` draws the result.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from uneven.calibration import FiniteDistribution
 from uneven.calibration.risk.half_lines import HalfLineSolver
 
 ALPHA = 0.2
-ETAS = (np.arange(20_000) + 0.5) / 20_000  # every degree of doubt, so that some points stay hard for long
+ETAS = (np.arange(20_000) + 0.5) / 20_000  # all probabilities, so that some points lie close to the decision threshold
 
 
 @dataclass(frozen=True)
 class Path:
-    """Regrets along the sequence, and the bound on the cost regret."""
+    """Regrets along the sequence of decision functions, and the bound on the cost regret."""
 
     name: str
     surrogate: np.ndarray
@@ -33,7 +33,7 @@ class Path:
 
 
 def minimisers(loss: uneven.Loss) -> np.ndarray:
-    """A minimiser of the conditional risk at each eta (a limit: far out)."""
+    """A minimiser of the conditional risk at each eta; +-30 if it is infinite."""
     solver = HalfLineSolver(loss)
     sides = [solver.minimum(side, ETAS, 1 - ETAS) for side in (1, -1)]
     at = np.where(sides[0].value < sides[1].value, sides[0].at, sides[1].at)
@@ -41,7 +41,7 @@ def minimisers(loss: uneven.Loss) -> np.ndarray:
 
 
 def path(name: str, loss: uneven.Loss, steps: int = 10) -> Path:
-    """From all wrong to the surrogate's optimum: half of what is left at each step."""
+    """Start with every decision wrong, and halve the distance to the minimiser of the loss at each step."""
     world = FiniteDistribution(np.ones(ETAS.size), ETAS)
     analysis = uneven.analyze(loss, ALPHA)
     end = minimisers(loss)
@@ -55,7 +55,7 @@ def path(name: str, loss: uneven.Loss, steps: int = 10) -> Path:
 
 
 def paths() -> list[Path]:
-    """One calibrated loss, and the same loss with a beta that assumes other costs."""
+    """A loss that is calibrated for the costs, and the same loss with a beta that assumes other costs."""
     calibrated = uneven.UnevenMarginLoss("logistic", gamma=3, alpha=ALPHA)
     miscalibrated = uneven.UnevenMarginLoss("logistic", gamma=3, beta=1, alpha=ALPHA)
     return [path("calibrated", calibrated), path("miscalibrated", miscalibrated)]
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def draw(found: list[Path], file: str) -> None:
-    """Cost regret against surrogate regret, with the bound between."""
+    """Plot the cost regret and its bound against the surrogate regret."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, len(found), figsize=(9, 4), sharey=True, layout="constrained")

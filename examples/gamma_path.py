@@ -1,7 +1,8 @@
-"""The cost along gamma, for the SVM and for logistic regression: one call each.
+"""Cross-validated cost for many values of gamma, for an SVM and for logistic regression: one call each.
 
-Breast cancer of scikit-learn: a malignant tumour that is missed costs twenty false alarms. Ten repetitions of five
-folds make the path smooth enough to look at. Run ``python examples/gamma_path.py --plot FILE``; needs matplotlib.
+The data are the breast-cancer data of scikit-learn; a missed malignant tumour costs twenty false alarms. Ten
+repetitions of five folds make the curve smooth. Run ``python examples/gamma_path.py``. With matplotlib installed,
+``--plot FILE`` draws the curves.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ GAMMAS = np.geomspace(1 / 16, 16, 17)
 
 
 def searches(repeats: int = 10) -> dict[str, uneven.UnevenClassifierCV]:
-    """Fitted searches by name."""
+    """Fitted searches, by the name of the learner."""
     X, y = load_breast_cancer(return_X_y=True)
     learners = {
         "UnevenSVC": uneven.UnevenSVC(pos_label=0),
@@ -62,8 +63,8 @@ def main() -> None:
         best = int(path.mean_cost.argmin())
         one = int(np.abs(np.log(path.margin_gamma)).argmin())
         print(
-            f"{name}: least cost {path.mean_cost[best]:.3f} at gamma {path.margin_gamma[best]:.3g}, "
-            f"{path.mean_cost[one]:.3f} at gamma 1; one-standard-error rule: {path.chosen:.3g}"
+            f"{name}: smallest cost {path.mean_cost[best]:.3f} at gamma = {path.margin_gamma[best]:.3g}, cost "
+            f"{path.mean_cost[one]:.3f} at gamma = 1; the one-standard-error rule chooses gamma = {path.chosen:.3g}"
         )
     if arguments.plot:
         draw(found, arguments.plot)

@@ -25,7 +25,7 @@ def run(*arguments: str) -> Result:
 def test_check() -> None:
     result = run("check", "logistic", "--gamma", "2", "--fp-cost", "1", "--fn-cost", "11", "--weighted")
     assert result.exit_code == 0
-    assert "CALIBRATED: phi is convex" in result.output
+    assert "CALIBRATED for these costs: phi is convex" in result.output
     assert "This loss treats a false negative as 11 times a false positive." in result.output
     assert "surrogate regret" in result.output
     data = json.loads(run("check", "hinge", "--alpha", "0.1", "--json").output)

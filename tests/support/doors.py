@@ -1,4 +1,4 @@
-"""Every door of the library, opened with one phi that is calibrated and has an inverse link."""
+"""Use one phi in every part of the library. It must be calibrated for some costs and have an inverse link."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from uneven.ops.kernels import compiled
 
 
 def visit_every_door(name: str, folder: Path) -> None:
-    """Raise unless everything that works for a built-in phi works for this one; files go to the folder."""
+    """Check that everything that works for a built-in phi works for this one; files are written to the folder."""
     visit_losses(name)
     visit_calibration(name)
     visit_kernels(name)
@@ -58,7 +58,7 @@ def visit_learners(name: str) -> None:
     X, y = sample()
     clf = uneven.UnevenLinearClassifier(name, fp_cost=1, fn_cost=4, margin_gamma=2).fit(X, y)
     assert clf.loss_ == uneven.calibrated_loss(name, alpha="1/5", gamma=2)
-    assert np.mean(clf.predict(X)[y == 1]) > 0.8  # misses are dear
+    assert np.mean(clf.predict(X)[y == 1]) > 0.8  # false negatives are expensive
     search = uneven.UnevenClassifierCV("linear", loss=name, fn_cost=4, margin_gammas=(0.5, 2.0), cv=2).fit(X, y)
     assert search.best_params_["margin_gamma"] in (0.5, 2.0)
     assert uneven.metrics.expected_cost(y, search.predict(X), fn_cost=4) < 0.6
@@ -91,7 +91,7 @@ def visit_commands(name: str, folder: Path) -> None:
 
 
 def run(*arguments: str) -> Result:
-    """A command that succeeds."""
+    """Run a command that must succeed."""
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     return result

@@ -1,4 +1,4 @@
-"""What must hold of every phi: registered, written as an expression, or declared by a user."""
+"""Laws that every phi must obey: registered, written as an expression, or declared by a user."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def law(function: Law) -> Law:
 
 
 def away_from(points: tuple[float, ...], distance: float = 0.02) -> np.ndarray:
-    """Moderate arguments that keep a distance from given points."""
+    """Arguments of moderate size that are not close to the given points."""
     t = np.concatenate([np.linspace(-7.013, 7.017, 97), [-31.7, -0.0031, 0.0027, 29.3]])
     for point in points:
         t = t[np.abs(t - point) > distance]
@@ -65,7 +65,7 @@ def curvature_is_the_derivative_of_slope(phi: Phi) -> None:
 
 @law
 def slope_and_value_are_continuous_away_from_kinks(phi: Phi) -> None:
-    """A kink that is missing from the list shows as a jump of the slope or the value at a switch point."""
+    """At a switch point that is not listed as a kink, neither the slope nor the value may jump."""
     for point in switch_points(phi):
         step = 1e-7 * max(1.0, abs(point))
         left, right = point - step, point + step
@@ -129,7 +129,7 @@ def never_negative_or_nan(phi: Phi) -> None:
 
 @law
 def enclosures_contain_values(phi: Phi) -> None:
-    """At random points of random balls, also wide ones and ones that straddle switch points and infinity."""
+    """Checked at random points of random balls, including wide ones and ones around switch points and infinity."""
     trees = (phi.tree, derivative(phi.tree))
     for _ in range(25):
         centre, radius = RANDOM.normal(scale=3), 10.0 ** RANDOM.uniform(-8, 2)
@@ -224,14 +224,14 @@ def symmetry_of_gamma(phi: Phi) -> None:
 
 @law
 def kernels_agree_with_values(phi: Phi) -> None:
-    """The compiled kernel has the values, slopes and curvatures of NumPy, also in the tails, and is never NaN."""
+    """The compiled kernel gives the same values, slopes and curvatures as NumPy, also in the tails, and never NaN."""
     kernel = compiled(phi.tree, smooth_switches(phi.tree))
     t = np.concatenate([RANDOM.normal(scale=3, size=2000), np.linspace(-800, 800, 1601), [0.0, 1e-12, 1e100, -1e100]])
     t = t[~np.isin(t, phi.kinks)]
     found = (*kernel.first(t), kernel.second(t))
     wanted = (phi(t), phi.slope(t), phi.curvature(t))
     sizes = [np.abs(array) for array in wanted]
-    # A rounding of t alone moves a result by t times its slope; where terms cancel, by a share of what was derived.
+    # Rounding t changes a result by t times its slope. Where terms cancel, allow a share of the lower-order result too.
     with np.errstate(all="ignore"):
         slack = (t * sizes[1], t * sizes[2] + sizes[0] / 100, t * sizes[2] + sizes[1] / 100)
     for ours, truth, size, other in zip(found, wanted, sizes, slack, strict=True):
@@ -263,7 +263,7 @@ def inverse_link_minimises_or_says_why(phi: Phi) -> None:
 
 @law
 def calibrated_or_refused(phi: Phi) -> None:
-    """At the target alpha the two sides tie; just below it t < 0 is better, just above it t > 0 is."""
+    """At the target alpha, A = B; just below it t < 0 is better, just above it t > 0 is better."""
     from uneven.calibration.risk.half_lines import HalfLineSolver
 
     for gamma, alpha in ((1.0, 0.5), (3.0, 0.2), (0.2, 0.7)):
@@ -281,7 +281,7 @@ def calibrated_or_refused(phi: Phi) -> None:
 
 @law
 def certified_for_one_alpha_or_none(phi: Phi) -> None:
-    """A certificate verifies and agrees with the verdict; of a registered phi it is decided."""
+    """A certificate is valid and agrees with the verdict; for a registered phi it is not undecided."""
     for gamma in (1, 3):
         loss = uneven.UnevenMarginLoss(phi, gamma=gamma)
         certificate = uneven.certify(loss, budget=100 if phi.name is None else 3000)

@@ -1,4 +1,4 @@
-"""A few rows of the calibration reference for a phi that is not in the table, by brute force from its sentence."""
+"""Reference values for a phi that is not in the calibration table, computed by brute force from its expression."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Write tests/reference/calibration.json: C*, C^-, H, nu, mu and psi of every phi in more than 30 digits (psi: 22).
+"""Write tests/reference/calibration.json: C*, C^-, H, nu, mu and psi of every phi, to more than 30 digits (psi: 22).
 
 The loss is L_alpha = ((1 - alpha) phi(t), (alpha / gamma) phi(-gamma t)) at threshold alpha. alpha, gamma, eta and eps
-are the binary numbers their decimals stand for. Run
-``python tests/support/make_calibration_reference.py``; a phi already done is read from a cache in the
-temporary directory, so an interrupted run loses little.
+are the doubles that their decimals stand for. Run ``python tests/support/make_calibration_reference.py``. Finished phis
+are kept in a cache in the temporary directory, so an interrupted run can be continued.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ PSI_GAMMAS = GAMMAS[1:6]
 ENDS = (0.0, 1.0)
 ETAS = (1e-9, 0.03, 0.3, 0.5, 0.77, 1 - 1e-9)  # every other one for each pair (alpha, gamma)
 OFFSETS = (1e-7, 1e-3, 0.05)
-AGREE = mp.mpf(10) ** -25  # two routes must agree so far, relatively
+AGREE = mp.mpf(10) ** -25  # largest relative difference allowed between two routes
 AGREE_PSI = mp.mpf(10) ** -22
-NOTHING = mp.mpf(10) ** -60  # a difference so small, relatively, is rounding
+NOTHING = mp.mpf(10) ** -60  # a smaller relative difference counts as rounding
 COLUMNS = {
     "conditional": ("phi", "alpha", "gamma", "eta", "C_star", "C_minus", "H"),
     "bounds": ("phi", "alpha", "gamma", "eps", "nu", "mu", "psi"),
@@ -50,7 +49,7 @@ class Threshold:
     """L_alpha at its threshold: the conditional quantities and the bounds of one (phi, alpha, gamma)."""
 
     def __init__(self, sides: Sides, alpha: float) -> None:
-        """Put the side of alpha that ends first at b, the other at B."""
+        """b is the distance from alpha to the nearer end of [0, 1], B that to the farther end."""
         self.sides, self.alpha = sides, mp.mpf(alpha)
         self.b, self.top = sorted((self.alpha, 1 - self.alpha))
         self.chords: list[Pair] = []  # the segments of psi found so far
@@ -58,7 +57,7 @@ class Threshold:
         self.label = (sides.name, repr(alpha), repr(float(sides.gamma)))
 
     def pair(self, eta: Real, *, check: bool) -> Pair:
-        """(A, B) at eta by the first route, on demand compared with brute force."""
+        """(A, B) at eta by the first route; on request, compared with brute force."""
         a, b = (1 - self.alpha) * eta, self.alpha * (1 - eta)
         first = self.sides.first(a, b)
         if check:

@@ -1,9 +1,9 @@
 """Write tests/reference/losses.json: sixteen published phis to 25 digits, from mpmath alone.
 
-Run ``python tests/support/make_reference.py``. Everything is computed with 400 digits, so that subtractions of
-neighbours (1 - 5e-324, say) keep far more digits than are written. Nothing is imported from the package under test: the
-formulas here, with derivatives by hand, are an independent check of its sentences. A new phi needs no entry; without
-one its sentence is evaluated with mpmath when the tests run (``sentence_reference.py``).
+Run ``python tests/support/make_reference.py``. Everything is computed with 400 digits, so that differences such as
+1 - 5e-324 keep far more digits than are written. Nothing is imported from the package under test: the formulas here,
+with derivatives by hand, check its expressions independently. A new phi needs no entry here: its expression is then
+evaluated with mpmath when the tests run (``sentence_reference.py``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import mpmath
 TABLE = Path(__file__).parents[1] / "reference" / "losses.json"
 DIGITS = 25
 
-mp = mpmath.mp.clone()  # a context of our own: its precision is nobody else's
+mp = mpmath.mp.clone()  # our own context, so that its precision does not affect others
 mp.dps = 400
 
 Number = Any  # a number of the context mp

@@ -1,4 +1,4 @@
-"""What is true of a loss, seen on a fine grid: for losses of which nothing else is known."""
+"""A and B of a loss on a fine grid, to check claims about losses without reference values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _T = np.concatenate([[0.0], np.geomspace(1e-9, 1e6, 60_001), np.linspace(0, 12, 
 
 
 class Truth:
-    """A and B by brute force. Infima of a grid lie above the true ones, by little for losses of moderate scale."""
+    """A and B by brute force. For losses of moderate scale, infima over a grid slightly exceed the true ones."""
 
     def __init__(self, loss: Loss) -> None:
         t = np.unique(np.concatenate([_T, -_T]))
@@ -29,7 +29,7 @@ class Truth:
         return a - b, 1e-6 * max(a, b, 1e-300)
 
     def require(self, certificate: Certificate) -> None:
-        """The claim of a certificate agrees with the grid, wherever the grid is sure."""
+        """The claim of a certificate must agree with the grid where the grid is precise enough."""
         kind = certificate.document["claim"]["kind"]
         if kind in ("calibrated", "calibrated within", "calibrated elsewhere"):
             assert certificate.interval is not None

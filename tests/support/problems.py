@@ -68,7 +68,7 @@ def numerical_gradient(function: Any, theta: np.ndarray, step: float = 1e-6) -> 
 
 
 def minimum_of_two(function: Any, reach: float = 20.0) -> float:
-    """The least value of a convex function of two numbers, by a line search inside a line search; kinks do no harm."""
+    """The minimum of a convex function of two numbers, by nested line searches; the function may have kinks."""
     from scipy.optimize import minimize_scalar
 
     def along_second(first: float) -> float:

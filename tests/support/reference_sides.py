@@ -17,7 +17,7 @@ Real = Any  # an mpf of the context below
 Function = Callable[[Real], Real]
 Pair = tuple[Real, Real]
 
-mp = MPContext()  # a context of our own: importing this file changes no one's precision
+mp = MPContext()  # our own context, so that importing this file does not change the precision of others
 mp.dps = 80
 TOLERANCE = mp.mpf(10) ** -26  # relative accuracy of a minimiser: that of the minimum is its square
 GOLDEN = (3 - mp.sqrt(5)) / 2

@@ -1,4 +1,4 @@
-"""The registered phis, as cases for tests: with other parameters than the default, and which can be calibrated."""
+"""The registered phis as test cases: with several parameter values, and those that are calibrated for some costs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMES = uneven.losses.names()
 
 
 def other_values(parameter: Parameter) -> list[Fraction]:
-    """Values worth testing besides the default: the ends of the range, one near its lower end, one far above."""
+    """Parameter values to test besides the default: the ends of the range, one near its lower end, one far above."""
     default = Fraction(parameter.default)
     lower = parameter.at_least if parameter.at_least is not None else parameter.above
     found = [parameter.at_least, parameter.at_most, default * Fraction(5, 2)]
@@ -39,7 +39,7 @@ CASES: list[tuple[str, dict[str, Fraction]]] = [
 
 
 def _sides_differ(name: str) -> bool:
-    """Whether t < 0 is clearly better at eta = 0.49 and gamma = 1, by looking at a grid."""
+    """Whether t < 0 is clearly better at eta = 0.49 and gamma = 1, on a grid of t."""
     t = np.concatenate([[0.0], np.geomspace(1e-6, 1, 2000), np.linspace(1, 60, 6001), np.geomspace(60, 1e9, 200)])
     loss = uneven.UnevenMarginLoss(name)
     right, left = (float(np.min(loss.conditional_risk(0.49, side * t))) for side in (1, -1))

@@ -1,7 +1,7 @@
-"""Any phi in hundreds of digits, from the text of its sentence alone.
+"""Any phi to hundreds of digits, from its text alone.
 
-A phi that has no formula of its own in ``make_reference.py`` or ``reference_sides.py`` is checked against this. The
-sentence is read by Python's parser and evaluated with mpmath; nothing is imported from the package under test.
+This checks phis that have no formula in ``make_reference.py`` or ``reference_sides.py``. Python's parser reads the
+text, and mpmath evaluates it; nothing is imported from the package under test.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Reader:
         }
 
     def erfc(self, x: Number) -> Number:
-        """Beyond 1000, where mpmath gives up, its leading term: it is 0 in doubles like the truth."""
+        """Beyond 1000, where mpmath fails: the leading term, which is 0 in doubles like the true value."""
         if x < 0:
             return 2 - self.erfc(-x)
         return self.mp.exp(-x * x) / (x * self.mp.sqrt(self.mp.pi)) if x > 1000 else self.mp.erfc(x)

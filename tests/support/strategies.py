@@ -31,13 +31,13 @@ def _grown(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-#: Sentences of the language; many of them are no losses.
+#: Expressions of the language; many of them are not losses.
 sentences = st.recursive(st.one_of(st.just("t"), st.just("pi"), numbers), _grown, max_leaves=8)
 
 _atoms = st.sampled_from(
     ["softplus(-t)", "relu(1 - t)", "exp(-t)", "expit(-2*t)", "(1 - t)**2", "abs(1 - t)", "erfc(t)"]
 )
-#: Sentences that are losses: nonnegative combinations of nonnegative pieces.
+#: Expressions that are losses: nonnegative combinations of nonnegative parts.
 loss_sentences = st.recursive(
     _atoms,
     lambda inner: st.one_of(

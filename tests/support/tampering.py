@@ -1,4 +1,4 @@
-"""Random changes of a certificate, as someone who cheats would make them."""
+"""Random changes of a certificate, like those of a forger."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _other_text(rng: random.Random, text: str) -> str:
 
 
 def is_accepted(certificate: Certificate | str) -> bool:
-    """What is no certificate any more is not accepted either."""
+    """Whether a certificate is accepted; a text that is no longer a certificate is not."""
     try:
         return bool(verify(certificate))
     except CertificateError as error:

@@ -13,7 +13,7 @@ import numpy as np
 
 from uneven import _inputs
 from uneven._inputs import Exact
-from uneven.calibration.claim import CALIBRATED
+from uneven.calibration.claim import CALIBRATED, UNDECIDED
 from uneven.calibration.curves.monotone import falls_and_rises
 from uneven.calibration.curves.regret import RegretCurves
 from uneven.calibration.finite_distribution import FiniteDistribution
@@ -285,10 +285,11 @@ class Analysis:
     def report(self) -> str:
         """A page of text for a person to read."""
         data = self.to_dict()
+        scope = "" if self.verdict.status == UNDECIDED else " for these costs"
         lines = [
             f"Loss      {data['loss']}",
             f"Costs     alpha = {self.alpha:.6g}: {costs_in_words(self.exact_alpha)}",
-            f"Verdict   {self.verdict.status.upper()}: {self.verdict.reason}",
+            f"Verdict   {self.verdict.status.upper()}{scope}: {self.verdict.reason}",
         ]
         if self.verdict.witness is not None:
             lines.append(
@@ -298,8 +299,8 @@ class Analysis:
         lines += [
             f"Implied   {self.implied_alpha.in_words(reason=False)}",
             "",
-            "Regret is the excess over the best possible value. Surrogate regret: of this loss. Cost regret: of the",
-            "expected cost, with both costs scaled to a sum of 1.",
+            "Cost regret is the expected cost minus the smallest possible one; the two costs are scaled to sum to 1.",
+            "Surrogate regret is the expected loss minus the smallest possible one.",
             "",
             "cost regret   needs a surrogate regret of at least",
         ]

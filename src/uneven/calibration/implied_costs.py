@@ -163,7 +163,10 @@ def implied_alpha(loss: Loss | Phi | str) -> ImpliedAlpha:
         odds = crossing(chosen)
         if odds is None:
             return ImpliedAlpha(
-                None, None, None, "no P(Y = 1) was found at which the decision with the smaller loss changes"
+                None,
+                None,
+                None,
+                "no probability P(Y = 1) was found at which the decision with the smaller loss changes",
             )
         return ImpliedAlpha(odds / (1 + odds), None, None, f"found numerically, without proof: {reason}")
     if only.interval is None:

@@ -90,7 +90,7 @@ class Attempt:
             with suppress(Undefined):
                 points.append(Point(at(eta), place, self.rules.upper_at(at(eta), place)))
         if not points:
-            raise NotShown(f"the risk at t = {float(place):.6g} is not finite")
+            raise NotShown(f"the expected loss at t = {float(place):.6g} is not finite")
         return min(points, key=lambda point: point.value)
 
     def ordered_at(self, eta: Fraction, side: int) -> list[Step]:
@@ -122,12 +122,12 @@ class Attempt:
             floor = self.search.floor(at(eta), side, level, near, most=150)
             if floor is not None:
                 return floor
-        raise NotShown(f"no lower bound of the risk at eta = {float(eta):.6g} was proved")
+        raise NotShown(f"no lower bound of the expected loss at P(Y = 1) = {float(eta):.6g} was proved")
 
 
 def undecided_at(eta: Fraction, place: str = "at") -> str:
     """The message for an eta at which the signs of A - B were not proved."""
-    return f"it was not proved which decision has the smaller loss {place} eta = {float(eta):.12g}"
+    return f"it was not proved which decision has the smaller loss {place} P(Y = 1) = {float(eta):.12g}"
 
 
 def found(step: Floor | None, message: str) -> Floor:

@@ -22,7 +22,7 @@ def refute_every_alpha(attempt: Attempt) -> Proof:
             continue
     pair = attempt.hints.wrong_pair
     if pair is None:
-        raise NotShown("no two etas were found that together rule out every alpha")
+        raise NotShown("no two probabilities P(Y = 1) were found that together rule out every alpha")
     return Proof("order", attempt.ordered_at(pair[0], -1) + attempt.ordered_at(pair[1], 1), NO_ALPHA)
 
 
@@ -34,7 +34,7 @@ def refute_one_alpha(attempt: Attempt, alpha: Fraction) -> Proof:
         except NotShown:
             continue
         return Proof("order", steps, UNKNOWN_ALPHA)
-    raise NotShown("no eta was found at which the loss prefers the costlier decision")
+    raise NotShown("no probability P(Y = 1) was found at which the loss prefers the costlier decision")
 
 
 def _weakly_ordered_at(attempt: Attempt, eta: Fraction, side: int) -> list[Step]:

@@ -18,7 +18,7 @@ def prove_tangential(attempt: Attempt) -> Proof:
     if not attempt.hints.minimised_at_zero(alpha):
         raise NotShown
     if not exact and not attempt.rules.has_sign(2, at(alpha), 1, _ZERO, _ZERO):  # then no cell around 0 can be convex
-        raise NotShown(f"the risk at eta = {float(alpha):.12g} is too flat at t = 0")
+        raise NotShown(f"the expected loss at P(Y = 1) = {float(alpha):.12g} is too flat at t = 0")
     low, high = (alpha, alpha) if exact else attempt.bracket(alpha)
     signs = [(alpha, 0)] if exact else [(low, 1), (high, -1)]
     steps: list[Step] = [Descent(), *(Slope(at(eta), 1, sign) for eta, sign in signs), *attempt.halves()]
@@ -29,7 +29,7 @@ def prove_tangential(attempt: Attempt) -> Proof:
 
 def _bottom(attempt: Attempt, eta: Fraction, *, exact: bool) -> list[Step]:
     """Steps that show C(eta, t) >= C(eta, 0) for all t; if the slope at 0 is not exactly 0, outside a convex cell."""
-    missing = f"t = 0 seems to minimise the risk at eta = {float(eta):.12g}, but this was not proved"
+    missing = f"t = 0 seems to minimise the expected loss at P(Y = 1) = {float(eta):.12g}, but this was not proved"
     start, steps = _ZERO, []
     if not exact:
         bowl, start = _bowl(attempt, eta)
@@ -46,4 +46,4 @@ def _bowl(attempt: Attempt, eta: Fraction) -> tuple[Sign, Fraction]:
         step = attempt.search.sign(2, at(eta), 1, -radius, radius)
         if step is not None:
             return step, radius
-    raise NotShown(f"the risk at eta = {float(eta):.12g} was not proved to be convex close to t = 0")
+    raise NotShown(f"the expected loss at P(Y = 1) = {float(eta):.12g} was not proved to be convex close to t = 0")

@@ -21,7 +21,7 @@ def prove_transversal(attempt: Attempt) -> Proof:
     """Prove that the loss is calibrated for exactly one alpha: enclosed in an interval, or exact if it is rational."""
     guess = attempt.hints.crossing
     if guess is None:
-        raise NotShown("no eta was found at which the decision with the smaller loss changes from negative to positive")
+        raise NotShown("no probability P(Y = 1) was found at which the decision with the smaller loss changes")
     order = _order_of_sides(attempt)
     mirror = attempt.rules.mirrored_at()
     low, high, signs = _enclosed(attempt, guess) if mirror is None else _around_tie(attempt, mirror)
