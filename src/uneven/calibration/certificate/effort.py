@@ -13,6 +13,7 @@ _MOST_EFFORT = 250_000  # cells times parts of the formulas, at few bits: a few 
 _PER_STEP = 8  # cells: what a step costs besides its cells
 _SWITCHED = 4  # times the cost of a smooth formula: on each cell its pieces are found anew
 _MOST_FLAT = 16  # cells with the rule 'flat', which differentiates up to eight times
+_MOST_NODES = 2_000  # nodes, contacts and rows of a psi table: about 2 ms each, however small the formulas
 
 
 def require_affordable(document: dict[str, Any], rules: Rules) -> None:
@@ -21,7 +22,9 @@ def require_affordable(document: dict[str, Any], rules: Rules) -> None:
     The cost of a cell grows with the formulas of F, F' and F'', and with the precision; cells and steps are counted
     as they stand in the document, without reading them.
     """
-    cells, flat = _counted([document["steps"], document["psi"]])
+    cells, flat, nodes = _counted([document["steps"], document["psi"]])
+    if nodes > _MOST_NODES:
+        raise CertificateError(f"a psi table has at most {_MOST_NODES} nodes, contacts and rows, this has {nodes}")
     if flat > _MOST_FLAT:
         raise CertificateError(f"a certificate has at most {_MOST_FLAT} cells with the rule 'flat', this has {flat}")
     thousands = rules.bits / 1000
@@ -32,21 +35,25 @@ def require_affordable(document: dict[str, Any], rules: Rules) -> None:
         )
 
 
-def _counted(data: Any) -> tuple[int, int]:
-    """Cells, with steps in units of cells, and cells with the rule 'flat'; the data may be of any form and depth."""
-    cells = flat = 0
+def _counted(data: Any) -> tuple[int, int, int]:
+    """Cells, with steps in units of cells; cells with the rule 'flat'; nodes, contacts and rows of a psi table.
+
+    The data may be of any form and depth.
+    """
+    cells = flat = nodes = 0
     pending = [data]
     while pending:
         item = pending.pop()
         if isinstance(item, dict):
             cells += _PER_STEP if "step" in item else 1
+            nodes += "step" not in item
             pending.extend(item.values())
         elif isinstance(item, list):
             cells += 1
             pending.extend(item)
         else:
             flat += item == "flat"
-    return cells, flat
+    return cells, flat, nodes
 
 
 def _parts(rules: Rules) -> int:
