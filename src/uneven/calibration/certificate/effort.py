@@ -13,6 +13,7 @@ _MOST_EFFORT = 250_000  # cells times parts of the formulas, at low precision: t
 _PER_STEP = 8  # cost of a step besides its cells, in cells
 _SWITCHED = 4  # cost of a formula with cases, relative to a smooth one: its pieces are found again on each cell
 _MOST_FLAT = 16  # cells with the rule 'flat', which is slow: it differentiates up to eight times
+_MOST_NODES = 2_000  # nodes, contacts and rows of a psi table: about 2 ms each, however small the formulas
 
 
 def require_affordable(document: dict[str, Any], rules: Rules) -> None:
@@ -21,7 +22,9 @@ def require_affordable(document: dict[str, Any], rules: Rules) -> None:
     The cost of a cell grows with the size of the formulas of F, F' and F'', and with the precision. Cells and steps are
     only counted here, not read.
     """
-    cells, flat = _counted([document["steps"], document["psi"]])
+    cells, flat, nodes = _counted([document["steps"], document["psi"]])
+    if nodes > _MOST_NODES:
+        raise CertificateError(f"a psi table has at most {_MOST_NODES} nodes, contacts and rows, this has {nodes}")
     if flat > _MOST_FLAT:
         raise CertificateError(f"at most {_MOST_FLAT} cells may have the rule 'flat', this certificate has {flat}")
     thousands = rules.bits / 1000
@@ -32,21 +35,25 @@ def require_affordable(document: dict[str, Any], rules: Rules) -> None:
         )
 
 
-def _counted(data: Any) -> tuple[int, int]:
-    """The cost of all cells and steps, in cells, and the number of cells with the rule 'flat'; for data of any form."""
-    cells = flat = 0
+def _counted(data: Any) -> tuple[int, int, int]:
+    """Cells, with steps in units of cells; cells with the rule 'flat'; nodes, contacts and rows of a psi table.
+
+    The data may be of any form and depth.
+    """
+    cells = flat = nodes = 0
     pending = [data]
     while pending:
         item = pending.pop()
         if isinstance(item, dict):
             cells += _PER_STEP if "step" in item else 1
+            nodes += "step" not in item
             pending.extend(item.values())
         elif isinstance(item, list):
             cells += 1
             pending.extend(item)
         else:
             flat += item == "flat"
-    return cells, flat
+    return cells, flat, nodes
 
 
 def _parts(rules: Rules) -> int:
