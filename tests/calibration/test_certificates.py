@@ -168,6 +168,7 @@ def test_undecided_says_what_is_missing_and_proves_nothing() -> None:
         ({"loss": "perceptron", "psi": [0.1]}, "needs an alpha"),
         ({"loss": "hinge", "psi": 5}, "sequence of cost regrets"),
         ({"loss": "hinge", "psi": "0.1"}, "sequence of cost regrets"),
+        ({"loss": "hinge", "psi": [0.1] * 301}, "at most 300 cost regrets, got 301"),
     ],
 )
 def test_bad_requests(arguments: dict[str, Any], complaint: str) -> None:

@@ -19,6 +19,7 @@ from uneven.errors import LossError, ParameterError
 from uneven.losses import Loss, Phi
 
 _USUAL = Limits()
+_MOST_EPS = 300  # a certificate of more would be too large to check
 
 
 def certify(
@@ -98,7 +99,10 @@ def _read_limits(precision: Exact, budget: Any, seconds: Any) -> Limits:
 def _read_eps(psi: Sequence[Exact]) -> list[Fraction]:
     if isinstance(psi, str) or not isinstance(psi, Iterable):
         raise ParameterError(f"psi must be a sequence of cost regrets such as [0.01, 0.1], got {_inputs.brief(psi)}")
-    return [_inputs.exact("psi", value) for value in psi]
+    values = [_inputs.exact("psi", value) for value in psi]
+    if len(values) > _MOST_EPS:
+        raise ParameterError(f"psi must hold at most {_MOST_EPS} cost regrets, got {len(values)}")
+    return values
 
 
 def _psi_table(loss: Loss, decision: Decision, eps: list[Fraction], limits: Limits) -> dict[str, Any]:
