@@ -366,7 +366,7 @@ def test_report_and_dict() -> None:
         a = uneven.analyze(loss)
         text = a.report()
         assert a.verdict.status.upper() in text
-        assert a.implied_alpha.in_words() in text
+        assert a.implied_alpha.in_words(reason=False) in text
         data = json.loads(json.dumps(a.to_dict(), allow_nan=False))
         assert data["verdict"]["status"] == a.verdict.status
         assert len(data["psi"]) == 7
@@ -380,13 +380,13 @@ def test_report_and_dict() -> None:
         (lambda a: a.psi(0.9), r"eps must lie in \[0, 0.75\]"),
         (lambda a: a.nu(-0.1), "eps must lie in"),
         (lambda a: a.psi("big"), "eps must hold numbers"),
-        (lambda a: a.regret_bound(-1.0), "a surrogate regret is at least 0, got -1.0"),
+        (lambda a: a.regret_bound(-1.0), "surrogate_regret must be at least 0, got -1.0"),
         (lambda a: a.psi_inverse(np.nan), "must not contain NaN"),
         (lambda a: a.tight_distribution(2.0), "eps must lie in"),
         (lambda a: uneven.analyze(a.loss, 1.0), "alpha must lie strictly between 0 and 1, got 1.0"),
         (lambda a: uneven.analyze(a.loss, np.nan), "alpha must be a finite number"),
         (lambda a: uneven.analyze(3), "a phi is a registered name or an expression"),
-        (lambda a: FiniteDistribution([1, 1], [0.5]), "one length"),
+        (lambda a: FiniteDistribution([1, 1], [0.5]), "lists of the same length"),
         (lambda a: FiniteDistribution([-1, 1], [0.5, 0.2]), "nonnegative"),
         (lambda a: FiniteDistribution([1], [0.5]).cost_regret([1, 2], alpha=0.5), "decisions must be 1 numbers"),
     ],

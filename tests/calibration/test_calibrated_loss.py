@@ -160,8 +160,8 @@ def test_neutral_at_gamma_one() -> None:
     [
         ("perceptron", "kink at t = 0"),
         ("max(1 - 2*t, 1 - t, 0)", "kink at t = 0"),
-        ("exp(t)", "slope at t = 0 is not negative"),
-        ("relu(-1 - t)", "slope at t = 0 is not negative"),
+        ("exp(t)", "slope of L1 is not negative at t = 0"),
+        ("relu(-1 - t)", "slope of L1 is not negative at t = 0"),
         ("expit(t)", "calibrated for no alpha"),
         ("expit(-t)*expit(t)", "calibrated for no alpha"),
         ("min(1, relu(-t))", "calibrated for no alpha"),
