@@ -32,7 +32,7 @@ class PsiBounds:
         start = time.monotonic()
         self._affine = decide(loss, alpha).proof.shows_affine_wrong_side(alpha)
         left = max(Limits().seconds - (time.monotonic() - start), 0)  # one budget for the call that comes here first
-        self._attempt = attempt_at(loss, Limits(cells=_MOST_CELLS, seconds=left))
+        self._attempt = attempt_at(loss, Limits(cells=_MOST_CELLS, seconds=left), shorten=False)
         self._begun = False
         self._contacts: dict[Fraction, Contact] = {}
 

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from flint import arb
@@ -31,7 +31,7 @@ class Hints:
         """``pause`` is called in long loops; it raises an exception when time is up."""
         self.loss = loss
         self.pause = pause
-        self.minimiser = lru_cache(maxsize=4096)(self._minimiser)
+        self._minimisers: dict[tuple[int, Fraction], Fraction] = {}
 
     @cached_property
     def solver(self) -> HalfLineSolver:
@@ -92,14 +92,18 @@ class Hints:
     def minimised_at_zero(self, eta: Fraction) -> bool:
         return minimised_at_zero(self.loss, float(eta), self.solver)
 
-    def _minimiser(self, side: int, eta: Fraction) -> Fraction:
+    def minimiser(self, side: int, eta: Fraction) -> Fraction:
         """A t close to the minimiser of the risk over one side."""
         self.pause()
         return self.minimisers(side, [eta])[0]
 
     def minimisers(self, side: int, etas: list[Fraction]) -> list[Fraction]:
         """The same for many etas at once. If a minimiser is close to a kink, the exact kink is returned."""
-        return [self._at_a_switch(t) for t in self._float_minimisers(side, etas)]
+        new = [eta for eta in etas if (side, eta) not in self._minimisers]
+        if new:
+            found = map(self._at_a_switch, self._float_minimisers(side, new))
+            self._minimisers.update(zip(((side, eta) for eta in new), found, strict=True))
+        return [self._minimisers[side, eta] for eta in etas]
 
     def _float_minimisers(self, side: int, etas: list[Fraction]) -> list[Fraction]:
         a, b = _as_floats(etas)
@@ -146,7 +150,7 @@ class Hints:
     @cached_property
     def dominated_beyond(self) -> tuple[End, End] | None:
         """Ends just beyond the minimisers of both partial losses, after which neither falls; None if there are none."""
-        right, left = self._minimiser(1, Fraction(1)), self._minimiser(-1, Fraction(0))
+        right, left = self.minimiser(1, Fraction(1)), self.minimiser(-1, Fraction(0))
         ends: list[End] = []
         for side, t in ((-1, left), (1, right)):
             away = self.is_far(t) or t == 0

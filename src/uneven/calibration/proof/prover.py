@@ -54,12 +54,14 @@ class Decision:
     proof: Proof
 
 
-def attempt_at(loss: Loss, limits: Limits) -> Attempt:
+def attempt_at(loss: Loss, limits: Limits, *, shorten: bool = True) -> Attempt:
     """The tools for a proof about this loss."""
     rules = Rules(*read_loss(written_loss(loss)), BITS)
     budget = Budget(limits.cells, limits.seconds)
     hints = Hints(loss, budget.check_time)
-    return Attempt(rules, Search(rules, budget, hints.edges), hints, loss.exact_alpha, limits.precision)
+    return Attempt(
+        rules, Search(rules, budget, hints.edges, shorten=shorten), hints, loss.exact_alpha, limits.precision
+    )
 
 
 def prove(loss: Loss, alpha: Fraction | None, limits: Limits, known: Proof | None = None) -> Decision:

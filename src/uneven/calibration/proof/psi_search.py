@@ -93,6 +93,8 @@ def nodes_at(
     found: dict[Fraction, EtaNode] = {}
     best = attempt.hints.minimisers(side, [alpha + side * x for x in mesh])
     minimiser = dict(zip(mesh, best, strict=True))
+    if not affine:
+        attempt.hints.minimisers(-side, [alpha + side * x for x in mesh])  # for the floors; all at once is faster
     for x in _ends_first(mesh):
         eta = alpha + side * x
         try:

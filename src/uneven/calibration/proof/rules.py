@@ -291,9 +291,7 @@ class Rules(SlopesAtZero):
         factors = self.scaled(weights)
         used = [k for k in (0, 1) if factors[k] != 0]
         slopes = [self.trees(1)[k] for k in used]
-        if side < 0:  # replace t by -t, so that the infinite end is on the right
-            slopes = [substitute(slope, {"t": neg(T)}) for slope in slopes]
-        parts = [decay(slope) for slope in slopes]
+        parts = [decay(slope if side > 0 else _mirrored(slope)) for slope in slopes]
         slowest = min(rate for rate, _ in parts)
         with precision(self.bits):
             tail = interval(side * start, math.inf)
@@ -309,3 +307,9 @@ class Rules(SlopesAtZero):
 @lru_cache(maxsize=4096)
 def _has_switch(tree: Node) -> bool:
     return next(switches(tree), None) is not None
+
+
+@lru_cache(maxsize=1024)
+def _mirrored(tree: Node) -> Node:
+    """The tree at -t, so that what happens towards minus infinity happens towards infinity."""
+    return substitute(tree, {"t": neg(T)})

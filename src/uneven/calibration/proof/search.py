@@ -76,8 +76,12 @@ class Budget:
 class Search:
     """Searches for cells and their rules, for one loss."""
 
-    def __init__(self, rules: Rules, budget: Budget, edges: Iterable[Fraction]) -> None:
-        """``edges``: first ends of cells, such as points at which a formula changes."""
+    def __init__(self, rules: Rules, budget: Budget, edges: Iterable[Fraction], *, shorten: bool = True) -> None:
+        """``edges``: first ends of cells, such as points at which a formula changes; ``shorten``: join cells.
+
+        A proof of fewer cells is shorter to write down and to check; one that is not written down need not be short.
+        """
+        self.shorten = shorten
         self.rules = rules
         self.budget = budget
         self.edges = sorted(set(edges))
@@ -218,7 +222,7 @@ class Search:
                 if middle is None or (depth > 0 and fails(middle)):
                     return None
                 pending += [(u, middle, depth + 1), (middle, v, depth + 1)]
-        return self._merged(sorted(found), rule)
+        return self._merged(sorted(found), rule) if self.shorten else sorted(found)
 
     def _merged(
         self, cells: list[tuple[End, End, str]], rule: Callable[[End, End], str | None]
