@@ -121,6 +121,7 @@ def _sign_at(tree: Node, point: Fraction) -> int:
     raise Undecidable
 
 
+@lru_cache(maxsize=4096)
 def beside(tree: Node, point: Fraction, side: int) -> Node:
     """The formula that holds just right (side +1) or left (-1) of a point, free of switches there.
 
