@@ -13,7 +13,8 @@ from strategies import sentences
 import uneven
 from uneven.errors import ExpressionError
 from uneven.expression import parse, simplify
-from uneven.ops.balls import Undefined, nearest_float
+from uneven.ops.balls import Undefined
+from uneven.ops.nearest import nearest_float
 from uneven.shape.limits import exact_limit, limit, numeric_limit
 
 

@@ -26,8 +26,6 @@ _ZERO = arb(0)
 _ONE = arb(1)
 # exp of anything larger is only known to be infinite or huge; exp(_HUGE) is a valid lower bound of it.
 _HUGE = arb(2) ** 120
-_PRECISIONS = (64, 128, 256, 1024, 4096)
-_BEYOND_DOUBLES = arb(2) ** 1024
 _REASONABLE = 6000  # bits of the exponent of a bound kept as a rational
 
 
@@ -109,32 +107,6 @@ def enclose_interval(tree: Node, t: arb | Interval, *, bits: int = 64) -> Interv
                 raise Undefined("NaN")
             t = Interval(t.lower(), t.upper())
         return evaluate(tree, BALLS, t)
-
-
-def nearest_float(tree: Node, t: float) -> float | None:
-    """The value at a double, rounded to a double; None if no precision up to 4096 bits decides it.
-
-    Raises
-    ------
-    Undefined
-        If at every precision the tree may be undefined there.
-    """
-    point = _exact(t)
-    undefined = 0
-    for bits in _PRECISIONS:
-        try:
-            result = enclose_interval(tree, point, bits=bits)
-        except Undefined:
-            undefined += 1
-            continue
-        lo, hi = float(result.lo), float(result.hi)
-        if lo == hi or (math.isfinite(lo) and abs(hi - lo) <= 1e-15 * abs(lo)) or max(abs(lo), abs(hi)) < 5e-324:
-            return hi
-        if result.lo > _BEYOND_DOUBLES or result.hi < -_BEYOND_DOUBLES:
-            return math.copysign(math.inf, lo)
-    if undefined == len(_PRECISIONS):
-        raise Undefined(f"undefined at {t!r}")
-    return None
 
 
 def _undefined(surely: bool, message: str) -> Undefined:

@@ -202,7 +202,8 @@ def repaired(tree: Node, t: Array, otherwise: Array | None = None) -> Array:
 
 
 def _one_repaired(tree: Node, t: float, otherwise: float) -> float:
-    from uneven.ops.balls import Undefined, nearest_float
+    from uneven.ops.balls import Undefined
+    from uneven.ops.nearest import nearest_float
 
     try:
         value = nearest_float(tree, t)

@@ -13,8 +13,9 @@ from uneven.errors import ExpressionError
 from uneven.expression import Node, simplify, to_text
 from uneven.expression.algebra import holds, is_nonnegative
 from uneven.expression.tree import Number, Pow, Where, depends_on_t, put, transform
-from uneven.ops.balls import Impossible, Undefined, enclose_interval, interval, nearest_float
+from uneven.ops.balls import Impossible, Undefined, enclose_interval, interval
 from uneven.ops.floats import plain_values
+from uneven.ops.nearest import nearest_float
 from uneven.ops.precise import value_at
 from uneven.ops.rationals import exact_value
 from uneven.shape.lower_bound import negative_point
