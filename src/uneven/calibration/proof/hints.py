@@ -31,7 +31,7 @@ class Hints:
         """``pause`` is called in long loops; it raises an exception when time is up."""
         self.loss = loss
         self.pause = pause
-        self._minimisers: dict[tuple[int, Fraction], Fraction] = {}
+        self._known: dict[tuple[int, Fraction], tuple[Fraction, float]] = {}  # minimiser and infimum, by side and eta
 
     @cached_property
     def solver(self) -> HalfLineSolver:
@@ -99,16 +99,19 @@ class Hints:
 
     def minimisers(self, side: int, etas: list[Fraction]) -> list[Fraction]:
         """The same for many etas at once. If a minimiser is close to a kink, the exact kink is returned."""
-        new = [eta for eta in etas if (side, eta) not in self._minimisers]
-        if new:
-            found = map(self._at_a_switch, self._float_minimisers(side, new))
-            self._minimisers.update(zip(((side, eta) for eta in new), found, strict=True))
-        return [self._minimisers[side, eta] for eta in etas]
+        self._learn(side, etas)
+        return [self._known[side, eta][0] for eta in etas]
 
-    def _float_minimisers(self, side: int, etas: list[Fraction]) -> list[Fraction]:
-        a, b = _as_floats(etas)
-        far = self._far[side]
-        return [Fraction(float(t)) if abs(t) < abs(far) else far for t in self.solver.minimum(side, a, b).at]
+    def _learn(self, side: int, etas: list[Fraction]) -> None:
+        """Minimise the risk for those etas for which that was not done before, all at once."""
+        new = [eta for eta in etas if (side, eta) not in self._known]
+        if not new:
+            return
+        eta, complement = (np.array([float(x) for x in values]) for values in (new, [1 - x for x in new]))
+        found, far = self.solver.minimum(side, eta, complement), self._far[side]
+        for x, t, value in zip(new, found.at.tolist(), found.value.tolist(), strict=True):
+            place = self._at_a_switch(Fraction(t)) if abs(t) < abs(far) else far
+            self._known[side, x] = place, value
 
     @cached_property
     def _far(self) -> dict[int, Fraction]:
@@ -140,8 +143,8 @@ class Hints:
 
     def minima(self, side: int, etas: list[Fraction]) -> np.ndarray:
         """The same for many etas at once."""
-        a, b = _as_floats(etas)
-        return self.solver.minimum(side, a, b).value
+        self._learn(side, etas)
+        return np.array([self._known[side, eta][1] for eta in etas])
 
     def seems_above(self, side: int, eta: Fraction, level: Fraction) -> bool:
         """Whether the infimum seems to be at least the level, so that a proof is worth searching for."""
@@ -190,11 +193,6 @@ class Hints:
         if difference[lowest] < 0 < difference[highest] and eta[lowest] < eta[highest]:
             return Fraction(float(eta[lowest])), Fraction(float(eta[highest]))
         return None
-
-
-def _as_floats(etas: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
-    """eta and 1 - eta as arrays."""
-    return np.array([float(eta) for eta in etas]), np.array([float(1 - eta) for eta in etas])
 
 
 def _is_ordinary(partial: Partial, t: Fraction) -> bool:
