@@ -19,7 +19,7 @@ from uneven.learners.progress import progress
 from uneven.solvers.hinge_identity import HingeIdentity
 from uneven.solvers.kernel import libsvm, smo
 from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram
-from uneven.solvers.kernel.smo import Dual, KernelSolution
+from uneven.solvers.kernel.solution import Dual, KernelSolution
 
 SOLVERS = ("smo", "libsvm")
 #: Bound of the sum of all upper bounds; below it products of coefficients stay finite.
@@ -200,15 +200,16 @@ class UnevenSVC(UnevenClassifier):
         """Fit to data that have been read; several fits can share the matrix K."""
         dual = self._dual(problem, K)
         identity = HingeIdentity.of(self.margin_gamma)
+        tol = float(self.tol)
         limits: dict[str, Any] = {"max_iter": int(self.max_iter), "cache_size": float(self.cache_size)}
         if self.solver == "libsvm":
-            solution = libsvm.solve(dual, problem.X, kernel, identity, tol=float(self.tol), **limits)
+            solution = libsvm.solve(dual, problem.X, kernel, identity, tol=tol, gap=tol, **limits)
         else:
             start = None
             if before is not None and before[0].shape == dual.signs.shape and (before[0] * dual.signs >= 0).all():
                 start = smo.feasible(*before, dual)
             tell = progress(self.verbose, type(self).__name__)
-            solution = smo.solve(dual, tol=float(self.tol) * identity.a, start=start, progress=tell, **limits)
+            solution = smo.solve(dual, tol=tol * identity.a, gap=tol, start=start, progress=tell, **limits)
         self._keep(solution, problem, kernel)
         if self.warm_start:
             self._warm = (solution.b, dual.upper)

@@ -1,6 +1,7 @@
-"""Compiled: blocks of the matrix of a kernel.
+"""Compiled: blocks of the matrix of a kernel, and its product with a vector.
 
-A few columns are computed at a time, so that the products are still in the cache when the kernel is applied to them.
+A few rows and columns are computed at a time, so that the inner products are still in the cache when the kernel is
+applied to them.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from numba.extending import intrinsic
 from uneven.ops.vector_math import exp
 from uneven.solvers.compiled.options import IN_ORDER
 
-#: Columns that are computed at once.
+#: Rows and columns that are computed at once.
+_ROWS = 64
 _COLUMNS = 512
+#: Up to this degree, multiplying is faster than the power function.
+_SMALL_DEGREE = 16
 
 LINEAR, POLY, RBF, SIGMOID = 0, 1, 2, 3
 
@@ -77,6 +81,20 @@ def _gaussian_32(products: Any, mine: float, other: Any, width: float, out: Any)
 
 
 @njit(**IN_ORDER)
+def _power(products: Any, width: float, offset: float, degree: float, out: Any) -> None:
+    """(width <x, z> + offset)**degree."""
+    if degree > _SMALL_DEGREE:
+        for k in range(out.size):
+            out[k] = (width * products[k] + offset) ** degree
+        return
+    for k in range(out.size):
+        base, power = width * products[k] + offset, 1.0
+        for _ in range(int(degree)):
+            power *= base
+        out[k] = power
+
+
+@njit(**IN_ORDER)
 def apply(
     products: Any, kind: int, width: float, offset: float, degree: float, own: Any, other: Any, lo: int, out: Any
 ) -> None:
@@ -93,8 +111,7 @@ def apply(
             for k in range(count):
                 target[k] = row[k]
         elif kind == POLY:
-            for k in range(count):
-                target[k] = (width * row[k] + offset) ** degree
+            _power(row, width, offset, degree, target)
         else:
             for k in range(count):
                 target[k] = np.tanh(width * row[k] + offset)
@@ -116,5 +133,69 @@ def fill(
 ) -> None:
     """Write the kernel of some rows with the rows lo to hi of a C-ordered X into the columns lo to hi of out."""
     for start in range(lo, hi, _COLUMNS):
-        products = np.dot(rows, X[start : min(start + _COLUMNS, hi)].T)
-        apply(products, kind, width, offset, degree, own, other, start, out)
+        end = min(start + _COLUMNS, hi)
+        for top in range(0, rows.shape[0], _ROWS):
+            bottom = min(top + _ROWS, rows.shape[0])
+            products = np.dot(rows[top:bottom], X[start:end].T)
+            apply(products, kind, width, offset, degree, own[top:bottom], other, start, out[top:bottom])
+
+
+@njit(**IN_ORDER)
+def whole(
+    X: Any, kind: int, width: float, offset: float, degree: float, norms: Any, lo: int, hi: int, out: Any
+) -> None:
+    """Write the rows lo to hi of the kernel of all pairs, up to the diagonal, and their mirror image, into out."""
+    for top in range(lo, hi, _ROWS):
+        bottom = min(top + _ROWS, hi)
+        for start in range(0, bottom, _COLUMNS):
+            end = min(start + _COLUMNS, bottom)
+            products = np.dot(X[top:bottom], X[start:end].T)
+            apply(products, kind, width, offset, degree, norms[top:bottom], norms, start, out[top:bottom])
+            for c in range(start, end):
+                for r in range(max(top, c + 1), bottom):
+                    out[c, r] = out[r, c]
+
+
+@njit(**IN_ORDER)
+def times(
+    rows: Any,
+    X: Any,
+    kind: int,
+    width: float,
+    offset: float,
+    degree: float,
+    own: Any,
+    other: Any,
+    coefficients: Any,
+    lo: int,
+    hi: int,
+    out: Any,
+) -> None:
+    """Write sum_j c_j k(row j, x_i) into out[i], for the rows x_i of X from lo to hi."""
+    for start in range(lo, hi, _COLUMNS):
+        end = min(start + _COLUMNS, hi)
+        total = out[start:end]
+        total[:] = 0.0
+        for top in range(0, rows.shape[0], _ROWS):
+            bottom = min(top + _ROWS, rows.shape[0])
+            products = np.dot(rows[top:bottom], X[start:end].T)
+            apply(products, kind, width, offset, degree, own[top:bottom], other[start:end], 0, products)
+            add_rows(products, np.arange(bottom - top), coefficients[top:bottom], total)
+
+
+@njit(**IN_ORDER)
+def add_rows(rows: Any, chosen: Any, coefficients: Any, out: Any) -> None:
+    """Add the chosen rows, each times its coefficient, to out, four at a time."""
+    count = chosen.size
+    for start in range(0, out.size, _COLUMNS):
+        total = out[start : start + _COLUMNS]
+        for r in range(0, count - 3, 4):
+            one, two = rows[chosen[r], start:], rows[chosen[r + 1], start:]
+            three, four = rows[chosen[r + 2], start:], rows[chosen[r + 3], start:]
+            a, b, c, d = coefficients[r], coefficients[r + 1], coefficients[r + 2], coefficients[r + 3]
+            for k in range(total.size):
+                total[k] += (a * one[k] + b * two[k]) + (c * three[k] + d * four[k])
+        for r in range(count - count % 4, count):
+            one, a = rows[chosen[r], start:], coefficients[r]
+            for k in range(total.size):
+                total[k] += a * one[k]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,13 +35,20 @@ class Buffer:
 
 
 class Gram(ABC):
-    """The matrix K of a training set."""
+    """The matrix K of a training set.
+
+    Its methods should run while BLAS uses one thread, because they use threads of their own.
+    """
 
     n: int
+    #: K_ij is computed to within this times the root of K_ii K_jj.
+    rounding: float = 0.0
+    #: Whether K is positive semidefinite as far as is known.
+    semidefinite: bool = True
 
     @abstractmethod
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
-        """Write the chosen rows of K into the rows of out (float64 or float32); BLAS should use one thread."""
+        """Write the chosen rows of K into the rows of out (float64 or float32)."""
 
     @abstractmethod
     def diagonal(self) -> np.ndarray:
@@ -53,21 +62,19 @@ class Gram(ABC):
         total = np.zeros(self.n)
         chosen = np.flatnonzero(b)
         size = self.rows_per_block()
-        with single_threaded_blas():
-            for lo in range(0, chosen.size, size):
-                part = chosen[lo : lo + size]
-                block = np.empty((part.size, self.n))
-                self.fill(part, block)
-                total += b[part] @ block
+        for lo in range(0, chosen.size, size):
+            part = chosen[lo : lo + size]
+            block = np.empty((part.size, self.n))
+            self.fill(part, block)
+            total += b[part] @ block
         return total
 
     def whole(self, buffer: Buffer | None = None) -> np.ndarray:
         """All of K in float64; in the memory of ``buffer`` if it is given."""
         out = (buffer or Buffer()).matrix(self.n)
         size = self.rows_per_block()
-        with single_threaded_blas():
-            for lo in range(0, self.n, size):
-                self.fill(np.arange(lo, min(lo + size, self.n)), out[lo : lo + size])
+        for lo in range(0, self.n, size):
+            self.fill(np.arange(lo, min(lo + size, self.n)), out[lo : lo + size])
         return out
 
 
@@ -123,12 +130,29 @@ class KernelFunction:
     def values(self, X: Any, Z: Any, coefficients: np.ndarray) -> np.ndarray:
         """sum_j c_j k(x, z_j) for every row x, in blocks."""
         n = X.shape[0]
+        if not callable(self.name) and isinstance(X, np.ndarray):
+            if self.name == "rbf" and Z.shape[0]:
+                centre = Z.mean(axis=0)
+                X, Z = X - centre, Z - centre
+            with single_threaded_blas():
+                return self.combined(Z, X, squared_norms(Z), squared_norms(X), coefficients)
         size = max(1, _BLOCK // max(Z.shape[0], 1))
         if callable(self.name):
             size = max(n, 1)  # a user's function is called only once
         out = np.empty(n)
         for lo in range(0, n, size):
             out[lo : lo + size] = self.between(X[lo : lo + size], Z) @ coefficients
+        return out
+
+    def combined(self, Z: Any, X: Any, own: np.ndarray, other: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        """sum_j c_j k(x, z_j) for every row x of a dense X, from the rows z_j and the squared norms of both."""
+        from uneven.solvers.compiled import gram_blocks
+
+        out = np.empty(X.shape[0])
+        in_threads(
+            lambda k, lo, hi: gram_blocks.times(Z, X, *self.numbers, own, other, coefficients, lo, hi, out),
+            row_ranges(out.size, _work(Z.shape[0] * X.shape[0], X.shape[1])),
+        )
         return out
 
 
@@ -141,20 +165,46 @@ class Computed(Gram):
         self.X = X - X.mean(axis=0) if kernel.name == "rbf" and isinstance(X, np.ndarray) else X
         self.n = X.shape[0]
         self.norms = squared_norms(self.X)
+        self.semidefinite = kernel.name in ("linear", "rbf") or (kernel.name == "poly" and kernel.offset >= 0)
+        # An inner product of d numbers is off by at most d units of |x| |z|; then comes the kernel at it.
+        terms = 2.0**-53 * 2 * (X.shape[1] + 4)
+        if kernel.name == "rbf":
+            self.rounding = 2.0**-49 + 4 * terms * kernel.width * float(self.norms.max())
+        else:
+            self.rounding = terms * (max(1.0, kernel.degree) if kernel.name == "poly" else 1.0)
 
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
         rows, own = self.X[chosen], self.norms[chosen]
-
         if not isinstance(self.X, np.ndarray):
             self.kernel.apply(_products(rows, self.X), own, self.norms, out)
             return
         from uneven.solvers.compiled import gram_blocks
 
-        # An exponential costs about as much as reading ten numbers.
         in_threads(
             lambda k, lo, hi: gram_blocks.fill(rows, self.X, *self.kernel.numbers, own, self.norms, lo, hi, out),
-            row_ranges(self.n, chosen.size * self.n * (10 + self.X.shape[1]) // 20),
+            row_ranges(self.n, _work(chosen.size * self.n, self.X.shape[1])),
         )
+
+    def whole(self, buffer: Buffer | None = None) -> np.ndarray:
+        if not isinstance(self.X, np.ndarray):
+            return super().whole(buffer)
+        from uneven.solvers.compiled import gram_blocks
+
+        out = (buffer or Buffer()).matrix(self.n)
+        count = len(row_ranges(self.n, _work(self.n**2 // 2, self.X.shape[1])))
+        # Ranges of rows with equally many entries up to the diagonal.
+        ends = [round(self.n * math.sqrt(k / count)) for k in range(count + 1)]
+        in_threads(
+            lambda k, lo, hi: gram_blocks.whole(self.X, *self.kernel.numbers, self.norms, lo, hi, out),
+            list(itertools.pairwise(ends)),
+        )
+        return out
+
+    def times(self, b: np.ndarray) -> np.ndarray:
+        if not isinstance(self.X, np.ndarray):
+            return super().times(b)
+        chosen = np.flatnonzero(b)
+        return self.kernel.combined(self.X[chosen], self.X, self.norms[chosen], self.norms, b[chosen])
 
     def diagonal(self) -> np.ndarray:
         if self.kernel.name == "rbf":
@@ -162,6 +212,11 @@ class Computed(Gram):
         out = self.norms.reshape(1, -1).copy()
         self.kernel.apply(out, self.norms[:1], self.norms, out)
         return out[0]
+
+
+def _work(entries: int, columns: int) -> int:
+    """Numbers that could be read in the time of computing entries of K; an exponential costs about as much as ten."""
+    return entries * (10 + columns) // 20
 
 
 def gram(kernel: KernelFunction, X: Any) -> Gram:

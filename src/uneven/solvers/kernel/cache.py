@@ -1,0 +1,64 @@
+"""A cache of rows of K."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uneven.solvers.kernel.gram import Gram, Stored
+from uneven.solvers.threads import in_threads, row_ranges
+
+#: Up to this many rows, computing all of K at once is faster than computing its rows one by one.
+_FEW_ROWS = 2000
+
+
+class RowCache:
+    """Some rows of K; a new row replaces the least recently used one."""
+
+    def __init__(self, gram: Gram, megabytes: float) -> None:
+        self.gram = gram
+        n = gram.n
+        self.slot = np.full(n, -1, dtype=np.int64)
+        whole_fits = 8 * n * n <= megabytes * 2**20
+        if isinstance(gram, Stored) or (whole_fits and n <= _FEW_ROWS):
+            self.rows = gram.whole()
+            self.slot = np.arange(n)
+        else:
+            # If not all rows fit, store them in float32: twice as many fit.
+            dtype = np.float64 if whole_fits else np.float32
+            count = min(n, max(2, int(megabytes * 2**20 / (np.dtype(dtype).itemsize * n))))
+            self.rows = np.empty((count, n), dtype=dtype)
+        self.used = np.full(len(self.rows), -1, dtype=np.int64)
+        self.owner = np.full(len(self.rows), -1, dtype=np.int64)
+        self.filled = 0
+
+    @property
+    def rough(self) -> bool:
+        """Whether rows are stored in float32."""
+        return self.rows.dtype == np.float32
+
+    def times(self, b: np.ndarray) -> np.ndarray:
+        """K b in double precision, from the rows that are stored if possible."""
+        chosen = np.flatnonzero(b)
+        if self.rough or (self.slot[chosen] < 0).any():
+            return self.gram.times(b)
+        from uneven.solvers.compiled import gram_blocks
+
+        slots, coefficients, total = self.slot[chosen], b[chosen], np.zeros(b.size)
+        in_threads(
+            lambda k, lo, hi: gram_blocks.add_rows(self.rows[:, lo:hi], slots, coefficients, total[lo:hi]),
+            row_ranges(b.size, b.size * chosen.size // 2),
+        )
+        return total
+
+    def fetch(self, wanted: int, clock: int) -> None:
+        """Compute a row. The row that the next step needs as well is marked as used later, so it stays."""
+        if self.filled < len(self.rows):
+            here = self.filled
+            self.filled += 1
+        else:
+            here = int(self.used.argmin())
+            self.slot[self.owner[here]] = -1
+        self.gram.fill(np.array([wanted]), self.rows[here : here + 1])
+        self.slot[wanted] = here
+        self.owner[here] = wanted
+        self.used[here] = clock + 1
