@@ -62,3 +62,16 @@ class RowCache:
         self.slot[wanted] = here
         self.owner[here] = wanted
         self.used[here] = clock + 1
+
+    def among(self, chosen: np.ndarray) -> np.ndarray:
+        """K of the chosen rows with each other, in double precision."""
+        if not self.rough and (self.slot[chosen] >= 0).all():
+            return np.asarray(self.rows[np.ix_(self.slot[chosen], chosen)])
+        out = np.empty((chosen.size, chosen.size))
+        size = self.gram.rows_per_block()
+        for lo in range(0, chosen.size, size):
+            part = chosen[lo : lo + size]
+            block = np.empty((part.size, self.gram.n))
+            self.gram.fill(part, block)
+            out[lo : lo + size] = block[:, chosen]
+        return out

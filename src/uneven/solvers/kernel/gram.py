@@ -168,10 +168,13 @@ class Computed(Gram):
         self.semidefinite = kernel.name in ("linear", "rbf") or (kernel.name == "poly" and kernel.offset >= 0)
         # An inner product of d numbers is off by at most d units of |x| |z|; then comes the kernel at it.
         terms = 2.0**-53 * 2 * (X.shape[1] + 4)
-        if kernel.name == "rbf":
-            self.rounding = 2.0**-49 + 4 * terms * kernel.width * float(self.norms.max())
-        else:
-            self.rounding = terms * (max(1.0, kernel.degree) if kernel.name == "poly" else 1.0)
+        if kernel.name == "poly":
+            terms *= max(1.0, kernel.degree)
+        elif kernel.name == "rbf" and isinstance(X, np.ndarray):
+            terms *= 32  # compiled/gram_blocks.py: a distance is off by at most 32 d units of itself
+        elif kernel.name == "rbf":
+            terms *= 1.0 + 4 * kernel.width * float(self.norms.max())
+        self.rounding = terms
 
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
         rows, own = self.X[chosen], self.norms[chosen]

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from uneven.solvers.kernel import face
 from uneven.solvers.kernel.cache import RowCache
 from uneven.solvers.kernel.solution import Dual, KernelSolution, solution_from
 from uneven.solvers.progress import Progress, silent
@@ -62,13 +63,14 @@ def _solve(
     low, high, diagonal = dual.low, dual.high, dual.diagonal
     b = np.zeros(dual.gram.n) if start is None else start.copy()
     g = dual.margins - cache.times(b) if b.any() else dual.margins.astype(np.float64)
-    up = np.where(b < high, 0.0, -smo_steps.BAR).astype(np.float32)
-    down = np.where(b > low, 0.0, smo_steps.BAR).astype(np.float32)
     aim = tol * (_ROUGH_AIM if cache.rough else _AIM)
+    patience = min(1000 + 5 * b.size, _STEPS)
     clock, exact_at, semidefinite = 0, 0, True
     reached, best = -math.inf, math.inf
     while True:
-        until = min(clock + _STEPS, max_iter) if max_iter >= 0 else clock + _STEPS
+        up = np.where(b < high, 0.0, -smo_steps.BAR).astype(np.float32)
+        down = np.where(b > low, 0.0, smo_steps.BAR).astype(np.float32)
+        until = min(clock + patience, max_iter) if max_iter >= 0 else clock + patience
         event = smo_steps.WANTS_ROW
         while event == smo_steps.WANTS_ROW:
             event, missing, clock, most, least, bent = smo_steps.iterate(
@@ -79,6 +81,7 @@ def _solve(
                 cache.fetch(missing, clock)
         if event == smo_steps.PAUSED and clock != max_iter:
             progress(f"step {clock}: violation {most - least:.2g}, aim {aim:.2g}")
+            b, g = _climbed(dual, cache, b, g)
             before, reached = reached, 0.5 * float(b @ (dual.margins + g))
             if reached > before + _ROUNDING * float(np.abs(b) @ np.abs(dual.margins)):
                 continue
@@ -95,6 +98,20 @@ def _solve(
         if good or clock == max_iter or not found.distance < 0.5 * best:
             return replace(found, converged=good)
         best = found.distance
+
+
+def _climbed(dual: Dual, cache: RowCache, b: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients after Newton steps in the free ones, if those help, and the exact gradient."""
+    free = np.flatnonzero((b > dual.low) & (b < dual.high))
+    exact = dual.margins - cache.times(b)
+    if not 2 <= free.size <= face.MOST_FREE:
+        return b, exact
+    moved = b.copy()
+    moved[free] = face.climb(cache.among(free), exact[free], b[free], dual.low[free], dual.high[free])
+    gradient = dual.margins - cache.times(moved)
+    # With the gradients before and after, the difference of a quadratic function keeps its digits.
+    rises = float((moved - b) @ (exact + gradient)) > 0
+    return (moved, gradient) if rises else (b, exact)
 
 
 def _tighter(found: KernelSolution, gap: float) -> float:
