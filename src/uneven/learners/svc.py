@@ -26,6 +26,8 @@ SOLVERS = ("smo", "libsvm")
 _MOST = 1e150
 #: Up to this many rows, computing all of K in reused memory is faster than computing the rows that one fit needs.
 _FEW_ROWS = 4000
+#: Numbers that differ by no more than this, relatively, count as equal.
+_SAME = 1e-14
 
 
 class UnevenSVC(UnevenClassifier):
@@ -351,12 +353,14 @@ def fits_along_c(
 
 
 def _variance(X: Any, weight: np.ndarray) -> float:
-    """Variance of all numbers of X, where each row counts as often as its weight says."""
+    """Variance of all numbers of X, where each row counts as often as its weight says; 0 if only rounding varies."""
     if isinstance(X, np.ndarray) and not weight.size:
-        return float(X.var())
-    share = weight / weight.sum() if weight.size else np.full(X.shape[0], 1 / X.shape[0])
-    if isinstance(X, np.ndarray):
-        mean = float(share @ X.mean(axis=1))
-        return float(share @ np.square(X - mean).mean(axis=1))
-    mean = float(share @ np.asarray(X.mean(axis=1)).ravel())
-    return float(share @ np.asarray(X.multiply(X).mean(axis=1)).ravel()) - mean**2
+        mean, spread = float(X.mean()), float(X.var())
+    else:
+        share = weight / weight.sum() if weight.size else np.full(X.shape[0], 1 / X.shape[0])
+        mean = float(share @ np.asarray(X.mean(axis=1)).ravel())
+        if isinstance(X, np.ndarray):
+            spread = float(share @ np.square(X - mean).mean(axis=1))
+        else:
+            spread = float(share @ np.asarray(X.multiply(X).mean(axis=1)).ravel()) - mean**2
+    return spread if spread > (_SAME * mean) ** 2 else 0.0

@@ -27,10 +27,8 @@ _CHUNK = 64
 BAR = 1e30
 #: Least curvature along a pair for the choice of a pair, relative to the largest K_ii.
 _TAU = np.float32(1e-12)
-#: Least curvature for a step, relative to K_ii + K_jj: what rounding leaves of a curvature of 0.
-_ROUNDING = 2.0**-50
 #: A curvature below minus this, relative to K_ii + K_jj, is no rounding: K is not positive semidefinite.
-_BENT = 1e-10
+_BENT, _BENT_32 = 1e-10, 1e-5
 
 DONE, WANTS_ROW, PAUSED, STUCK = 0, 1, 2, 3
 
@@ -171,10 +169,11 @@ def iterate(
         clock += 1
         used[here] = clock
         used[there] = clock
-        both = diagonal[i] + diagonal[j]
-        curvature = both - 2.0 * np.float64(rows[here, j])
-        bent = bent or curvature < -_BENT * both
-        curvature = max(curvature, _ROUNDING * both)
+        # How fast g_i - g_j falls, by the very numbers that will change it: so the step is exact for the stored K.
+        curvature = (np.float64(rows[here, i]) - np.float64(rows[there, i])) + (
+            np.float64(rows[there, j]) - np.float64(rows[here, j])
+        )
+        bent = bent or curvature < -(_BENT if rows.itemsize == 8 else _BENT_32) * (diagonal[i] + diagonal[j])
         room_up, room_down = high[i] - b[i], b[j] - low[j]
         step, slope = min(room_up, room_down), g[i] - g[j]
         if curvature * step > slope:

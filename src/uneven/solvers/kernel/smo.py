@@ -29,6 +29,8 @@ _STEPS = 20_000
 _AIM, _ROUGH_AIM = 0.999, 0.9
 #: Relative change of a sum of doubles that rounding could have made.
 _ROUNDING = 2.0**-50
+#: If the steps between two updates gain less than this share of the gap, there is no hope to close it.
+_HOPELESS = 1e-6
 
 
 def solve(
@@ -66,7 +68,8 @@ def _solve(
     aim = tol * (_ROUGH_AIM if cache.rough else _AIM)
     patience = min(1000 + 5 * b.size, _STEPS)
     clock, exact_at, semidefinite = 0, 0, True
-    reached, best = -math.inf, math.inf
+    reached, last = -math.inf, math.inf
+    best: KernelSolution | None = None
     while True:
         up = np.where(b < high, 0.0, -smo_steps.BAR).astype(np.float32)
         down = np.where(b > low, 0.0, smo_steps.BAR).astype(np.float32)
@@ -82,22 +85,34 @@ def _solve(
         if event == smo_steps.PAUSED and clock != max_iter:
             progress(f"step {clock}: violation {most - least:.2g}, aim {aim:.2g}")
             b, g = _climbed(dual, cache, b, g)
+            exact_at = clock
+        found = solution_from(dual, b, g, semidefinite=semidefinite, iterations=clock)
+        if event == smo_steps.PAUSED and clock != max_iter:
+            best = _better(best, found)
             before, reached = reached, 0.5 * float(b @ (dual.margins + g))
-            if reached > before + _ROUNDING * float(np.abs(b) @ np.abs(dual.margins)):
+            blur = _ROUNDING * float(np.abs(b) @ np.abs(dual.margins))
+            if reached - before > blur + (_HOPELESS * found.duality_gap if found.bounded else 0.0):
                 continue
             event = smo_steps.STUCK
-        found = solution_from(dual, b, g, semidefinite=semidefinite, iterations=clock)
-        if event == smo_steps.DONE and not found.within(gap) and aim > tol * _ROUNDING:
+        closable = found.duality_gap - found.rounding > found.rounding
+        if event == smo_steps.DONE and not found.within(gap) and closable and aim > tol * _ROUNDING:
             aim *= _tighter(found, gap)
             continue
         # The gradient was kept up to date by steps. From here on only the exact one counts.
         if clock > exact_at:
             g, exact_at = dual.margins - cache.times(b), clock
             found = solution_from(dual, b, g, semidefinite=semidefinite, iterations=clock)
-        good = found.violation <= tol and found.within(gap)
-        if good or clock == max_iter or not found.distance < 0.5 * best:
-            return replace(found, converged=good)
-        best = found.distance
+        if found.violation <= tol and found.within(gap):
+            return replace(found, converged=True)
+        best = _better(best, found)
+        if clock == max_iter or not found.distance < 0.5 * last:
+            return replace(best, iterations=clock)
+        last = found.distance
+
+
+def _better(best: KernelSolution | None, found: KernelSolution) -> KernelSolution:
+    """The one closer to optimality, with coefficients that further steps do not change."""
+    return best if best is not None and best.distance <= found.distance else replace(found, b=found.b.copy())
 
 
 def _climbed(dual: Dual, cache: RowCache, b: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

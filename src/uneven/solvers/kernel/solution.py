@@ -68,6 +68,8 @@ class KernelSolution:
         The primal objective.
     duality_gap : float
         Upper bound of the primal objective minus the optimum; infinite if K is not positive semidefinite.
+    rounding : float
+        The part of the gap that allows for rounding errors; the rest can be closed by more steps.
     violation : float
         Violation of optimality by the worst pair, in units of the score.
     converged : bool
@@ -79,18 +81,24 @@ class KernelSolution:
     intercept: float
     value: float
     duality_gap: float
+    rounding: float
     violation: float
     converged: bool
     iterations: int
 
+    @property
+    def bounded(self) -> bool:
+        """Whether there is a bound at all."""
+        return math.isfinite(self.duality_gap)
+
     def within(self, tol: float) -> bool:
         """Whether the objective is proved to exceed its optimum by at most tol times the optimum, if that is possible."""
-        return math.isinf(self.duality_gap) or self.duality_gap <= tol * (self.value - self.duality_gap)
+        return not self.bounded or self.duality_gap <= tol * (self.value - self.duality_gap)
 
     @property
     def distance(self) -> float:
         """How far the solution is from optimality: the gap, or the violation if there is no bound."""
-        return self.violation if math.isinf(self.duality_gap) else self.duality_gap
+        return self.duality_gap if self.bounded else self.violation
 
 
 def best_intercept(dual: Dual, g: np.ndarray) -> float:
@@ -128,11 +136,15 @@ def solution_from(
     quadratic = float(b @ (dual.margins - g))
     losses = dual.upper * np.maximum(short, 0.0)
     value = 0.5 * max(quadratic, 0.0) + float(losses.sum())
+    gap = rounding = math.inf
+    if semidefinite:
+        gap, rounding = _safe_gap(dual, b, size, g, short, intercept, quadratic, value)
     return KernelSolution(
         b=b,
         intercept=intercept,
         value=value,
-        duality_gap=_safe_gap(dual, b, size, g, short, intercept, quadratic, value) if semidefinite else math.inf,
+        duality_gap=gap,
+        rounding=rounding,
         violation=max(most - least, 0.0),
         converged=False,
         iterations=iterations,
@@ -148,8 +160,8 @@ def _safe_gap(
     intercept: float,
     quadratic: float,
     value: float,
-) -> float:
-    """An upper bound of the objective minus the optimum, of the true numbers and of the computed ones."""
+) -> tuple[float, float]:
+    """An upper bound of the objective minus the optimum, and how much of it is for rounding."""
     count = int(np.count_nonzero(b))
     weight = float(size @ dual.lengths)
     # |K_ij| is at most the product of the lengths. A sum of n products is off by at most n units of its largest size.
@@ -157,8 +169,10 @@ def _safe_gap(
     errors += 4 * _UNIT * (np.abs(g) + abs(intercept))
     blur = float(size @ errors)
     if not dual.gram.semidefinite or quadratic < -blur:
-        return math.inf
-    terms = np.maximum((dual.upper - size) * (short + errors), size * (errors - short))
+        return math.inf, math.inf
+    rest = dual.upper - size
+    plain = float(np.maximum(rest * short, -size * short).sum())
+    terms = np.maximum(rest * (short + errors), size * (errors - short))
     # The coefficients sum to 0 but for rounding. An optimal intercept is between two of the numbers q - K b.
     imbalance = abs(math.fsum(b)) * (
         abs(intercept) + float(np.abs(dual.margins).max()) + math.sqrt(2 * value) * float(dual.lengths.max())
@@ -167,4 +181,5 @@ def _safe_gap(
     sums = 4 * _UNIT * b.size
     near = short > -errors
     blur += float(dual.upper[near] @ errors[near]) + sums * (value + weight * math.sqrt(max(quadratic, 0.0)))
-    return (float(terms.sum()) + imbalance) * (1 + sums) + blur
+    gap = (float(terms.sum()) + imbalance) * (1 + sums) + blur
+    return gap, gap - plain
