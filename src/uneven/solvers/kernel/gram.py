@@ -170,10 +170,11 @@ class Computed(Gram):
         terms = 2.0**-53 * 2 * (X.shape[1] + 4)
         if kernel.name == "poly":
             terms *= max(1.0, kernel.degree)
-        elif kernel.name == "rbf" and isinstance(X, np.ndarray):
-            terms *= 32  # compiled/gram_blocks.py: a distance is off by at most 32 d units of itself
         elif kernel.name == "rbf":
             terms *= 1.0 + 4 * kernel.width * float(self.norms.max())
+            if isinstance(X, np.ndarray):
+                # A small distance is computed from differences, so it is off by at most 32 d units of itself.
+                terms = min(terms, 2.0**-53 * 64 * (X.shape[1] + 4))
         self.rounding = terms
 
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
