@@ -19,7 +19,8 @@ class RowCache:
         n = gram.n
         self.slot = np.full(n, -1, dtype=np.int64)
         whole_fits = 8 * n * n <= megabytes * 2**20
-        if isinstance(gram, Stored) or (whole_fits and n <= _FEW_ROWS):
+        self.complete = isinstance(gram, Stored) or (whole_fits and n <= _FEW_ROWS)
+        if self.complete:
             self.rows = gram.whole()
             self.slot = np.arange(n)
         else:

@@ -84,8 +84,10 @@ def _solve(
                 cache.fetch(missing, clock)
         if event == smo_steps.PAUSED and clock != max_iter:
             progress(f"step {clock}: violation {most - least:.2g}, aim {aim:.2g}")
-            b, g = _climbed(dual, cache, b, g)
+            b, g = _climbed(dual, cache, b)
             exact_at = clock
+        elif cache.complete and clock > exact_at:
+            g, exact_at = dual.margins - cache.times(b), clock
         found = solution_from(dual, b, g, semidefinite=semidefinite, iterations=clock)
         if event == smo_steps.PAUSED and clock != max_iter:
             best = _better(best, found)
@@ -115,7 +117,7 @@ def _better(best: KernelSolution | None, found: KernelSolution) -> KernelSolutio
     return best if best is not None and best.distance <= found.distance else replace(found, b=found.b.copy())
 
 
-def _climbed(dual: Dual, cache: RowCache, b: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _climbed(dual: Dual, cache: RowCache, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients after Newton steps in the free ones, if those help, and the exact gradient."""
     free = np.flatnonzero((b > dual.low) & (b < dual.high))
     exact = dual.margins - cache.times(b)
