@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import uneven
 from uneven.errors import CostError, LossError, ParameterError
 from uneven.solvers.kernel.gram import KERNELS, KernelFunction, gram
-from uneven.solvers.kernel.smo import Dual
+from uneven.solvers.kernel.solution import Dual
 
 GAMMAS = [0.25, 1, 4]
 

@@ -194,7 +194,17 @@ def fill(
             products = np.dot(rows[top:bottom], X[start:end].T)
             mine, theirs = own[top:bottom], other[start:end]
             _block(
-                products, rows[top:bottom], X[start:end], kind, width, offset, degree, mine, theirs, start, out[top:bottom]
+                products,
+                rows[top:bottom],
+                X[start:end],
+                kind,
+                width,
+                offset,
+                degree,
+                mine,
+                theirs,
+                start,
+                out[top:bottom],
             )
 
 

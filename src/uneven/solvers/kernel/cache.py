@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uneven.solvers.kernel.gram import Gram, Stored
-from uneven.solvers.threads import in_threads, row_ranges
+from uneven.solvers.kernel.gram import Gram, Stored, combined_rows
 
 #: Up to this many rows, computing all of K at once is faster than computing its rows one by one.
 _FEW_ROWS = 2000
@@ -42,14 +41,7 @@ class RowCache:
         chosen = np.flatnonzero(b)
         if self.rough or (self.slot[chosen] < 0).any():
             return self.gram.times(b)
-        from uneven.solvers.compiled import gram_blocks
-
-        slots, coefficients, total = self.slot[chosen], b[chosen], np.zeros(b.size)
-        in_threads(
-            lambda k, lo, hi: gram_blocks.add_rows(self.rows[:, lo:hi], slots, coefficients, total[lo:hi]),
-            row_ranges(b.size, b.size * chosen.size // 2),
-        )
-        return total
+        return combined_rows(self.rows, self.slot[chosen], b[chosen])
 
     def fetch(self, wanted: int, clock: int) -> None:
         """Compute a row. The row that the next step needs as well is marked as used later, so it stays."""

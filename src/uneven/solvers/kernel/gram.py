@@ -45,6 +45,8 @@ class Gram(ABC):
     rounding: float = 0.0
     #: Whether K is positive semidefinite as far as is known.
     semidefinite: bool = True
+    #: Norm of the point that was subtracted from all rows; it matters if the coefficients do not sum to 0 exactly.
+    centre: float = 0.0
 
     @abstractmethod
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
@@ -59,6 +61,8 @@ class Gram(ABC):
 
     def times(self, b: np.ndarray) -> np.ndarray:
         """K b, from the rows where b is not 0."""
+        from uneven.solvers.compiled import gram_blocks
+
         total = np.zeros(self.n)
         chosen = np.flatnonzero(b)
         size = self.rows_per_block()
@@ -66,8 +70,12 @@ class Gram(ABC):
             part = chosen[lo : lo + size]
             block = np.empty((part.size, self.n))
             self.fill(part, block)
-            total += b[part] @ block
+            gram_blocks.add_rows(block, np.arange(part.size), b[part], total)
         return total
+
+    def shift(self, b: np.ndarray) -> float:
+        """What to add to the intercept: scores K b of this matrix may differ by a constant from those of the kernel."""
+        return 0.0
 
     def whole(self, buffer: Buffer | None = None) -> np.ndarray:
         """All of K in float64; in the memory of ``buffer`` if it is given."""
@@ -79,11 +87,14 @@ class Gram(ABC):
 
 
 class Stored(Gram):
-    """K as it was given, or computed before."""
+    """K as it was given, or computed before as the K of ``like``."""
 
-    def __init__(self, K: np.ndarray) -> None:
-        self.K = K
+    def __init__(self, K: np.ndarray, like: Gram | None = None) -> None:
+        self.K = np.ascontiguousarray(K, dtype=np.float64)
         self.n = K.shape[0]
+        self.like = like
+        if like is not None:
+            self.rounding, self.semidefinite, self.centre = like.rounding, like.semidefinite, like.centre
 
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
         out[...] = self.K[chosen]
@@ -92,10 +103,14 @@ class Stored(Gram):
         return np.ascontiguousarray(np.diagonal(self.K), dtype=np.float64)
 
     def times(self, b: np.ndarray) -> np.ndarray:
-        return np.asarray(self.K @ b)
+        chosen = np.flatnonzero(b)
+        return combined_rows(self.K, chosen, b[chosen])
 
     def whole(self, buffer: Buffer | None = None) -> np.ndarray:
-        return np.ascontiguousarray(self.K, dtype=np.float64)
+        return self.K
+
+    def shift(self, b: np.ndarray) -> float:
+        return 0.0 if self.like is None else self.like.shift(b)
 
 
 @dataclass(frozen=True)
@@ -130,7 +145,7 @@ class KernelFunction:
     def values(self, X: Any, Z: Any, coefficients: np.ndarray) -> np.ndarray:
         """sum_j c_j k(x, z_j) for every row x, in blocks."""
         n = X.shape[0]
-        if not callable(self.name) and isinstance(X, np.ndarray):
+        if not callable(self.name) and isinstance(X, np.ndarray) and isinstance(Z, np.ndarray):
             if self.name == "rbf" and Z.shape[0]:
                 centre = Z.mean(axis=0)
                 X, Z = X - centre, Z - centre
@@ -161,19 +176,23 @@ class Computed(Gram):
 
     def __init__(self, kernel: KernelFunction, X: Any) -> None:
         self.kernel = kernel
-        # A Gaussian depends on differences only. Centring makes squared norms small, so less is lost by rounding.
-        self.X = X - X.mean(axis=0) if kernel.name == "rbf" and isinstance(X, np.ndarray) else X
+        # A Gaussian depends on differences only. With the linear kernel and coefficients that sum to 0, centring
+        # changes all scores by one constant. It makes norms small, so less is lost by rounding.
+        self.mean = X.mean(axis=0) if kernel.name in ("linear", "rbf") and isinstance(X, np.ndarray) else None
+        self.X = X if self.mean is None else X - self.mean
+        if kernel.name == "linear" and self.mean is not None:
+            self.centre = float(np.linalg.norm(self.mean))
         self.n = X.shape[0]
         self.norms = squared_norms(self.X)
         self.semidefinite = kernel.name in ("linear", "rbf") or (kernel.name == "poly" and kernel.offset >= 0)
         # An inner product of d numbers is off by at most d units of |x| |z|; then comes the kernel at it.
-        terms = 2.0**-53 * 2 * (X.shape[1] + 4)
+        terms = 2.0**-53 * (X.shape[1] + 4)
         if kernel.name == "poly":
             terms *= max(1.0, kernel.degree)
         elif kernel.name == "rbf":
             terms *= 1.0 + 4 * kernel.width * float(self.norms.max())
             if isinstance(X, np.ndarray):
-                # A small distance is computed from differences, so it is off by at most 32 d units of itself.
+                # A small distance is computed from differences, so it is off by at most 64 d units of itself.
                 terms = min(terms, 2.0**-53 * 64 * (X.shape[1] + 4))
         self.rounding = terms
 
@@ -210,12 +229,30 @@ class Computed(Gram):
         chosen = np.flatnonzero(b)
         return self.kernel.combined(self.X[chosen], self.X, self.norms[chosen], self.norms, b[chosen])
 
+    def shift(self, b: np.ndarray) -> float:
+        if self.kernel.name != "linear" or self.mean is None:
+            return 0.0
+        chosen = np.flatnonzero(b)
+        return -float(self.mean @ (b[chosen] @ self.X[chosen]))
+
     def diagonal(self) -> np.ndarray:
         if self.kernel.name == "rbf":
             return np.ones(self.n)
         out = self.norms.reshape(1, -1).copy()
         self.kernel.apply(out, self.norms[:1], self.norms, out)
         return out[0]
+
+
+def combined_rows(rows: np.ndarray, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """The sum of the chosen rows of a matrix, each times its coefficient."""
+    from uneven.solvers.compiled import gram_blocks
+
+    total = np.zeros(rows.shape[1])
+    in_threads(
+        lambda k, lo, hi: gram_blocks.add_rows(rows[:, lo:hi], chosen, coefficients, total[lo:hi]),
+        row_ranges(total.size, total.size * chosen.size // 2),
+    )
+    return total
 
 
 def _work(entries: int, columns: int) -> int:

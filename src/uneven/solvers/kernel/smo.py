@@ -1,8 +1,8 @@
 """Sequential minimal optimisation of the kernel SVM with an uneven hinge.
 
 The problem is that of :mod:`uneven.solvers.kernel.solution`. The compiled steps are in
-:mod:`uneven.solvers.compiled.smo_steps`; this file holds the loop around them. Rows are never left out (no "shrinking"):
-passes over all rows use vector registers, passes over scattered rows could not.
+:mod:`uneven.solvers.compiled.smo_steps`; this file holds the loop around them. Rows are never left out (no
+"shrinking"): passes over all rows use vector registers, passes over scattered rows could not.
 
 A step moves the pair of coefficients that violates optimality most. A small violation alone says nothing about the
 objective: the gap is about the violation times the upper bounds. So the duality gap decides when to stop, and the steps

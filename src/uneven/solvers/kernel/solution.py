@@ -10,8 +10,7 @@ minus the second is
 
 .. math:: \sum_i \left[ u_i (s_i)_+ - |b_i| s_i \right] - b_0 \textstyle\sum_i b_i ,
 
-a sum of nonnegative terms, each 0 where optimality holds. So nothing cancels, and the gap keeps its digits however small
-it is.
+a sum of nonnegative terms, each 0 where optimality holds. So nothing cancels, and the gap keeps its digits.
 """
 
 from __future__ import annotations
@@ -48,6 +47,11 @@ class Dual:
     @cached_property
     def diagonal(self) -> np.ndarray:
         return self.gram.diagonal()
+
+    @cached_property
+    def value_at_zero(self) -> float:
+        """The primal objective of the best constant score."""
+        return float(min(self.high.sum(), -self.low.sum()) * (self.margins.max() - self.margins.min()))
 
     @cached_property
     def lengths(self) -> np.ndarray:
@@ -92,13 +96,26 @@ class KernelSolution:
         return math.isfinite(self.duality_gap)
 
     def within(self, tol: float) -> bool:
-        """Whether the objective is proved to exceed its optimum by at most tol times the optimum, if that is possible."""
+        """Whether the objective is proved to be at most (1 + tol) times its optimum; true if there is no bound."""
         return not self.bounded or self.duality_gap <= tol * (self.value - self.duality_gap)
 
     @property
     def distance(self) -> float:
         """How far the solution is from optimality: the gap, or the violation if there is no bound."""
         return self.duality_gap if self.bounded else self.violation
+
+
+def checked(dual: Dual, found: KernelSolution, gap: float) -> KernelSolution:
+    """The solution, if it can be one: the last defence against an error in a solver."""
+    good = found.value >= 0 and found.duality_gap >= 0 and math.isfinite(found.intercept + float(np.abs(found.b).sum()))
+    if found.converged and found.bounded:
+        good = good and found.value <= (1 + 2 * min(gap, 1.0)) * dual.value_at_zero
+    if not good:
+        raise RuntimeError(
+            f"the solver of the kernel SVM failed: objective {found.value:g} with a gap of {found.duality_gap:g}, "
+            f"where a constant score has {dual.value_at_zero:g}; please report the data that did this"
+        )
+    return found
 
 
 def best_intercept(dual: Dual, g: np.ndarray) -> float:
@@ -164,22 +181,27 @@ def _safe_gap(
     """An upper bound of the objective minus the optimum, and how much of it is for rounding."""
     count = int(np.count_nonzero(b))
     weight = float(size @ dual.lengths)
-    # |K_ij| is at most the product of the lengths. A sum of n products is off by at most n units of its largest size.
-    errors = dual.lengths * (weight * ((count + 4) * _UNIT + dual.gram.rounding))
-    errors += 4 * _UNIT * (np.abs(g) + abs(intercept))
+    # |K_ij| is at most the product of the lengths. The sums are taken four rows at a time, so that each number is the
+    # result of n/4 + 6 roundings at most.
+    errors = dual.lengths * (weight * ((0.25 * count + 8) * _UNIT + dual.gram.rounding))
+    # The coefficients sum to 0 but for rounding; centred rows count on it.
+    excess = abs(math.fsum(b))
+    off = excess * dual.gram.centre
+    errors += 4 * _UNIT * (np.abs(g) + abs(intercept)) + off * dual.lengths
     blur = float(size @ errors)
     if not dual.gram.semidefinite or quadratic < -blur:
         return math.inf, math.inf
     rest = dual.upper - size
     plain = float(np.maximum(rest * short, -size * short).sum())
     terms = np.maximum(rest * (short + errors), size * (errors - short))
-    # The coefficients sum to 0 but for rounding. An optimal intercept is between two of the numbers q - K b.
-    imbalance = abs(math.fsum(b)) * (
+    # An optimal intercept is between two of the numbers q - K b.
+    imbalance = excess * (
         abs(intercept) + float(np.abs(dual.margins).max()) + math.sqrt(2 * value) * float(dual.lengths.max())
     )
     # What the objective itself may be off.
     sums = 4 * _UNIT * b.size
     near = short > -errors
-    blur += float(dual.upper[near] @ errors[near]) + sums * (value + weight * math.sqrt(max(quadratic, 0.0)))
+    length = math.sqrt(max(quadratic, 0.0))
+    blur += float(dual.upper[near] @ errors[near]) + sums * (value + weight * length) + off * (length + off)
     gap = (float(terms.sum()) + imbalance) * (1 + sums) + blur
     return gap, gap - plain
