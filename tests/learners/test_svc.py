@@ -37,7 +37,7 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 @parametrize_with_checks(
     [
         uneven.UnevenSVC(tol=1e-10),  # equality with repeated rows is checked to seven digits
-        uneven.UnevenSVC(tol=1e-10, kernel="linear", warm_start=True),
+        uneven.UnevenSVC(tol=1e-9, kernel="linear", warm_start=True),  # rows at 100: no proof to 1e-10
         uneven.UnevenSVC(tol=1e-10, solver="libsvm"),
     ]
 )

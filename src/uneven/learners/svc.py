@@ -19,7 +19,7 @@ from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.progress import progress
 from uneven.solvers.hinge_identity import HingeIdentity
 from uneven.solvers.kernel import libsvm, smo
-from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram
+from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram, weights
 from uneven.solvers.kernel.solution import Dual, KernelSolution, checked
 from uneven.solvers.threads import single_threaded_blas
 
@@ -237,8 +237,9 @@ class UnevenSVC(UnevenClassifier):
             proved = f"its objective is proved to be at most {relative:.2g} (relative) above the optimum, and "
         else:
             proved = "no lower bound of its optimum above 0 was found, and "
-        advice = "raise max_iter or tol, or standardise the columns of X"
-        if solution.bounded and solution.rounding > 0.5 * solution.duality_gap:
+        if 0 <= self.max_iter <= solution.iterations:
+            advice = "raise max_iter or tol, or standardise the columns of X"
+        else:
             advice = "rounding errors allow no better proof; standardise the columns of X, lower C, or raise tol"
         return (
             f"{type(self).__name__} did not reach tol={self.tol:g} in {solution.iterations} steps ({proved}a pair "
@@ -341,7 +342,7 @@ class UnevenSVC(UnevenClassifier):
         """Weights of the features, with the linear kernel."""
         if self.kernel != "linear":
             raise AttributeError("coef_ exists with kernel='linear' only; other kernels have support_ and dual_coef_")
-        return np.asarray(self.dual_coef_ @ self.support_vectors_)
+        return weights(self.support_vectors_, self.dual_coef_[0]).reshape(1, -1)
 
     def _score(self, X: Any) -> np.ndarray:
         coefficients = self.dual_coef_[0]

@@ -203,5 +203,7 @@ def _safe_gap(
     near = short > -errors
     length = math.sqrt(max(quadratic, 0.0))
     blur += float(dual.upper[near] @ errors[near]) + sums * (value + weight * length) + off * (length + off)
+    # The intercept for rows that were not centred is rounded as well.
+    blur += float(dual.upper.sum()) * dual.gram.centre * weight * ((count + 8) * _UNIT + dual.gram.rounding)
     gap = (float(terms.sum()) + imbalance) * (1 + sums) + blur
     return gap, gap - plain
