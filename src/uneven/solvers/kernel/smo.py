@@ -27,6 +27,8 @@ from uneven.solvers.threads import single_threaded_blas
 _STEPS = 20_000
 #: Steps aim at this share of tol, because the gradient they keep has more rounding errors than the one that decides.
 _AIM, _ROUGH_AIM = 0.999, 0.9
+#: A smaller tol needs rows in double precision.
+_FINE = 1e-4
 #: Relative change of a sum of doubles that rounding could have made.
 _ROUNDING = 2.0**-50
 #: If the steps between two updates gain less than this share of the gap, there is no hope to close it.
@@ -48,7 +50,8 @@ def solve(
     For a kernel that is not positive semidefinite only the violation counts.
     """
     with single_threaded_blas():
-        return _solve(dual, tol, gap, max_iter, RowCache(dual.gram, cache_size), start, progress)
+        cache = RowCache(dual.gram, cache_size, fine=min(tol, gap) < _FINE)
+        return _solve(dual, tol, gap, max_iter, cache, start, progress)
 
 
 def _solve(
