@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -21,17 +21,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven import _inputs
 from uneven._inputs import brief
-from uneven.calibration import analyze, calibrated_loss
-from uneven.calibration.analysis import Analysis
+from uneven.calibration.calibrated_losses import calibrated_loss
 from uneven.calibration.claim import NOT_CALIBRATED
-from uneven.calibration.implied_costs import costs_in_words, implied_alpha
-from uneven.calibration.verdict import verdict as verdict_on
 from uneven.costs import Cost
 from uneven.errors import CostError, LossError, ParameterError, UnevenError
 from uneven.learners.classes import Classes
 from uneven.learners.reading import read_features, read_labels, read_weights
 from uneven.losses import Loss
 from uneven.metrics.labels import positive_class, two_classes
+
+if TYPE_CHECKING:
+    from uneven.calibration.analysis import Analysis
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,9 @@ def _meant_alpha(loss: Loss, cost: Cost) -> Fraction:
 
 @lru_cache(maxsize=256)
 def _require_calibrated(loss: Loss, alpha: Fraction) -> None:
+    from uneven.calibration.implied_costs import costs_in_words, implied_alpha
+    from uneven.calibration.verdict import verdict as verdict_on
+
     verdict = verdict_on(loss, alpha)
     if verdict.status == NOT_CALIBRATED:
         implied = implied_alpha(loss)
@@ -98,6 +101,8 @@ def _require_calibrated(loss: Loss, alpha: Fraction) -> None:
 
 @lru_cache(maxsize=64)
 def _analysis(loss: Loss, alpha: Fraction) -> Analysis:
+    from uneven.calibration.analysis import analyze
+
     return analyze(loss, alpha=alpha)
 
 

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from uneven import _inputs
 from uneven._inputs import Exact, brief
-from uneven.calibration import calibrated_loss
+from uneven.calibration.calibrated_losses import calibrated_loss
 from uneven.costs import Cost
 from uneven.errors import ParameterError
 from uneven.learners.base import Problem
