@@ -305,8 +305,9 @@ def support(common: Any, t: Any, u: Any, lo: int, hi: int, slopes: Any, steepest
     """Write the weighted slopes in the score of lines that support the losses of the rows lo to hi into ``slopes``.
 
     The line of a row touches the smooth part of its loss at its score; at each kink it has the slope u. ``steepest``
-    gets the absolute slopes plus the jumps at kinks; without kinks it is not written. Returns the sums of the losses, of their heights above the lines
-    at the scores, of the latter, and of the absolute values of slope times score.
+    gets the absolute slopes plus the jumps at kinks; without kinks it is not written. Returns the sums of the losses,
+    of their heights above the lines at the scores, of the absolute slopes with the jumps, and of the absolute values of
+    slope times score.
     """
     phi, y, s, weights, scales, kinks, jumps, _, lines = common
     work = np.empty((5, MOST_ROWS))
