@@ -68,7 +68,12 @@ class Proof:
 
 
 def prove(
-    objective: Objective, theta: np.ndarray, multipliers: np.ndarray | None = None, *, wanted: float = 0.0
+    objective: Objective,
+    theta: np.ndarray,
+    multipliers: np.ndarray | None = None,
+    *,
+    wanted: float = 0.0,
+    value: float | None = None,
 ) -> Proof:
     """Bound the distance of a convex objective from its optimum, by two passes over X.
 
@@ -81,15 +86,17 @@ def prove(
         jump, a row left of it has none.
     wanted : float
         The gap that the caller needs; the intercept is placed accurately enough for it.
+    value : float, optional
+        The objective, if the caller knows it. It decides how accurately the intercept is placed, nothing else.
     """
     state = Lagrangian(objective, theta, 1.0)
     if multipliers is not None:
         state.u = multipliers.astype(np.float64)
     else:
         state.multipliers_from_scores()
-    value = state.value()
+    reach = 0.0
     if objective.fit_intercept:
-        reach = bound_of_intercept(objective, state.theta, value)
+        reach = bound_of_intercept(objective, state.theta, state.value() if value is None else value)
         state.balance(_INTERCEPT_SHARE * wanted / max(reach, 1e-300))
     sums = state.support()
     v, sizes = objective.design.transposed_product(sums.slopes)
@@ -100,7 +107,7 @@ def prove(
     # The value itself is rounded, and the lines touch the losses at rounded scores.
     gap = sums.above + 16 * _EPS * (abs(value) + sums.moment)
     gap += _gap_of_penalty(objective, w, v, error, sums.loss)
-    excess, inexact = _sum(sums.slopes, sums.size)
+    excess, inexact = _sum(sums.slopes, sums.size, _INTERCEPT_SHARE * wanted / max(reach, 1e-300))
     if objective.fit_intercept:
         stuck = abs(excess) + inexact
         gap = _with_intercept(objective, state.theta, value, gap, stuck)
@@ -120,12 +127,16 @@ def stationarity(objective: Objective, theta: np.ndarray) -> float:
     return _stationarity(objective, theta, v, sizes, float(slopes.sum()), float(np.abs(slopes).sum()))
 
 
-def _sum(numbers: np.ndarray, size: float) -> tuple[float, float]:
-    """Their sum, and how wrong it can be; ``size`` is the sum of their absolute values."""
-    if numbers.size <= _SUMMED_EXACTLY:
+def _sum(numbers: np.ndarray, size: float, enough: float) -> tuple[float, float]:
+    """Their sum, and how wrong it can be; ``size`` is the sum of their absolute values.
+
+    A few numbers are summed exactly, unless an error of ``enough`` does no harm.
+    """
+    error = (40 + math.log2(numbers.size)) * _EPS * size
+    if error > enough and numbers.size <= _SUMMED_EXACTLY:
         total = math.fsum(numbers.tolist())
         return total, _EPS * abs(total)
-    return float(numbers.sum()), (40 + math.log2(numbers.size)) * _EPS * size
+    return float(numbers.sum()), error
 
 
 def _with_intercept(objective: Objective, theta: np.ndarray, value: float, gap: float, stuck: float) -> float:
@@ -179,9 +190,10 @@ def bound_of_intercept(objective: Objective, theta: np.ndarray, value: float, di
         if not total > 0:
             continue
         limit = 1.001 * max(room, 0.0) / total + least
-        ends = np.sort(np.array(_margins_below(kernel, limit)) / objective.pair.scales[label])
+        scale = float(objective.pair.scales[label])
+        left, right = sorted(margin / scale for margin in _margins_below(kernel, limit))
         near, far = _scores_of_optimum(objective, theta[:-1], mean, room, distance)
-        lowest, highest = max(lowest, float(ends[0]) - far), min(highest, float(ends[1]) - near)
+        lowest, highest = max(lowest, left - far), min(highest, right - near)
     b = float(theta[-1])
     return max(abs(lowest - b), abs(highest - b)) if lowest <= highest else math.inf
 
@@ -191,7 +203,7 @@ def _scores_of_optimum(
 ) -> tuple[float, float]:
     """Bounds of the score of a row under optimal coefficients, without the intercept."""
     if objective.penalty > 0:
-        score, length = float(row @ w), float(np.linalg.norm(row))
+        score, length = float(row @ w), math.sqrt(float(row @ row))
         far = 1.001 * length * math.sqrt(2 * max(room, 0.0) / objective.penalty)
         near = 1.001 * length * distance + 1e-9 * abs(score)
         return max(-far, score - near), min(far, score + near)
@@ -224,12 +236,10 @@ def _stationarity(
     objective: Objective, theta: np.ndarray, v: np.ndarray, sizes: np.ndarray, excess: float, size: float
 ) -> float:
     w = theta[:-1]
-    gradient = v + objective.penalty * w + objective.l1 * np.sign(w)
-    terms = sizes + objective.penalty * np.abs(w) + objective.l1 * (w != 0)
+    gradient, terms = v + objective.penalty * w, sizes + objective.penalty * np.abs(w)
     if objective.l1 > 0:
-        zero = w == 0
-        gradient[zero] = np.maximum(np.abs(v[zero]) - objective.l1, 0.0)
-    if objective.fit_intercept:
-        gradient, terms = np.append(gradient, excess), np.append(terms, size)
-    used = terms > 0
-    return float((np.abs(gradient[used]) / terms[used]).max(initial=0.0))
+        gradient = np.where(w == 0, np.maximum(np.abs(v) - objective.l1, 0.0), gradient + objective.l1 * np.sign(w))
+        terms += objective.l1 * (w != 0)
+    shares = np.divide(np.abs(gradient), terms, out=np.zeros_like(terms), where=terms > 0)
+    intercept = abs(excess) / size if objective.fit_intercept and size > 0 else 0.0
+    return max(float(shares.max(initial=0.0)), intercept)

@@ -79,7 +79,7 @@ def proved(solve: Minimise, objective: Objective, theta: np.ndarray | None, sett
         solution = solve(objective, theta, replace(settings, tol=inner, max_iter=settings.max_iter - steps))
         steps += solution.iterations
         wanted = settings.tol * max(solution.value, objective.floor)
-        proof = prove(objective, solution.theta, solution.multipliers, wanted=wanted)
+        proof = prove(objective, solution.theta, solution.multipliers, wanted=wanted, value=solution.value)
         lower = max(lower, proof.value - proof.gap)
         if not proof.value <= solution.value:  # moving the intercept for the lines did not lower the objective
             proof = replace(proof, theta=solution.theta, value=solution.value)  # its gap is smaller, too

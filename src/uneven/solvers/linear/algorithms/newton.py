@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from uneven.solvers.compiled import newton_steps
+from uneven.solvers.linear.design import Dense
 from uneven.solvers.linear.line_search import evaluated, search
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric
 from uneven.solvers.linear.objective import Objective
@@ -15,6 +17,13 @@ _NAME = "newton"
 _MOST_COLUMNS = 20_000
 #: Rows times columns squared up to which Newton steps on all rows are the fastest.
 _FASTEST_WORK = 5e7
+#: The same, up to which one compiled function runs all steps on one thread; and its most numbers of X.
+_COMPILED_WORK, _COMPILED_NUMBERS = 2e7, 1 << 20
+_STATUS = {
+    newton_steps.REACHED: "reached the tolerance",
+    newton_steps.OUT_OF_STEPS: "stopped after {} Newton steps",
+    newton_steps.ROUNDING: "reached the limit of rounding",
+}
 
 
 def accepts(objective: Objective) -> str | None:
@@ -38,6 +47,8 @@ def preference(objective: Objective) -> int:
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
     """Minimise from theta (None: from 0) until the gap that the gradient promises is below tol times the value."""
+    if _is_small(objective):
+        return _in_one_call(objective, theta, settings)
     tol, max_iter = settings.tol, settings.max_iter
     now = evaluated(objective.value_and_gradient, np.zeros(objective.size) if theta is None else theta)
     passes, reached, status = 1.0, False, f"stopped after {max_iter} Newton steps"
@@ -64,6 +75,35 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         status=status,
         iterations=iteration,
         stats={"passes": passes},
+    )
+
+
+def _is_small(objective: Objective) -> bool:
+    """Whether calls from Python would cost more than the arithmetic."""
+    design = objective.design
+    few = design.numbers <= _COMPILED_NUMBERS and design.n * objective.size**2 <= _COMPILED_WORK
+    return few and isinstance(design, Dense) and objective.penalty > 0 and objective.l1 == 0
+
+
+def _in_one_call(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
+    """All steps in one compiled function."""
+    found = np.zeros(objective.size) if theta is None else theta.copy()
+    reason, steps, value = newton_steps.newton(
+        np.ascontiguousarray(objective.design.X),
+        objective.derivatives,
+        objective.penalty,
+        objective.fit_intercept,
+        found,
+        settings.tol,
+        settings.max_iter,
+    )
+    settings.progress(f"newton {steps}: objective {value:.10g}")
+    return Solution(
+        theta=found,
+        value=value,
+        converged=reason == newton_steps.REACHED,
+        status=_STATUS[reason].format(settings.max_iter),
+        iterations=steps,
     )
 
 
