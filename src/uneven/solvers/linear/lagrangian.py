@@ -13,8 +13,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uneven.errors import SolverError
-from uneven.shape.polygon import kinks_and_jumps
 from uneven.solvers.compiled import kinked_passes
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.objective import Objective
@@ -72,17 +70,8 @@ class Lagrangian:
     def __init__(self, objective: Objective, theta: np.ndarray, width: float) -> None:
         self.objective = objective
         self.theta = theta.copy()
-        pairs = [kinks_and_jumps(phi.tree) for phi in objective.pair.phis]
-        most = max(len(kinks) for kinks, _ in pairs)
-        # If one class has fewer kinks than the other, its last kink is repeated with a jump of 0.
-        self.kinks = np.array([kinks + (kinks[-1:] or (0.0,)) * (most - len(kinks)) for kinks, _ in pairs])
-        if any(not jump > 0 for _, jumps in pairs for jump in jumps):
-            found = ", ".join(f"{jump:g}" for _, jumps in pairs for jump in jumps)
-            raise SolverError(
-                f"the slope of a convex loss jumps up at its kinks, but for {objective.pair.names} the jumps found are "
-                f"{found}; a simpler formula of the loss may work"
-            )
-        self.jumps = np.array([jumps + (0.0,) * (most - len(jumps)) for _, jumps in pairs])
+        self.kinks, self.jumps = objective.pair.kinks_and_jumps
+        most = self.kinks.shape[1]
         self.t = objective.design.scores(self.theta)
         # Multipliers start in the middle of their range; the parabolas are then centred on the kinks.
         self.u = np.empty((most, objective.design.n), dtype=objective.design.X.dtype)
@@ -90,14 +79,10 @@ class Lagrangian:
             np.take(0.5 * jumps.astype(self.u.dtype), objective.y, out=row)
         used = self.jumps > 0
         self.sigma = width * float(np.min(np.abs(self.kinks[used]) / self.jumps[used], initial=1.0))
-        kernels = objective.pair.kernels
         straight = objective.pair.polygons  # then compiled code calls no function, and its address is 0
         self.first = np.zeros(2, dtype=np.int64) if straight else objective.pair.addresses
-        self.second = np.array([0 if straight else kernel.second_address for kernel in kernels], dtype=np.int64)
-        # Left of all kinks a polygon is a line, described by its value and slope at 0.
-        left = -2 * float(np.abs(self.kinks).max(initial=0.0)) - 1
-        at_left = [kernel.first(np.array([left])) for kernel in kernels]
-        self.lines = np.array([[value[0] - slope[0] * left, slope[0]] for value, slope in at_left])
+        self.second = np.zeros(2, dtype=np.int64) if straight else objective.pair.second_addresses
+        self.lines = objective.pair.lines
 
     @cached_property
     def _ranges(self) -> list[tuple[int, int]]:
@@ -324,26 +309,29 @@ class Lagrangian:
         """
         sigma, self.sigma = self.sigma, np.inf
         ones = np.ones(self.t.size)
-        excess = self._along(ones, 0.0)[0]
+        excess, curvature = self._along(ones, 0.0)
         curved = not self.objective.pair.polygons
         if self.u.size and abs(excess) > enough:
             self._moves(excess, free_only=curved)
-            excess = self._along(ones, 0.0)[0]
+            excess, curvature = self._along(ones, 0.0)
         if curved and abs(excess) > enough:
-            self._centre(ones, enough)
-            excess = self._along(ones, 0.0)[0]
+            excess = self._centre(ones, enough, excess, curvature)
             if self.u.size and abs(excess) > enough:
                 self._moves(excess)
         self.sigma = sigma
 
-    def _centre(self, ones: np.ndarray, enough: float) -> None:
-        """Move b until the slopes sum to at most ``enough``, or as far as floating point can."""
+    def _centre(self, ones: np.ndarray, enough: float, slope: float, curvature: float) -> float:
+        """Move b until the slopes sum to at most ``enough``, or as far as floating point can. Returns their sum.
+
+        ``slope`` and ``curvature`` are those of the sum of the losses in b before.
+        """
         low, high, at, reach = -np.inf, np.inf, 0.0, 1e-3 * (1 + abs(float(self.theta[-1])))
-        best, least = 0.0, np.inf
-        for _ in range(100):
-            slope, curvature = self._along(ones, at)
-            if abs(slope) < least:
-                best, least = at, abs(slope)
+        best, least = 0.0, slope
+        for trial in range(100):
+            if trial:
+                slope, curvature = self._along(ones, at)
+            if abs(slope) < abs(least):
+                best, least = at, slope
             if abs(slope) <= enough:
                 break
             low, high = (low, at) if slope > 0 else (at, high)
@@ -360,6 +348,7 @@ class Lagrangian:
         self.t += best
         self.theta = self.theta.copy()
         self.theta[-1] += best
+        return least
 
     def _moves(self, excess: float, *, free_only: bool = False) -> list[Move]:
         """Move multipliers until all slopes sum to 0, or as far as possible.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from uneven.solvers.compiled import newton_steps
+from uneven.solvers.linear.design import Dense
 from uneven.solvers.linear.line_search import Iterate, evaluated, search_beyond_rounding
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric
 from uneven.solvers.linear.objective import Objective
@@ -15,6 +17,13 @@ _NAME = "newton"
 _MOST_COLUMNS = 20_000
 #: Rows times columns squared up to which Newton steps on all rows are the fastest.
 _FASTEST_WORK = 5e7
+#: The same, up to which one compiled function runs all steps on one thread; and its most numbers of X.
+_COMPILED_WORK, _COMPILED_NUMBERS = 2e7, 1 << 20
+_STATUS = {
+    newton_steps.REACHED: "reached the tolerance",
+    newton_steps.OUT_OF_STEPS: "stopped after {} Newton steps",
+    newton_steps.ROUNDING: "reached the limit of rounding",
+}
 
 
 def accepts(objective: Objective) -> str | None:
@@ -38,11 +47,16 @@ def preference(objective: Objective) -> int:
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
     """Minimise from theta (None: from 0) until the gap that the gradient promises is below tol times the value."""
-    tol, max_iter = settings.tol, settings.max_iter
+    tol, max_iter, before = settings.tol, settings.max_iter, 0
+    if _is_small(objective):
+        solution = _in_one_call(objective, theta, settings)
+        if solution.converged or solution.iterations >= max_iter:
+            return solution
+        theta, before = solution.theta, solution.iterations  # rounding hides the gain of steps
     now = evaluated(objective.value_and_gradient, np.zeros(objective.size) if theta is None else theta)
     passes, reached, status = 1.0, False, f"stopped after {max_iter} Newton steps"
-    iteration = 0
-    for iteration in range(1, max_iter + 1):
+    iteration = before
+    for iteration in range(before + 1, max_iter + 1):
         hessian = objective.hessian(now.theta)
         curvature = float(hessian[-1, -1])
         direction = -cholesky_metric(hessian)(now.gradient)
@@ -69,6 +83,35 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         status=status,
         iterations=iteration,
         stats={"passes": passes},
+    )
+
+
+def _is_small(objective: Objective) -> bool:
+    """Whether calls from Python would cost more than the arithmetic."""
+    design = objective.design
+    few = design.numbers <= _COMPILED_NUMBERS and design.n * objective.size**2 <= _COMPILED_WORK
+    return few and isinstance(design, Dense) and objective.penalty > 0 and objective.l1 == 0
+
+
+def _in_one_call(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
+    """All steps in one compiled function."""
+    found = np.zeros(objective.size) if theta is None else theta.copy()
+    reason, steps, value = newton_steps.newton(
+        np.ascontiguousarray(objective.design.X),
+        objective.derivatives,
+        objective.penalty,
+        objective.fit_intercept,
+        found,
+        settings.tol,
+        settings.max_iter,
+    )
+    settings.progress(f"newton {steps}: objective {value:.10g}")
+    return Solution(
+        theta=found,
+        value=value,
+        converged=reason == newton_steps.REACHED,
+        status=_STATUS[reason].format(settings.max_iter),
+        iterations=steps,
     )
 
 
