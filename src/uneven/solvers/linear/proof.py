@@ -98,7 +98,8 @@ def prove(
     """
     state = Lagrangian(objective, theta, 1.0)
     if multipliers is not None:
-        state.u = multipliers.astype(np.float64)
+        # Rounded to float32, a multiplier may exceed the jump, and its line would not support the loss.
+        state.u = np.clip(multipliers.astype(np.float64), 0.0, state.jumps[objective.y].T)
     else:
         state.multipliers_from_scores()
     balanced = _INTERCEPT_SHARE * wanted / (1 + abs(float(theta[-1])))
