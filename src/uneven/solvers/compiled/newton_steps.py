@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from uneven.solvers.compiled.options import ANY_ORDER
-from uneven.solvers.compiled.passes import MOST_ROWS, add_rows, add_squares, call_first, call_second, scores_rows
+from uneven.solvers.compiled.passes import MOST_ROWS, add_rows, add_squares, block_scores_rows, losses_along
 
 #: What :func:`newton` returns as its first number.
 REACHED, OUT_OF_STEPS, ROUNDING = 0, 1, 2
@@ -28,40 +28,27 @@ _SINGULAR = 1e-7
 
 
 @njit(**ANY_ORDER)
-def _losses_along(pair: Any, t: Any, q: Any, step: float, r: Any, h: Any) -> Any:
-    """The sum of the losses at the scores t + step * q, and its first and second derivative in ``step``.
+def _dot(a: Any, b: Any, count: int) -> float:
+    """The product of the first entries of two vectors. Numba takes much longer to compile an expression of arrays."""
+    total = 0.0
+    for k in range(count):
+        total += a[k] * b[k]
+    return total
 
-    Slopes and curvatures in the score go to r and h; a curvature that is negative or not a number counts as 0.
-    """
-    first, second, y, s, weights, scales = pair
-    work = np.empty((5, MOST_ROWS))
-    total = slope = curvature = 0.0
-    for lo in range(0, t.size, MOST_ROWS):
-        n = min(MOST_ROWS, t.size - lo)
-        for i in range(n):
-            work[0, i] = scales[y[lo + i]] * (t[lo + i] + step * q[lo + i])
-        call_first(first[1], n, work[0].ctypes.data, work[1].ctypes.data, work[2].ctypes.data)
-        call_second(second[1], n, work[0].ctypes.data, work[3].ctypes.data)
-        if first[0] != first[1]:
-            other = np.empty((3, MOST_ROWS))
-            call_first(first[0], n, work[0].ctypes.data, other[0].ctypes.data, other[1].ctypes.data)
-            call_second(second[0], n, work[0].ctypes.data, other[2].ctypes.data)
-            for i in range(n):
-                if y[lo + i] == 0:
-                    for k in range(3):
-                        work[1 + k, i] = other[k, i]
-        for i in range(n):
-            label = y[lo + i]
-            a = weights[label] * s[lo + i] if s.size else weights[label]
-            bend = work[3, i] if work[3, i] > 0.0 else 0.0
-            # A row of weight 0 counts as 0 even if its loss overflows.
-            used = a > 0
-            total += a * work[1, i] if used else 0.0
-            r[lo + i] = a * scales[label] * work[2, i] if used else 0.0
-            h[lo + i] = min(a * scales[label] * scales[label] * bend, 1e300) if used else 0.0
-            slope += r[lo + i] * q[lo + i]
-            curvature += h[lo + i] * q[lo + i] * q[lo + i]
-    return total, slope, curvature
+
+@njit(**ANY_ORDER)
+def _sum(a: Any) -> float:
+    total = 0.0
+    for k in range(a.size):
+        total += a[k]
+    return total
+
+
+@njit(**ANY_ORDER)
+def _scores(X: Any, theta: Any, out: Any) -> None:
+    """Write X w + b to out."""
+    for lo in range(0, out.size, MOST_ROWS):
+        block_scores_rows(X, theta, theta[-1], lo, min(MOST_ROWS, out.size - lo), out[lo:])
 
 
 @njit(**ANY_ORDER)
@@ -121,15 +108,61 @@ def _factored(matrix: Any, diagonal: float, factor: Any) -> bool:
 
 
 @njit(**ANY_ORDER)
-def _gradient(X: Any, r: Any, penalty: float, w: Any, with_intercept: bool, g: Any) -> None:
-    """Write the gradient into g, from the slopes r of the losses in the scores."""
+def _gradient(X: Any, r: Any, penalty: float, with_intercept: bool, theta: Any, g: Any) -> None:
+    """Write the gradient at theta, where the slopes in the scores are r, to g."""
     n, d = X.shape
-    g[:] = 0.0
+    for j in range(d + 1):
+        g[j] = 0.0
     for lo in range(0, n, MOST_ROWS):
         add_rows(X, r[lo:], lo, min(MOST_ROWS, n - lo), g)
     for j in range(d):
-        g[j] += penalty * w[j]
-    g[d] = r.sum() if with_intercept else 0.0
+        g[j] += penalty * theta[j]
+    g[d] = _sum(r) if with_intercept else 0.0
+
+
+@njit(**ANY_ORDER)
+def _direction(X: Any, h: Any, penalty: float, with_intercept: bool, g: Any, matrix: Any, out: Any) -> None:
+    """Write the Newton step to out; ``matrix`` is room for the second derivatives."""
+    d = X.shape[1]
+    for a in range(d + 1):
+        for b in range(a + 1):
+            matrix[a, b] = 0.0
+    add_squares(X, h, matrix)
+    for j in range(d):
+        matrix[j, j] += penalty
+        if not with_intercept:
+            matrix[d, j] = 0.0
+    if not with_intercept:
+        matrix[d, d] = 1.0
+    _solve(matrix, g, out)
+    for j in range(d + 1):
+        out[j] = -out[j]
+
+
+@njit(**ANY_ORDER)
+def _length(pair: Any, t: Any, q: Any, value: float, promised: float, penalties: Any, r: Any, h: Any) -> Any:
+    """The length of a step along the scores q, and the objective there; r and h become the derivatives there.
+
+    ``promised`` is the slope at the start; ``penalties`` is the penalty there and its first and second derivative.
+    """
+    low, high, step, reached = 0.0, np.inf, 1.0, value
+    for _ in range(_MOST_TRIALS):
+        loss, slope, curvature = losses_along(pair, t, q, step, r, h)
+        reached = loss + penalties[0] + step * (penalties[1] + 0.5 * step * penalties[2])
+        slope += penalties[1] + step * penalties[2]
+        enough = reached <= value + _SUFFICIENT * step * promised
+        if not enough and abs(reached - value) <= _ROUNDING * abs(value):
+            enough = abs(slope) <= -promised
+        if enough and slope >= _FLAT * promised:
+            break
+        if enough:
+            low = step
+        else:
+            high = step
+        guess = step - slope / (curvature + penalties[2])
+        between = 0.5 * (low + high) if high < np.inf else 4 * step
+        step = guess if low < guess < min(high, 10 * step) else between
+    return step, reached
 
 
 @njit(**ANY_ORDER)
@@ -142,58 +175,40 @@ def newton(X: Any, pair: Any, penalty: float, with_intercept: bool, theta: Any, 
     n, d = X.shape
     t, q, r, h = np.empty(n), np.zeros(n), np.empty(n), np.empty(n)
     g, direction, matrix = np.empty(d + 1), np.empty(d + 1), np.empty((d + 1, d + 1))
-    w = theta[:d]
-    scores_rows(X, w, theta[d], 0, n, t)
-    value = _losses_along(pair, t, q, 0.0, r, h)[0] + 0.5 * penalty * (w * w).sum()
+    before = np.empty(d + 1)
+    _scores(X, theta, t)
+    value = losses_along(pair, t, q, 0.0, r, h)[0] + 0.5 * penalty * _dot(theta, theta, d)
+    last, hidden = np.inf, False
     for taken in range(most + 1):
-        _gradient(X, r, penalty, w, with_intercept, g)
-        bend = h.sum()
-        gap = 0.5 * (g[:d] * g[:d]).sum() / penalty + (0.5 * g[d] * g[d] / bend if bend > 0 else abs(g[d]))
+        _gradient(X, r, penalty, with_intercept, theta, g)
+        bend = _sum(h)
+        gap = 0.5 * _dot(g, g, d) / penalty + (0.5 * g[d] * g[d] / bend if bend > 0 else abs(g[d]))
+        if hidden and not gap < 0.5 * last:  # the last step did not help, as far as rounding lets one see
+            for j in range(d + 1):
+                theta[j] = before[j]
+            return ROUNDING, taken, value
         if gap <= 0.5 * tol * value:
             return REACHED, taken, value
         if taken == most:
             break
-        matrix[:] = 0.0
-        add_squares(X, h, matrix)
-        for j in range(d):
-            matrix[j, j] += penalty
-        if not with_intercept:
-            matrix[d] = 0.0
-            matrix[d, d] = 1.0
-        _solve(matrix, g, direction)
-        linear = square = promised = 0.0
-        for j in range(d + 1):
-            direction[j] = -direction[j]
-            promised += g[j] * direction[j]
-            if j < d:
-                linear += penalty * w[j] * direction[j]
-                square += penalty * direction[j] * direction[j]
+        _direction(X, h, penalty, with_intercept, g, matrix, direction)
+        promised = _dot(g, direction, d + 1)
         if not promised < 0:
             return ROUNDING, taken, value
-        scores_rows(X, direction[:d], direction[d], 0, n, q)
-        low, high, step = 0.0, np.inf, 1.0
-        lower = value
-        before = 0.5 * penalty * (w * w).sum()
-        for _ in range(_MOST_TRIALS):
-            loss, slope, curvature = _losses_along(pair, t, q, step, r, h)
-            lower = loss + before + step * (linear + 0.5 * step * square)
-            slope += linear + step * square
-            enough = lower <= value + _SUFFICIENT * step * promised
-            if not enough and abs(lower - value) <= _ROUNDING * abs(value):
-                enough = abs(slope) <= -promised
-            if enough and slope >= _FLAT * promised:
-                break
-            if enough:
-                low = step
-            else:
-                high = step
-            guess = step - slope / (curvature + square)
-            step = guess if low < guess < min(high, 10 * step) else 0.5 * (low + high) if high < np.inf else 4 * step
-        if not lower < value:
+        _scores(X, direction, q)
+        penalties = (
+            0.5 * penalty * _dot(theta, theta, d),
+            penalty * _dot(theta, direction, d),
+            penalty * _dot(direction, direction, d),
+        )
+        step, reached = _length(pair, t, q, value, promised, penalties, r, h)
+        hidden = not reached < value
+        if hidden and not abs(reached - value) <= _ROUNDING * abs(value):
             return ROUNDING, taken, value
-        value = lower
+        last, value = gap, reached
         for i in range(n):
             t[i] += step * q[i]
         for j in range(d + 1):
+            before[j] = theta[j]
             theta[j] += step * direction[j]
     return OUT_OF_STEPS, most, value

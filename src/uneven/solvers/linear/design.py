@@ -155,7 +155,7 @@ class Dense(Design):
 
     def write_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
-            passes.scores_rows(self.X, w, b, lo, hi, out)
+            passes.block_scores_rows(self.X, w, b, lo, hi - lo, out[lo:])
         else:
             passes.scores_columns(self.X.T, w, b, lo, hi, out)
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uneven.solvers.compiled import kinked_passes
+from uneven.solvers.compiled import kinked_passes, passes
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.squares import summed_squares
@@ -71,6 +71,7 @@ class Lagrangian:
         self.objective = objective
         self.theta = theta.copy()
         self.kinks, self.jumps = objective.pair.kinks_and_jumps
+        self.smooth = not self.kinks.size
         most = self.kinks.shape[1]
         self.t = objective.design.scores(self.theta)
         # Multipliers start in the middle of their range; the parabolas are then centred on the kinks.
@@ -198,10 +199,33 @@ class Lagrangian:
 
     def _along(self, q: np.ndarray, at: float) -> tuple[float, float]:
         """Slope and curvature of the losses at the scores t + at * q."""
+        if self.smooth:
+            return self._smooth_along(q, at)[1:]
         parts = self.over_rows(
             lambda k, lo, hi: kinked_passes.along(self.common, self.second, self.t, q, at, self.u, lo, hi)
         )
         return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
+
+    def _smooth_along(self, q: np.ndarray, at: float) -> tuple[float, float, float]:
+        """The sum of losses without kinks, its slope and its curvature; the slopes of the rows are kept."""
+        first, second, y, weight, *classes = self.objective.derivatives
+
+        def part(k: int, lo: int, hi: int) -> tuple[float, float, float]:
+            pair = (first, second, y[lo:hi], weight[lo:hi], *classes)
+            return passes.losses_along(
+                pair, self.t[lo:hi], q[lo:hi], at, self._slopes_of_rows[lo:hi], self._bends_of_rows[lo:hi]
+            )
+
+        loss, slope, curvature = (float(sum(values)) for values in zip(*self.over_rows(part), strict=True))
+        return loss, slope, curvature
+
+    @cached_property
+    def _slopes_of_rows(self) -> np.ndarray:
+        return np.empty(self.t.size)
+
+    @cached_property
+    def _bends_of_rows(self) -> np.ndarray:
+        return np.empty(self.t.size)
 
     def step(self, gradient: np.ndarray, direction: np.ndarray) -> bool:
         """Move to the minimum along a direction. X is read once; False if the direction does not lead down."""
@@ -294,6 +318,10 @@ class Lagrangian:
 
     def support(self) -> Support:
         """The lines that support the losses: smooth parts at the current scores, kinks with the multipliers."""
+        if self.smooth:
+            loss, *_ = self._smooth_along(self.t, 0.0)
+            slopes = self._slopes_of_rows
+            return Support(slopes, slopes, loss, 0.0, float(np.abs(slopes).sum()), float(np.abs(slopes * self.t).sum()))
         slopes = np.empty(self.t.size)
         steepest = np.empty(self.t.size) if self.u.size else slopes
         parts = self.over_rows(

@@ -364,7 +364,7 @@ class Objective:
 
     def sample(self, count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Random rows, and how many rows each stands for. Classes keep their shares, but a rare one gets more."""
-        chosen, factors = [], []
+        chosen, factors = [], np.ones(2)
         total = self.y.size
         for label in (0, 1):
             members = np.flatnonzero(self.y == label)
@@ -374,6 +374,6 @@ class Objective:
             # One random row from each of many equal ranges: they come sorted, and seldom twice.
             at = ((np.arange(wanted) + random.random(wanted)) * (members.size / wanted)).astype(np.int64)
             chosen.append(members[np.minimum(at, members.size - 1)])
-            factors.append(np.full(wanted, members.size / wanted))
-        order = np.argsort(np.concatenate(chosen))
-        return np.concatenate(chosen)[order], np.concatenate(factors)[order]
+            factors[label] = members.size / wanted
+        rows = np.sort(np.concatenate(chosen), kind="stable")  # of two sorted parts
+        return rows, factors[self.y[rows]]

@@ -102,9 +102,9 @@ def prove(
         state.u = np.clip(multipliers.astype(np.float64), 0.0, state.jumps[objective.y].T)
     else:
         state.multipliers_from_scores()
-    balanced = _INTERCEPT_SHARE * wanted / (1 + abs(float(theta[-1])))
+    enough = _INTERCEPT_SHARE * wanted / (1 + abs(float(theta[-1])))
     if objective.fit_intercept:
-        state.balance(balanced)
+        state.balance(enough)
     sums = state.support()
     v, sizes = objective.design.transposed_product(sums.slopes, sums.steepest)
     w = state.theta[:-1]
@@ -116,7 +116,7 @@ def prove(
     rounded_scores = (objective.design.most_terms + 4) * _EPS * terms
     gap = sums.above + rounded + (rounded_scores if objective.pair.kinked else 0.0)
     gap += _gap_of_penalty(objective, w, v, error, sums.loss)
-    excess, inexact = _sum(sums.slopes, sums.size, 0.1 * balanced)
+    excess, inexact = _sum(sums.slopes, sums.size, enough)
     if objective.fit_intercept:
         stuck = abs(excess) + inexact
         gap = _with_intercept(objective, state.theta, value + rounded + rounded_scores, gap, stuck, wanted)
@@ -273,4 +273,4 @@ def _stationarity(
         terms += objective.l1 * (w != 0)
     shares = np.divide(np.abs(gradient), terms, out=np.zeros_like(terms), where=terms > 0)
     intercept = abs(excess) / size if objective.fit_intercept and size > 0 else 0.0
-    return max(float(shares.max(initial=0.0)), intercept)
+    return min(max(float(shares.max(initial=0.0)), intercept), 1.0)

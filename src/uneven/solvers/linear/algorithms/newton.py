@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from uneven.solvers.compiled import newton_steps
-from uneven.solvers.linear.design import Dense
 from uneven.solvers.linear.line_search import Iterate, evaluated, search_beyond_rounding
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.small import is_small, minimise_small
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import FASTEST, LAST_RESORT, Settings, Solver
 
@@ -17,13 +16,6 @@ _NAME = "newton"
 _MOST_COLUMNS = 20_000
 #: Rows times columns squared up to which Newton steps on all rows are the fastest.
 _FASTEST_WORK = 5e7
-#: The same, up to which one compiled function runs all steps on one thread; and its most numbers of X.
-_COMPILED_WORK, _COMPILED_NUMBERS = 2e7, 1 << 20
-_STATUS = {
-    newton_steps.REACHED: "reached the tolerance",
-    newton_steps.OUT_OF_STEPS: "stopped after {} Newton steps",
-    newton_steps.ROUNDING: "reached the limit of rounding",
-}
 
 
 def accepts(objective: Objective) -> str | None:
@@ -42,21 +34,18 @@ def accepts(objective: Objective) -> str | None:
 def preference(objective: Objective) -> int:
     """The fastest where the matrices of all steps cost little."""
     small = objective.size <= MOST_COLUMNS and objective.design.n * objective.size**2 <= _FASTEST_WORK
-    return FASTEST if small else LAST_RESORT
+    return FASTEST if small or is_small(objective) else LAST_RESORT
 
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
     """Minimise from theta (None: from 0) until the gap that the gradient promises is below tol times the value."""
-    tol, max_iter, before = settings.tol, settings.max_iter, 0
-    if _is_small(objective):
-        solution = _in_one_call(objective, theta, settings)
-        if solution.converged or solution.iterations >= max_iter:
-            return solution
-        theta, before = solution.theta, solution.iterations  # rounding hides the gain of steps
+    if is_small(objective):
+        return minimise_small(objective, theta, settings)
+    tol, max_iter = settings.tol, settings.max_iter
     now = evaluated(objective.value_and_gradient, np.zeros(objective.size) if theta is None else theta)
     passes, reached, status = 1.0, False, f"stopped after {max_iter} Newton steps"
-    iteration = before
-    for iteration in range(before + 1, max_iter + 1):
+    iteration = 0
+    for iteration in range(1, max_iter + 1):
         hessian = objective.hessian(now.theta)
         curvature = float(hessian[-1, -1])
         direction = -cholesky_metric(hessian)(now.gradient)
@@ -83,35 +72,6 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         status=status,
         iterations=iteration,
         stats={"passes": passes},
-    )
-
-
-def _is_small(objective: Objective) -> bool:
-    """Whether calls from Python would cost more than the arithmetic."""
-    design = objective.design
-    few = design.numbers <= _COMPILED_NUMBERS and design.n * objective.size**2 <= _COMPILED_WORK
-    return few and isinstance(design, Dense) and objective.penalty > 0 and objective.l1 == 0
-
-
-def _in_one_call(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
-    """All steps in one compiled function."""
-    found = np.zeros(objective.size) if theta is None else theta.copy()
-    reason, steps, value = newton_steps.newton(
-        np.ascontiguousarray(objective.design.X),
-        objective.derivatives,
-        objective.penalty,
-        objective.fit_intercept,
-        found,
-        settings.tol,
-        settings.max_iter,
-    )
-    settings.progress(f"newton {steps}: objective {value:.10g}")
-    return Solution(
-        theta=found,
-        value=value,
-        converged=reason == newton_steps.REACHED,
-        status=_STATUS[reason].format(settings.max_iter),
-        iterations=steps,
     )
 
 
