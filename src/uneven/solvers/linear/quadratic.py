@@ -1,0 +1,146 @@
+"""The quadratic model of a smooth objective, and its minimum together with an l1 norm."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from uneven.solvers.compiled import column_choice, quadratic_descent
+from uneven.solvers.linear.design import Design, SparseRows
+from uneven.solvers.linear.metric import cholesky_metric
+from uneven.solvers.linear.squares import summed_squares
+from uneven.solvers.threads import in_threads, row_ranges
+
+#: Columns up to which the matrix of second derivatives is kept.
+MOST_KEPT = 2500
+#: Visits of all coordinates between two Newton steps on the nonzero ones, and most such rounds.
+_VISITS, _ROUNDS = 20, 40
+#: Share of the smallest curvature that a column without curvature gets.
+_LEAST = 1e-10
+
+
+class Model(Protocol):
+    """g'(x - w) + (x - w)' H (x - w)/2 + l1 |x|_1; the last coordinate is not in the norm."""
+
+    def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
+        """The minimiser x, and by how much it is below w. It stops where little more than ``accuracy`` is left."""
+        ...
+
+
+def model(design: Design, curvature: np.ndarray, ridge: float, *, fit_intercept: bool) -> Model:
+    """The model whose H is (X 1)' diag(curvature) (X 1), plus the ridge except for the intercept."""
+    if design.d <= MOST_KEPT:
+        return _Kept(_squares(design, curvature), ridge, fit_intercept)
+    return _Columns(design, curvature, ridge, fit_intercept)
+
+
+def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
+    size = design.d + 1
+    if not isinstance(design, SparseRows):
+        return summed_squares(
+            lambda lo, hi: (design.rows(slice(lo, hi)), curvature[lo:hi]), design.n, size, design.rows_per_block
+        )
+    X = design.X
+    ranges = row_ranges(design.n, 8 * design.numbers)[:2]
+    ranges = [(design.n * k // len(ranges), design.n * (k + 1) // len(ranges)) for k in range(len(ranges))]
+    totals = np.zeros((len(ranges), size, size))
+    in_threads(
+        lambda k, lo, hi: column_choice.add_squares_sparse(X.data, X.indices, X.indptr, curvature, lo, hi, totals[k]),
+        ranges,
+    )
+    total = totals.sum(axis=0)
+    diagonal = np.diagonal(total).copy()
+    total = total + total.T
+    total[np.diag_indices(size)] = diagonal
+    return total
+
+
+class _Kept:
+    """H is kept as a matrix: coordinate descent finds the nonzero coordinates, Newton steps on them the rest."""
+
+    def __init__(self, H: np.ndarray, ridge: float, fit_intercept: bool) -> None:
+        size = len(H)
+        H[np.diag_indices(size - 1)] += ridge
+        if not fit_intercept:
+            H[-1, :] = H[:, -1] = 0.0
+        diagonal = np.diagonal(H)
+        least = _LEAST * float(diagonal.max()) or 1.0
+        H[np.diag_indices(size)] = np.maximum(diagonal, least)
+        self.H = H
+
+    def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
+        x, slope = w.copy(), gradient.copy()
+        gained = 0.0
+        for _ in range(_ROUNDS):
+            last = quadratic_descent.descend(self.H, x, slope, l1, _VISITS, accuracy * gained)
+            gained = self._gain(w, x, gradient, slope, l1)
+            if last <= accuracy * gained:
+                break
+            self._on_nonzero(x, slope, l1)
+        return x, gained
+
+    def _gain(self, w: np.ndarray, x: np.ndarray, gradient: np.ndarray, slope: np.ndarray, l1: float) -> float:
+        norms = np.abs(x[:-1]).sum() - np.abs(w[:-1]).sum()
+        return -float(0.5 * (gradient + slope) @ (x - w) + l1 * norms)
+
+    def _on_nonzero(self, x: np.ndarray, slope: np.ndarray, l1: float) -> None:
+        """A Newton step on the nonzero coordinates, none of which changes its sign."""
+        used = np.append(np.flatnonzero(x[:-1]), x.size - 1)
+        part, signs = self.H[np.ix_(used, used)], np.sign(x[used])
+        signs[-1] = 0.0
+        down = slope[used] + l1 * signs
+        move = -cholesky_metric(part)(down)
+        image = part @ move
+        steepness, bend = float(down @ move), float(move @ image)
+        if not steepness < 0:
+            return
+        longest = -steepness / bend if bend > 0 else np.inf
+        crossing = (signs * move < 0) & (signs != 0)
+        reach = np.full(used.size, np.inf)
+        reach[crossing] = -x[used[crossing]] / move[crossing]
+        at = min(longest, float(reach.min(initial=np.inf)))
+        if not np.isfinite(at):
+            return
+        new = x[used] + at * move
+        new[reach <= at] = 0.0
+        slope += self.H[:, used] @ (new - x[used])
+        x[used] = new
+
+
+class _Columns:
+    """H is not computed: coordinate descent reads the columns of X."""
+
+    def __init__(self, design: Design, curvature: np.ndarray, ridge: float, fit_intercept: bool) -> None:
+        self.curvature, self.ridge, self.fit_intercept = curvature, ridge, fit_intercept
+        diagonal = np.append(design.squared_transposed_product(curvature) + ridge, curvature.sum())
+        self.diagonal = np.maximum(diagonal, _LEAST * float(diagonal.max()) or 1.0)
+        self.columns = _columns(design)
+        self.descend: Any = quadratic_descent.descend_sparse if len(self.columns) > 1 else quadratic_descent.descend_dense
+
+    def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
+        x, q = w.copy(), np.zeros(self.curvature.size)
+        gained = 0.0
+        for _ in range(_ROUNDS):
+            last = self.descend(
+                *self.columns, self.curvature, self.diagonal, self.ridge, x, w, gradient, q, l1, _VISITS,
+                accuracy * gained, self.fit_intercept,
+            )  # fmt: skip
+            gained = self._gain(w, x, gradient, q, l1)
+            if last <= accuracy * gained:
+                break
+        return x, gained
+
+    def _gain(self, w: np.ndarray, x: np.ndarray, gradient: np.ndarray, q: np.ndarray, l1: float) -> float:
+        move = x - w
+        bend = float(q @ (self.curvature * q)) + self.ridge * float(move[:-1] @ move[:-1])
+        norms = np.abs(x[:-1]).sum() - np.abs(w[:-1]).sum()
+        return -float(gradient @ move + 0.5 * bend + l1 * norms)
+
+
+def _columns(design: Design) -> tuple[Any, ...]:
+    """The columns of X: arrays of a CSC matrix, or the transpose of an F-ordered one."""
+    if isinstance(design, SparseRows):
+        columns = design.X.tocsc()
+        return columns.data, columns.indices, columns.indptr
+    return (np.ascontiguousarray(design.X.T),)
