@@ -6,9 +6,7 @@ Without kinks it is the objective itself.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -55,15 +53,6 @@ class Lagrangian:
         left = -2 * float(np.abs(self.kinks).max(initial=0.0)) - 1
         at_left = [kernel.first(np.array([left])) for kernel in kernels]
         self.lines = np.array([[value[0] - slope[0] * left, slope[0]] for value, slope in at_left])
-
-    def on_columns(self, chosen: np.ndarray) -> Lagrangian:
-        """The same problem for some columns only, with the same scores and multipliers, in the same memory."""
-        part = copy.copy(self)
-        for name in ("_ranges", "_parts", "_ridge"):
-            part.__dict__.pop(name, None)
-        part.objective = replace(self.objective, design=self.objective.design.columns(chosen))
-        part.theta = np.append(self.theta[chosen], self.theta[-1])
-        return part
 
     @cached_property
     def _ranges(self) -> list[tuple[int, int]]:
@@ -119,11 +108,10 @@ class Lagrangian:
         if self.theta.size <= MOST_COLUMNS:
             return -cholesky_metric(self._hessian())(gradient)
         curvature = np.empty(self.t.size)
-        self.over_rows(lambda k, lo, hi: self.curvatures(lo, hi, curvature[lo:hi]))
+        self.over_rows(lambda k, lo, hi: self._curvatures(lo, hi, curvature[lo:hi]))
         return self._inexact(gradient, curvature, accuracy)
 
-    def curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
-        """Weighted second derivatives of the rows lo to hi in their scores."""
+    def _curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
         kinked_passes.curvatures(self.common, self.second, self.t, self.u, lo, hi, out)
 
     @cached_property
@@ -140,7 +128,7 @@ class Lagrangian:
             work = np.empty(min(_ROWS_AT_ONCE, last - first))
             for lo in range(first, last, _ROWS_AT_ONCE):
                 hi = min(lo + _ROWS_AT_ONCE, last)
-                self.curvatures(lo, hi, work[: hi - lo])
+                self._curvatures(lo, hi, work[: hi - lo])
                 curved = np.flatnonzero(work[: hi - lo])
                 rows.append(lo + curved)
                 values.append(work[curved])
@@ -173,7 +161,7 @@ class Lagrangian:
         diagonal = np.append(design.squared_transposed_product(curvature) + self.penalty, curvature.sum() + ridge)
         return -conjugate_gradients(product, gradient, 1 / diagonal, accuracy=accuracy, most=500)
 
-    def along(self, q: np.ndarray, at: float) -> tuple[float, float]:
+    def _along(self, q: np.ndarray, at: float) -> tuple[float, float]:
         """Slope and curvature of the losses at the scores t + at * q."""
         parts = self.over_rows(
             lambda k, lo, hi: kinked_passes.along(self.common, self.second, self.t, q, at, self.u, lo, hi)
@@ -191,7 +179,7 @@ class Lagrangian:
         linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
         low, high, at = 0.0, np.inf, 1.0
         for _ in range(60):
-            slope, curvature = self.along(q, at)
+            slope, curvature = self._along(q, at)
             slope += linear + at * quadratic
             if abs(slope) <= _FLAT * abs(promised):
                 break
@@ -216,7 +204,7 @@ class Lagrangian:
         ones = np.ones(self.t.size)
         low, high, reach, at = -np.inf, np.inf, 1e-3, 0.0
         for _ in range(50):
-            slope, _ = self.along(ones, at)
+            slope, _ = self._along(ones, at)
             low, high = (low, at) if slope > 0 else (at, high)
             if abs(slope) * (high - low) <= enough:
                 break
@@ -231,15 +219,10 @@ class Lagrangian:
         """Replace the multipliers by the current slopes. The gradient at the current scores stays the same."""
         self.over_rows(lambda k, lo, hi: kinked_passes.update(self.common, self.t, self.u, lo, hi))
 
-    def sums(self) -> tuple[float, float]:
-        """The losses at the current scores, and the constants of the lines that support them."""
-        parts = self.over_rows(lambda k, lo, hi: kinked_passes.bounds(self.common, self.t, self.u, lo, hi))
-        loss, constant = (float(sum(values)) for values in zip(*parts, strict=True))
-        return loss, constant
-
     def _sums(self) -> tuple[float, float]:
         """The objective at the current scores, and the sum of the constants of the supporting lines."""
-        loss, constant = self.sums()
+        parts = self.over_rows(lambda k, lo, hi: kinked_passes.bounds(self.common, self.t, self.u, lo, hi))
+        loss, constant = (float(sum(values)) for values in zip(*parts, strict=True))
         return loss + 0.5 * self.penalty * float(self.theta[:-1] @ self.theta[:-1]), constant
 
     def value(self) -> float:

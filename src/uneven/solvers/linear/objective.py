@@ -124,8 +124,6 @@ class Objective:
         rho, 0 for none.
     fit_intercept : bool
         If not, b stays 0.
-    l1 : float
-        lambda, the factor of the l1 norm of w; 0 for none. ``penalty`` may then be 0.
     """
 
     design: Design
@@ -134,7 +132,6 @@ class Objective:
     sample_weight: np.ndarray
     penalty: float
     fit_intercept: bool
-    l1: float = 0.0
 
     @property
     def size(self) -> int:
