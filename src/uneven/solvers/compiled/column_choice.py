@@ -45,18 +45,39 @@ def copy_chosen(
 
 
 @njit(**ANY_ORDER)
-def add_squares_sparse(data: Any, indices: Any, indptr: Any, h: Any, lo: int, hi: int, total: Any) -> None:
-    """Add (X 1)' diag(h) (X 1) of the rows lo to hi to total: one of the two triangles holds each product."""
+def add_squares_sparse(data: Any, indices: Any, indptr: Any, h: Any, parts: int, part: int, total: Any) -> None:
+    """Add (X 1)' diag(h) (X 1) to total: each product once, above or below the diagonal.
+
+    Each thread writes the rows of total whose number is ``part`` modulo ``parts``. Columns with many numbers should
+    come first, because then most products lie together.
+    """
     last = total.shape[0] - 1
-    for i in range(lo, hi):
+    own = last % parts == part
+    for i in range(h.size):
         if h[i] == 0.0:
             continue
         first, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
-        into_last = total[last]
-        into_last[last] += h[i]
         for k in range(first, end):
+            j = np.uint64(indices[k])
+            if j % np.uint64(parts) != np.uint64(part):
+                continue
             a = h[i] * data[k]
-            row = total[np.uint64(indices[k])]
-            into_last[np.uint64(indices[k])] += a
+            row = total[j]
             for m in range(first, k + np.uint64(1)):
                 row[np.uint64(indices[m])] += a * data[m]
+        if own:
+            row = total[np.uint64(last)]
+            row[last] += h[i]
+            for k in range(first, end):
+                row[np.uint64(indices[k])] += h[i] * data[k]
+
+
+@njit(**ANY_ORDER)
+def mirror(total: Any, lo: int, hi: int) -> None:
+    """Make the rows and columns lo to hi of a matrix symmetric, of which each entry stands on one side only."""
+    for i in range(lo, hi):
+        for start in range(0, i, 64):
+            for j in range(start, min(start + 64, i)):
+                both = total[i, j] + total[j, i]
+                total[i, j] = both
+                total[j, i] = both

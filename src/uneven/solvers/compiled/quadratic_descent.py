@@ -40,6 +40,8 @@ def descend(H: Any, x: Any, gradient: Any, l1: float, visits: int, enough: float
             if x[j] == 0.0 and not everything and j < size - 1:
                 continue
             h = H[j, j]
+            if not h > 0.0:
+                continue
             old = x[j]
             z = old - gradient[j] / h
             new = z if j == size - 1 else shrunk(z, l1 / h)
@@ -62,7 +64,7 @@ def descend_sparse(
     indptr: Any,
     curvature: Any,
     diagonal: Any,
-    ridge: float,
+    added: Any,
     x: Any,
     w: Any,
     gradient: Any,
@@ -72,24 +74,23 @@ def descend_sparse(
     enough: float,
     free: bool,
 ) -> float:
-    """The same for H = (X 1)' diag(curvature) (X 1) + ridge I of a CSC matrix X, without computing H.
+    """The same for H = (X 1)' diag(curvature) (X 1) + diag(added) of a CSC matrix X, without computing H.
 
     ``q`` is (X 1)(x - w) and stays so; ``gradient`` is that at w; ``diagonal`` is the diagonal of H. ``free`` says
     whether there is an intercept.
     """
     size = x.size
-    total = curvature.sum()
     gain = np.inf
     for visit in range(visits):
         everything = visit % _INNER == 0
         gain = 0.0
         for j in range(size - 1):
-            if free and j % 64 == 0 and total > 0:
-                gain += _move_intercept(curvature, total, diagonal, x, w, gradient, q)
-            if x[j] == 0.0 and not everything:
+            if free and j % 64 == 0:
+                gain += _move_intercept(curvature, added[-1], diagonal, x, w, gradient, q)
+            if (x[j] == 0.0 and not everything) or not diagonal[j] > 0.0:
                 continue
             first, last = np.uint64(indptr[j]), np.uint64(indptr[j + 1])
-            slope = gradient[j] + ridge * (x[j] - w[j])
+            slope = gradient[j] + added[j] * (x[j] - w[j])
             for k in range(first, last):
                 i = np.uint64(indices[k])
                 slope += data[k] * curvature[i] * q[i]
@@ -110,7 +111,7 @@ def descend_dense(
     Xt: Any,
     curvature: Any,
     diagonal: Any,
-    ridge: float,
+    added: Any,
     x: Any,
     w: Any,
     gradient: Any,
@@ -122,18 +123,17 @@ def descend_dense(
 ) -> float:
     """The same for the transpose of an F-ordered matrix."""
     size = x.size
-    total = curvature.sum()
     gain = np.inf
     for visit in range(visits):
         everything = visit % _INNER == 0
         gain = 0.0
         for j in range(size - 1):
-            if free and j % 64 == 0 and total > 0:
-                gain += _move_intercept(curvature, total, diagonal, x, w, gradient, q)
-            if x[j] == 0.0 and not everything:
+            if free and j % 64 == 0:
+                gain += _move_intercept(curvature, added[-1], diagonal, x, w, gradient, q)
+            if (x[j] == 0.0 and not everything) or not diagonal[j] > 0.0:
                 continue
             column = Xt[j]
-            slope = gradient[j] + ridge * (x[j] - w[j])
+            slope = gradient[j] + added[j] * (x[j] - w[j])
             for i in range(q.size):
                 slope += column[i] * curvature[i] * q[i]
             new = shrunk(x[j] - slope / diagonal[j], l1 / diagonal[j])
@@ -149,11 +149,11 @@ def descend_dense(
 
 
 @njit(**ANY_ORDER)
-def _move_intercept(curvature: Any, total: float, diagonal: Any, x: Any, w: Any, gradient: Any, q: Any) -> float:
-    slope = gradient[-1] + (diagonal[-1] - total) * (x[-1] - w[-1])
+def _move_intercept(curvature: Any, added: float, diagonal: Any, x: Any, w: Any, gradient: Any, q: Any) -> float:
+    slope = gradient[-1] + added * (x[-1] - w[-1])
     for i in range(q.size):
         slope += curvature[i] * q[i]
-    move = -slope / diagonal[-1]
+    move = -slope / diagonal[-1] if diagonal[-1] > 0.0 else 0.0
     if move == 0.0:
         return 0.0
     for i in range(q.size):

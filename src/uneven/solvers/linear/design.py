@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from uneven.solvers.compiled import column_choice, kinked_passes, passes
+from uneven.solvers.compiled import careful_sums, column_choice, kinked_passes, passes
 from uneven.solvers.threads import in_threads, row_ranges
 
 #: Bytes of the blocks that are converted or given to BLAS: at most, and at least (small blocks make BLAS slow).
@@ -43,6 +44,10 @@ class Design(ABC):
         """A copy of some columns, of the same kind and in the same precision."""
 
     @abstractmethod
+    def fullest_first(self, chosen: np.ndarray) -> np.ndarray:
+        """Some columns in the order in which it is fastest to compute their products."""
+
+    @abstractmethod
     def add_curvature_product(
         self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
     ) -> None:
@@ -61,6 +66,28 @@ class Design(ABC):
     @abstractmethod
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         """(X * X)' r in float64."""
+
+    @abstractmethod
+    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+        """Add X' r of the rows lo to hi to g, and the same of absolute values to sizes."""
+
+    def transposed_product(self, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """X' r, and abs(X)' abs(r): times a few units of rounding, this bounds the error of the former."""
+        ranges = row_ranges(self.n, self.numbers)
+        sums = np.zeros((2, len(ranges), self.d))
+        in_threads(lambda k, lo, hi: self.add_transposed(r, lo, hi, sums[0, k], sums[1, k]), ranges)
+        product, sizes = sums.sum(axis=1)
+        return product, sizes
+
+    @abstractmethod
+    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
+        """Add X' r of the rows lo to hi to total, and what rounding lost to errors."""
+
+    def careful_transposed_product(self, r: np.ndarray) -> np.ndarray:
+        """X' r, wrong by one unit of rounding plus (n eps)^2 abs(X)' abs(r)."""
+        total, errors = np.zeros((2, self.d))
+        self.add_carefully(r, 0, self.n, total, errors)
+        return total + errors
 
     @property
     @abstractmethod
@@ -115,6 +142,9 @@ class Dense(Design):
     def some(self, chosen: np.ndarray) -> Design:
         return Dense(self.X[chosen])
 
+    def fullest_first(self, chosen: np.ndarray) -> np.ndarray:
+        return np.sort(chosen)
+
     def columns(self, chosen: np.ndarray) -> Design:
         if not self.X.flags.c_contiguous:
             return Dense(self.X.T[chosen].T)
@@ -145,6 +175,18 @@ class Dense(Design):
         else:
             kinked_passes.gradient_columns(self.X.T, common, t, u, lo, hi, g)
 
+    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            passes.transposed_rows(self.X, r, lo, hi, g, sizes)
+        else:
+            passes.transposed_columns(self.X.T, r, lo, hi, g, sizes)
+
+    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            careful_sums.rows(self.X, r, lo, hi, total, errors)
+        else:
+            careful_sums.columns(self.X.T, r, lo, hi, total, errors)
+
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return np.sum([np.square(self.rows(slice(lo, hi))).T @ r[lo:hi] for lo, hi in self.ranges()], axis=0)
 
@@ -174,6 +216,14 @@ class SparseRows(Design):
     def some(self, chosen: np.ndarray) -> Design:
         return Dense(self.X[chosen].toarray())
 
+    @cached_property
+    def _counts(self) -> np.ndarray:
+        """How many numbers each column has."""
+        return np.bincount(self.X.indices, minlength=self.d)
+
+    def fullest_first(self, chosen: np.ndarray) -> np.ndarray:
+        return chosen[np.argsort(-self._counts[chosen], kind="stable")]
+
     def columns(self, chosen: np.ndarray) -> Design:
         place = np.full(self.d, -1, dtype=self.X.indices.dtype)
         place[chosen] = np.arange(chosen.size)
@@ -200,6 +250,12 @@ class SparseRows(Design):
         self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
     ) -> None:
         kinked_passes.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
+
+    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+        passes.transposed_sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, g, sizes)
+
+    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
+        careful_sums.sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, total, errors)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return passes.squared_sparse(self.X.data, self.X.indices, self.X.indptr, r, np.zeros(self.d))

@@ -10,14 +10,18 @@ from uneven.solvers.compiled import column_choice, quadratic_descent
 from uneven.solvers.linear.design import Design, SparseRows
 from uneven.solvers.linear.metric import cholesky_metric
 from uneven.solvers.linear.squares import summed_squares
-from uneven.solvers.threads import in_threads, row_ranges
+from uneven.solvers.threads import in_threads
 
 #: Columns up to which the matrix of second derivatives is kept.
 MOST_KEPT = 2500
+#: Numbers of a sparse matrix from which its squares are worth a second thread.
+_WORTH_THREADS = 100_000
+#: Nonzero coordinates up to which a Newton step on them is faster than more visits.
+_MOST_FACTORED = 1500
+#: Share of the diagonal of H that is added to it, so that equal columns do not make it singular.
+_LEAST = 1e-12
 #: Visits of all coordinates between two Newton steps on the nonzero ones, and most such rounds.
 _VISITS, _ROUNDS = 20, 40
-#: Share of the smallest curvature that a column without curvature gets.
-_LEAST = 1e-10
 
 
 class Model(Protocol):
@@ -28,11 +32,13 @@ class Model(Protocol):
         ...
 
 
-def model(design: Design, curvature: np.ndarray, ridge: float, *, fit_intercept: bool) -> Model:
-    """The model whose H is (X 1)' diag(curvature) (X 1), plus the ridge except for the intercept."""
-    if design.d <= MOST_KEPT:
-        return _Kept(_squares(design, curvature), ridge, fit_intercept)
-    return _Columns(design, curvature, ridge, fit_intercept)
+def model(
+    design: Design, curvature: np.ndarray, ridge: float, damping: np.ndarray, *, fit_intercept: bool
+) -> Model:
+    """The model whose H is (X 1)' diag(curvature) (X 1) + diag(damping), plus the ridge except for the intercept."""
+    added = np.append(np.full(design.d, ridge), 0.0) + damping
+    kind = _Kept if design.d <= MOST_KEPT else _Columns
+    return kind(design, curvature, added, fit_intercept)
 
 
 def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
@@ -41,33 +47,25 @@ def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
         return summed_squares(
             lambda lo, hi: (design.rows(slice(lo, hi)), curvature[lo:hi]), design.n, size, design.rows_per_block
         )
-    X = design.X
-    ranges = row_ranges(design.n, 8 * design.numbers)[:2]
-    ranges = [(design.n * k // len(ranges), design.n * (k + 1) // len(ranges)) for k in range(len(ranges))]
-    totals = np.zeros((len(ranges), size, size))
+    X, total = design.X, np.zeros((size, size))
+    parts = 2 if design.numbers >= _WORTH_THREADS else 1
     in_threads(
-        lambda k, lo, hi: column_choice.add_squares_sparse(X.data, X.indices, X.indptr, curvature, lo, hi, totals[k]),
-        ranges,
+        lambda part, *_: column_choice.add_squares_sparse(X.data, X.indices, X.indptr, curvature, parts, part, total),
+        [(0, 0)] * parts,
     )
-    total = totals.sum(axis=0)
-    diagonal = np.diagonal(total).copy()
-    total = total + total.T
-    total[np.diag_indices(size)] = diagonal
+    column_choice.mirror(total, 0, size)
     return total
 
 
 class _Kept:
     """H is kept as a matrix: coordinate descent finds the nonzero coordinates, Newton steps on them the rest."""
 
-    def __init__(self, H: np.ndarray, ridge: float, fit_intercept: bool) -> None:
-        size = len(H)
-        H[np.diag_indices(size - 1)] += ridge
+    def __init__(self, design: Design, curvature: np.ndarray, added: np.ndarray, fit_intercept: bool) -> None:
+        self.H = _squares(design, curvature)
+        diagonal = np.diag_indices(len(self.H))
+        self.H[diagonal] += added + _LEAST * self.H[diagonal]
         if not fit_intercept:
-            H[-1, :] = H[:, -1] = 0.0
-        diagonal = np.diagonal(H)
-        least = _LEAST * float(diagonal.max()) or 1.0
-        H[np.diag_indices(size)] = np.maximum(diagonal, least)
-        self.H = H
+            self.H[-1, :] = self.H[:, -1] = 0.0
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         x, slope = w.copy(), gradient.copy()
@@ -77,7 +75,8 @@ class _Kept:
             gained = self._gain(w, x, gradient, slope, l1)
             if last <= accuracy * gained:
                 break
-            self._on_nonzero(x, slope, l1)
+            if np.count_nonzero(x) <= _MOST_FACTORED:
+                self._on_nonzero(x, slope, l1)
         return x, gained
 
     def _gain(self, w: np.ndarray, x: np.ndarray, gradient: np.ndarray, slope: np.ndarray, l1: float) -> float:
@@ -111,10 +110,11 @@ class _Kept:
 class _Columns:
     """H is not computed: coordinate descent reads the columns of X."""
 
-    def __init__(self, design: Design, curvature: np.ndarray, ridge: float, fit_intercept: bool) -> None:
-        self.curvature, self.ridge, self.fit_intercept = curvature, ridge, fit_intercept
-        diagonal = np.append(design.squared_transposed_product(curvature) + ridge, curvature.sum())
-        self.diagonal = np.maximum(diagonal, _LEAST * float(diagonal.max()) or 1.0)
+    def __init__(self, design: Design, curvature: np.ndarray, added: np.ndarray, fit_intercept: bool) -> None:
+        self.curvature, self.fit_intercept = curvature, fit_intercept
+        self.diagonal = np.append(design.squared_transposed_product(curvature), curvature.sum()) + added
+        self.added = added + _LEAST * self.diagonal
+        self.diagonal += _LEAST * self.diagonal
         self.columns = _columns(design)
         self.descend: Any = quadratic_descent.descend_sparse if len(self.columns) > 1 else quadratic_descent.descend_dense
 
@@ -123,7 +123,7 @@ class _Columns:
         gained = 0.0
         for _ in range(_ROUNDS):
             last = self.descend(
-                *self.columns, self.curvature, self.diagonal, self.ridge, x, w, gradient, q, l1, _VISITS,
+                *self.columns, self.curvature, self.diagonal, self.added, x, w, gradient, q, l1, _VISITS,
                 accuracy * gained, self.fit_intercept,
             )  # fmt: skip
             gained = self._gain(w, x, gradient, q, l1)
@@ -133,7 +133,7 @@ class _Columns:
 
     def _gain(self, w: np.ndarray, x: np.ndarray, gradient: np.ndarray, q: np.ndarray, l1: float) -> float:
         move = x - w
-        bend = float(q @ (self.curvature * q)) + self.ridge * float(move[:-1] @ move[:-1])
+        bend = float(q @ (self.curvature * q)) + float(self.added @ (move * move))
         norms = np.abs(x[:-1]).sum() - np.abs(w[:-1]).sum()
         return -float(gradient @ move + 0.5 * bend + l1 * norms)
 

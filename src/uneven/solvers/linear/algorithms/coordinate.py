@@ -1,33 +1,45 @@
-"""Penalties with an l1 norm: Newton steps on a growing set of columns, each found by coordinate descent.
+"""Penalties with an l1 norm: Newton steps on a working set of columns, each found by coordinate descent.
 
-Most coefficients of a solution are 0, and so only a working set of columns is copied and visited. A Newton step
-minimises the local parabola plus the l1 norm; its length is found by the scores alone. The other columns are looked at,
-in one pass over X, when the problem on the working set is solved: those whose slope is larger than lambda join it.
+Most coefficients of a solution are 0, so only the columns of a working set are copied and visited. A Newton step
+minimises the local parabola plus the l1 norm; the scores alone tell how far to go along it. When the problem on the
+working set is solved, one pass over X finds the columns whose slope exceeds lambda, and these join. Losses with kinks
+are replaced by their augmented Lagrangian, whose multipliers are updated between these passes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
+from uneven.solvers.linear.design import SparseRows
 from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.proof import gap_of_penalty
 from uneven.solvers.linear.quadratic import Model, model
 from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import FASTEST, LAST_RESORT, Settings, Solver
+from uneven.solvers.linear.solver import FASTEST, Settings, Solver
+from uneven.solvers.progress import silent
 
 _NAME = "coordinate"
-#: Columns in the first working set, and how many times more may join than are used.
-_FIRST, _GROWTH = 100, 1.0
-#: A matrix of second derivatives is kept while each step gains less than this share of the one before.
+#: Columns in the first working set, and how many may join for each one that is used.
+_FIRST, _GROWTH = 300, 3.0
+#: A model is kept while each step gains less than this share of the step before.
 _GOOD = 0.05
-#: Most Newton steps on one working set.
+#: Most Newton steps between two passes over X.
 _MOST_INNER = 50
+#: The problem on the working set is solved until its gap is this share of what is wanted, or of the gap of all columns.
+_WANTED_SHARE, _GAP_SHARE = 0.1, 0.3
+#: Rows from which a sample gives the starting point, its share of the rows, and the tolerance on it.
+_WORTH_SAMPLING, _SAMPLE_SHARE, _SAMPLE_TOL = 20_000, 0.1, 0.02
 #: A step is long enough where the slope along it is below this share of the slope at its start.
 _FLAT = 0.3
+#: Width of the first parabola that replaces a kink, in units of kink/jump: from 0, and from a given point.
+_FROM_ZERO, _FROM_NEAR = 4.0, 0.1
 _SHRINK = 0.3
-_LEAST_SIGMA = 1e-10
+_LEAST_SIGMA = 1e-12
+#: Damping of Newton steps for losses with kinks, whose parabolas may be flat: at first, and at least.
+_DAMPING, _LEAST_DAMPING = 1e-3, 1e-9
 
 
 def accepts(objective: Objective) -> str | None:
@@ -44,128 +56,182 @@ def preference(objective: Objective) -> int:
     return FASTEST
 
 
-@dataclass
-class Bound:
-    value: float
-    gap: float
-
-
-def lower_bound(objective: Objective, constant: float, v: np.ndarray) -> float:
-    """The best lower bound from the supporting lines with slopes c s, 0 <= c <= 1."""
-    l1, rho = objective.l1, objective.penalty
-    size = np.abs(v)
-    most = float(size.max(initial=0.0))
-    feasible = min(1.0, l1 / most) if most > 0 else 1.0
-    if rho == 0:
-        return feasible * constant
-    best = feasible * constant
-    over = size[size > l1]
-    low, high = feasible, 1.0
-    for _ in range(20):  # concave in c
-        one, two = low + 0.4 * (high - low), low + 0.6 * (high - low)
-        at = [c * constant - float(np.square(np.maximum(c * over - l1, 0.0)).sum()) / (2 * rho) for c in (one, two)]
-        low, high = (one, high) if at[1] > at[0] else (low, two)
-        best = max(best, *at)
-    return max(best, constant - float(np.square(over - l1).sum()) / (2 * rho))
-
-
-def evaluated(state: Lagrangian, gradient: np.ndarray) -> Bound:
-    objective = state.objective
-    loss, constant = state.sums()
-    w = state.theta[:-1]
-    value = loss + 0.5 * objective.penalty * float(w @ w) + objective.l1 * float(np.abs(w).sum())
-    v = gradient[:-1] - objective.penalty * w
-    constant -= abs(gradient[-1]) * (1 + abs(state.theta[-1]))
-    return Bound(value, value - lower_bound(objective, constant, v))
-
-
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
-    state = Lagrangian(objective, np.zeros(objective.size) if theta is None else theta, 1.0)
-    return _Run(state, settings).solution()
+    """Minimise from theta until the duality gap is below tol times the value; None: from a sample's solution, or 0."""
+    if theta is None and objective.design.n >= _WORTH_SAMPLING:
+        theta = _solution_on_sample(objective, settings)
+    width = _FROM_ZERO if theta is None else _FROM_NEAR
+    state = Lagrangian(objective, np.zeros(objective.size) if theta is None else theta, width)
+    return _Search(state, settings).solution()
 
 
-class _Run:
+def _solution_on_sample(objective: Objective, settings: Settings) -> np.ndarray:
+    """The minimum on a sample of the rows, roughly."""
+    chosen, factor = objective.sample(int(_SAMPLE_SHARE * objective.design.n), settings.random)
+    design = objective.design
+    rows = SparseRows(design.X[chosen]) if isinstance(design, SparseRows) else design.some(chosen)
+    weight = factor * objective.sample_weight[chosen] if objective.sample_weight.size else factor
+    sampled = replace(objective, design=rows, y=objective.y[chosen], sample_weight=weight)
+    rough = replace(settings, tol=max(settings.tol, _SAMPLE_TOL), progress=silent)
+    return minimise(sampled, None, rough).theta
+
+
+class _Search:
+    """One minimisation: the state for all columns, and a copy of it for those of the working set."""
+
     def __init__(self, state: Lagrangian, settings: Settings) -> None:
-        self.state, self.settings = state, settings
-        self.objective = state.objective
-        self.steps = self.models = self.passes = 0
-        self.gap = np.inf
+        self.objective, self.state, self.settings = state.objective, state, settings
+        self.used = np.empty(0, dtype=np.int64)
+        self.part = state  # until columns join
+        self.model: Model | None = None
+        self.steps = self.models = 0
+        self.damping = _DAMPING if state.u.size else 0.0
+        self.strictness = 1.0
+        self.gap = self.value = np.inf
+        self.best_value, self.best_theta, self.lower = np.inf, state.theta, -np.inf
+        self.multipliers: np.ndarray | None = None
 
     def solution(self) -> Solution:
-        state, settings, objective = self.state, self.settings, self.objective
-        used = np.flatnonzero(state.theta[:-1])
-        part: Lagrangian | None = state.on_columns(used) if used.size else None
-        while True:
-            if part is not None:
-                self._solve(part)
-                state.theta[used], state.theta[-1] = part.theta[:-1], part.theta[-1]
-            self._centre(state)
-            if part is not None:
-                part.theta[-1] = state.theta[-1]
-            gradient = state.gradient()
-            self.passes += 1
-            bound = evaluated(state, gradient)
-            self.gap = bound.gap
-            self.value = bound.value
-            settings.progress(f"coordinate: objective {bound.value:.10g}, gap {bound.gap:.2e}, {used.size} columns in the working set, {np.count_nonzero(state.theta[:-1])} used, {self.steps} steps, {self.models} models")
-            if bound.gap <= settings.tol * bound.value or self.steps >= settings.max_iter:
-                break
-            new = self._chosen(gradient, used)
-            if new is not None:
-                used = new
-                part = state.on_columns(used)
-        return Solution(state.theta, bound.value, bool(bound.gap <= settings.tol * bound.value), "", self.steps, bound.gap, bound.gap)
+        settings = self.settings
+        status = f"stopped after {settings.max_iter} Newton steps"
+        slopes = self._look()
+        while not self.gap <= settings.tol * self.best_value and self.steps < settings.max_iter:
+            joined = self._join(slopes)
+            before, steps = self.gap, self.steps
+            self._descend()
+            slopes = self._look()
+            if joined:
+                continue
+            if self.state.u.size and self.state.sigma > _LEAST_SIGMA:
+                self.state.sigma *= _SHRINK
+                self.part.sigma = self.state.sigma
+                self.model = None
+            elif steps == self.steps or not self.gap < before:
+                self.strictness *= 0.1
+                if self.strictness < 1e-6:
+                    status = "reached the limit of rounding"
+                    break
+        reached = bool(self.gap <= settings.tol * self.best_value)
+        return Solution(
+            theta=self.best_theta,
+            value=self.best_value,
+            converged=reached,
+            status="reached the tolerance by the duality gap" if reached else status,
+            iterations=self.steps,
+            multipliers=self.multipliers,
+            stats={"models": float(self.models)},
+        )
 
-    def _chosen(self, gradient: np.ndarray, used: np.ndarray) -> np.ndarray | None:
-        w = self.state.theta[:-1]
-        size = np.abs(gradient[:-1] - self.objective.penalty * w)
-        violated = size > self.objective.l1 
-        violated[used] = False
-        if not violated.any():
-            return None
-        keep = w != 0
-        candidates = np.flatnonzero(violated & ~keep)
-        most = int(max(_FIRST, _GROWTH * np.count_nonzero(keep)))
-        if candidates.size > most:
-            candidates = candidates[np.argpartition(-size[candidates], most)[:most]]
-        return np.concatenate([np.flatnonzero(keep), candidates])
+    # -- all columns ------------------------------------------------------------------------------------------------
 
-    def _solve(self, state: Lagrangian) -> None:
-        objective = state.objective
-        local: Model | None = None
+    def _look(self) -> np.ndarray:
+        """Compute the gap by a pass over X. Returns the slopes of the losses in all coefficients."""
+        state, objective = self.state, self.objective
+        if self.part is not state:
+            state.theta = state.theta.copy()
+            state.theta[self.used], state.theta[-1] = self.part.theta[:-1], self.part.theta[-1]
+        state.update()
+        unbalanced = state.u.copy()
+        if objective.fit_intercept:
+            state.balance(1e-3 * self.settings.tol * abs(state.value()) / (1 + abs(float(state.theta[-1]))))
+        lines = state.support()
+        gradient = state.gradient_of_multipliers()
+        w, b = state.theta[:-1], float(state.theta[-1])
+        self.loss = lines.loss
+        self.value = lines.loss + objective.penalty_of(w)
+        slopes = gradient[:-1] - objective.penalty * w
+        gap = lines.above + gap_of_penalty(objective, w, slopes, np.zeros(1), lines.loss)
+        if objective.fit_intercept:
+            gap += abs(float(gradient[-1])) * (1 + abs(b))
+        if self.value - gap > self.lower:
+            self.lower, self.multipliers = self.value - gap, state.u.copy() if state.u.size else None
+        if self.value < self.best_value:
+            self.best_value, self.best_theta = self.value, state.theta
+        self.gap = self.best_value - self.lower
+        state.u[...] = unbalanced
+        self.part.theta[-1] = b
+        self.settings.progress(
+            f"coordinate descent: objective {self.best_value:.10g}, gap {self.gap:.2e}, {self.used.size} columns in "
+            f"the working set, {np.count_nonzero(w)} used, {self.steps} Newton steps"
+        )
+        return slopes
+
+    def _join(self, slopes: np.ndarray) -> bool:
+        """Let the columns with the largest slopes join the working set; unused ones leave."""
+        size = np.abs(slopes)
+        outside = size > self.objective.l1
+        outside[self.used] = False
+        kept = np.flatnonzero(self.state.theta[:-1])
+        outside[kept] = False
+        joining = np.flatnonzero(outside)
+        if not joining.size and self.part is not self.state:
+            return False
+        most = int(max(_FIRST, _GROWTH * kept.size))
+        if joining.size > most:
+            joining = joining[np.argpartition(-size[joining], most)[:most]]
+        self.used = self.objective.design.fullest_first(np.concatenate([kept, joining]))
+        self.part = self.state.on_columns(self.used)
+        self.model = None
+        return True
+
+    # -- the working set --------------------------------------------------------------------------------------------
+
+    def _descend(self) -> None:
+        """Newton steps on the working set."""
+        part, objective = self.part, self.part.objective
+        wanted = max(_WANTED_SHARE * self.settings.tol * self.best_value, _GAP_SHARE * min(self.gap, self.best_value))
         before = np.inf
         for _ in range(_MOST_INNER):
-            gradient = state.gradient()
-            bound = evaluated(state, gradient)
-            if bound.gap <= 0.3 * max(self.settings.tol * bound.value, 0.1 * min(self.gap, bound.value)):
+            gradient = part.gradient()
+            w = part.theta[:-1]
+            slopes = gradient[:-1] - objective.penalty * w
+            gap = gap_of_penalty(objective, w, slopes, np.zeros(1), self.loss)
+            gap += abs(float(gradient[-1])) * (1 + abs(float(part.theta[-1])))
+            if gap <= self.strictness * wanted or self.steps >= self.settings.max_iter:
                 return
-            if local is None:
-                curvature = np.empty(state.t.size)
-                state.over_rows(lambda k, lo, hi: state.curvatures(lo, hi, curvature[lo:hi]))
-                local = model(objective.design, curvature, objective.penalty, fit_intercept=objective.fit_intercept)
-                self.models += 1
-            x, gain = local.minimum(state.theta, gradient, objective.l1, 1e-3)
-            if not self._step(state, gradient, x):
+            if self.model is None:
+                self.model = self._model()
+            x, gain = self.model.minimum(part.theta, gradient, objective.l1, 1e-3)
+            length = self._step(gradient, x)
+            if length == 0:
+                self.model = None
                 return
             self.steps += 1
-            if gain > _GOOD * before:
-                local = None
+            if self.damping:
+                self.damping = max(0.1 * self.damping, _LEAST_DAMPING) if length > 0.5 else min(10 * self.damping, 1.0)
+            if gain > _GOOD * before or self.damping:
+                self.model = None
             before = gain
 
-    def _step(self, state: Lagrangian, gradient: np.ndarray, x: np.ndarray) -> bool:
-        l1, rho = self.objective.l1, self.objective.penalty
-        w = state.theta
+    def _model(self) -> Model:
+        part, objective = self.part, self.part.objective
+        curvature = np.empty(part.t.size)
+        part.over_rows(lambda k, lo, hi: part.curvatures(lo, hi, curvature[lo:hi]))
+        self.models += 1
+        damping = np.zeros(1)
+        if self.damping:
+            factors = objective.factors() * objective.pair.scales[objective.y] ** 2
+            own = np.divide(curvature, factors, out=np.zeros_like(curvature), where=factors > 0)
+            steepest = float(own.max(initial=0.0)) or 1.0
+            squares = np.append(objective.design.squared_transposed_product(factors), factors.sum())
+            damping = self.damping * steepest * squares
+        return model(objective.design, curvature, objective.penalty, damping, fit_intercept=objective.fit_intercept)
+
+    def _step(self, gradient: np.ndarray, x: np.ndarray) -> float:
+        """Move towards x, to the minimum on the way. Returns the length of the step; 0: it does not lead down."""
+        part, l1, rho = self.part, self.objective.l1, self.objective.penalty
+        w = part.theta
         move = x - w
         promised = float(gradient @ move) + l1 * float(np.abs(x[:-1]).sum() - np.abs(w[:-1]).sum())
-        if not promised < 0:
-            return False
-        q = state.objective.design.scores(move)
+        if not promised < 0 or not np.isfinite(move).all():
+            return 0.0
+        q = part.objective.design.scores(move)
         linear, quadratic = (rho * float(v @ move[:-1]) for v in (w[:-1], move[:-1]))
         low, high, at = 0.0, np.inf, 1.0
         for _ in range(60):
-            slope, curvature = state.along(q, at)
-            signs = np.sign(w[:-1] + at * move[:-1])
-            signs[signs == 0] = np.sign(w[:-1])[signs == 0]
+            slope, curvature = part.along(q, at)
+            there = w[:-1] + at * move[:-1]
+            signs = np.sign(np.where(there == 0, w[:-1], there))
             slope += linear + at * quadratic + l1 * float(signs @ move[:-1])
             if abs(slope) <= _FLAT * abs(promised):
                 break
@@ -176,30 +242,10 @@ class _Run:
             at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
             if high - low <= 1e-12 * at:
                 break
-        state.theta = x if at == 1.0 else w + at * move
+        part.theta = x if at == 1.0 else w + at * move
         q *= at
-        state.t += q
-        return True
-
-    def _centre(self, state: Lagrangian) -> None:
-        if not self.objective.fit_intercept:
-            return
-        ones = np.ones(state.t.size)
-        low, high, at = -np.inf, np.inf, 0.0
-        for _ in range(60):
-            slope, curvature = state.along(ones, at)
-            if slope == 0:
-                break
-            low, high = (low, at) if slope > 0 else (at, high)
-            new = at - slope / curvature if curvature > 0 else np.nan
-            if not low < new < high:
-                new = 0.5 * (low + high) if np.isfinite(high - low) else at - np.sign(slope) * max(1.0, 4*abs(at))
-            if abs(new - at) <= 1e-15 * max(1.0, abs(at)):
-                break
-            at = new
-        state.t += at
-        state.theta = state.theta.copy()
-        state.theta[-1] += at
+        part.t += q
+        return at
 
 
 SOLVER = Solver(_NAME, accepts, minimise, preference)
