@@ -9,6 +9,7 @@ import numpy as np
 from uneven.solvers.compiled import column_choice, quadratic_descent
 from uneven.solvers.linear.design import Design, SparseRows
 from uneven.solvers.linear.metric import cholesky_metric
+from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.squares import summed_squares
 from uneven.solvers.threads import in_threads
 
@@ -27,18 +28,19 @@ _VISITS, _ROUNDS = 20, 40
 class Model(Protocol):
     """g'(x - w) + (x - w)' H (x - w)/2 + l1 |x|_1; the last coordinate is not in the norm."""
 
+    #: The diagonal of H.
+    diagonal: np.ndarray
+
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         """The minimiser x, and by how much it is below w. It stops where little more than ``accuracy`` is left."""
         ...
 
 
-def model(
-    design: Design, curvature: np.ndarray, ridge: float, damping: np.ndarray, *, fit_intercept: bool
-) -> Model:
-    """The model whose H is (X 1)' diag(curvature) (X 1) + diag(damping), plus the ridge except for the intercept."""
-    added = np.append(np.full(design.d, ridge), 0.0) + damping
-    kind = _Kept if design.d <= MOST_KEPT else _Columns
-    return kind(design, curvature, added, fit_intercept)
+def model(objective: Objective, curvature: np.ndarray, damping: np.ndarray) -> Model:
+    """The model whose H is (X 1)' diag(curvature) (X 1) + diag(damping), plus the second derivative of the penalty."""
+    added = np.append(np.full(objective.design.d, objective.penalty), 0.0) + damping
+    kind = _Kept if objective.design.d <= MOST_KEPT else _Columns
+    return kind(objective.design, curvature, added, objective.fit_intercept)
 
 
 def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
@@ -66,6 +68,8 @@ class _Kept:
         self.H[diagonal] += added + _LEAST * self.H[diagonal]
         if not fit_intercept:
             self.H[-1, :] = self.H[:, -1] = 0.0
+            self.H[-1, -1] = 1.0
+        self.diagonal = np.diagonal(self.H)
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         x, slope = w.copy(), gradient.copy()

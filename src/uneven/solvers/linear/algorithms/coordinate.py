@@ -30,10 +30,14 @@ _GOOD = 0.05
 _MOST_INNER = 50
 #: The problem on the working set is solved until its gap is this share of what is wanted, or of the gap of all columns.
 _WANTED_SHARE, _GAP_SHARE = 0.1, 0.3
-#: Rows from which a sample gives the starting point, its share of the rows, and the tolerance on it.
+#: Rows of a dense matrix from which a sample gives the starting point, its share of the rows, and the tolerance on it.
 _WORTH_SAMPLING, _SAMPLE_SHARE, _SAMPLE_TOL = 20_000, 0.1, 0.02
+#: Factor of lambda on a sample: the slopes there are noisier, and at lambda itself too many would exceed it.
+_SAMPLE_L1 = 2.0
 #: A step is long enough where the slope along it is below this share of the slope at its start.
 _FLAT = 0.3
+#: Relative size of slopes that rounding may make, and the largest coefficient of a step.
+_ROUNDING, _FARTHEST = 1e-14, 1e100
 #: Width of the first parabola that replaces a kink, in units of kink/jump: from 0, and from a given point.
 _FROM_ZERO, _FROM_NEAR = 4.0, 0.1
 _SHRINK = 0.3
@@ -58,7 +62,7 @@ def preference(objective: Objective) -> int:
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
     """Minimise from theta until the duality gap is below tol times the value; None: from a sample's solution, or 0."""
-    if theta is None and objective.design.n >= _WORTH_SAMPLING:
+    if theta is None and objective.design.n >= _WORTH_SAMPLING and not isinstance(objective.design, SparseRows):
         theta = _solution_on_sample(objective, settings)
     width = _FROM_ZERO if theta is None else _FROM_NEAR
     state = Lagrangian(objective, np.zeros(objective.size) if theta is None else theta, width)
@@ -68,10 +72,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
 def _solution_on_sample(objective: Objective, settings: Settings) -> np.ndarray:
     """The minimum on a sample of the rows, roughly."""
     chosen, factor = objective.sample(int(_SAMPLE_SHARE * objective.design.n), settings.random)
-    design = objective.design
-    rows = SparseRows(design.X[chosen]) if isinstance(design, SparseRows) else design.some(chosen)
-    weight = factor * objective.sample_weight[chosen] if objective.sample_weight.size else factor
-    sampled = replace(objective, design=rows, y=objective.y[chosen], sample_weight=weight)
+    sampled = replace(objective.on_rows(chosen, factor), l1=_SAMPLE_L1 * objective.l1)
     rough = replace(settings, tol=max(settings.tol, _SAMPLE_TOL), progress=silent)
     return minimise(sampled, None, rough).theta
 
@@ -143,11 +144,7 @@ class _Search:
         gap = lines.above + gap_of_penalty(objective, w, slopes, np.zeros(1), lines.loss)
         if objective.fit_intercept:
             gap += abs(float(gradient[-1])) * (1 + abs(b))
-        if self.value - gap > self.lower:
-            self.lower, self.multipliers = self.value - gap, state.u.copy() if state.u.size else None
-        if self.value < self.best_value:
-            self.best_value, self.best_theta = self.value, state.theta
-        self.gap = self.best_value - self.lower
+        self._keep(gap)
         state.u[...] = unbalanced
         self.part.theta[-1] = b
         self.settings.progress(
@@ -155,6 +152,19 @@ class _Search:
             f"the working set, {np.count_nonzero(w)} used, {self.steps} Newton steps"
         )
         return slopes
+
+    def _keep(self, gap: float) -> None:
+        """Keep the best point and the best lines. If losses are curved, the lines belong to the point."""
+        state, lower = self.state, self.value - gap
+        if self.objective.pair.polygons:
+            if lower > self.lower:
+                self.lower, self.multipliers = lower, state.u.copy()
+            if self.value < self.best_value:
+                self.best_value, self.best_theta = self.value, state.theta
+        elif not gap > self.gap:
+            self.best_value, self.best_theta, self.lower = self.value, state.theta, lower
+            self.multipliers = state.u.copy() if state.u.size else None
+        self.gap = self.best_value - self.lower
 
     def _join(self, slopes: np.ndarray) -> bool:
         """Let the columns with the largest slopes join the working set; unused ones leave."""
@@ -204,27 +214,40 @@ class _Search:
             before = gain
 
     def _model(self) -> Model:
+        """The parabola at the current scores, damped where it would be flat."""
         part, objective = self.part, self.part.objective
         curvature = np.empty(part.t.size)
         part.over_rows(lambda k, lo, hi: part.curvatures(lo, hi, curvature[lo:hi]))
         self.models += 1
-        damping = np.zeros(1)
-        if self.damping:
-            factors = objective.factors() * objective.pair.scales[objective.y] ** 2
-            own = np.divide(curvature, factors, out=np.zeros_like(curvature), where=factors > 0)
-            steepest = float(own.max(initial=0.0)) or 1.0
-            squares = np.append(objective.design.squared_transposed_product(factors), factors.sum())
-            damping = self.damping * steepest * squares
-        return model(objective.design, curvature, objective.penalty, damping, fit_intercept=objective.fit_intercept)
+        found = model(objective, curvature, self._damping(curvature))
+        if not self.damping and not found.diagonal.min() > 0:
+            self.damping = _DAMPING
+            found = model(objective, curvature, self._damping(curvature))
+        return found
+
+    def _damping(self, curvature: np.ndarray) -> np.ndarray:
+        """A share of the second derivatives that there would be if all rows had the curvature of the steepest."""
+        if not self.damping:
+            return np.zeros(1)
+        objective = self.part.objective
+        factors = objective.factors() * objective.pair.scales[objective.y] ** 2
+        own = np.divide(curvature, factors, out=np.zeros_like(curvature), where=factors > 0)
+        steepest = float(own.max(initial=0.0)) or 1.0
+        squares = np.append(objective.design.squared_transposed_product(factors), factors.sum())
+        return np.asarray(self.damping * steepest * squares)
 
     def _step(self, gradient: np.ndarray, x: np.ndarray) -> float:
         """Move towards x, to the minimum on the way. Returns the length of the step; 0: it does not lead down."""
         part, l1, rho = self.part, self.objective.l1, self.objective.penalty
         w = part.theta
         move = x - w
-        promised = float(gradient @ move) + l1 * float(np.abs(x[:-1]).sum() - np.abs(w[:-1]).sum())
-        if not promised < 0 or not np.isfinite(move).all():
+        # Where a coefficient keeps its sign, its slope and lambda nearly cancel: they are added first.
+        signs = np.append(np.where(w[:-1] * x[:-1] > 0, np.sign(x[:-1]), 0.0), 0.0)
+        others = l1 * float(((np.abs(x) - np.abs(w)) * (signs == 0))[:-1].sum())
+        promised = float((gradient + l1 * signs) @ move) + others
+        if not promised < 0 or not np.isfinite(move).all() or np.abs(move).max() > _FARTHEST:
             return 0.0
+        rounding = _ROUNDING * float((np.abs(gradient) + l1) @ np.abs(move))
         q = part.objective.design.scores(move)
         linear, quadratic = (rho * float(v @ move[:-1]) for v in (w[:-1], move[:-1]))
         low, high, at = 0.0, np.inf, 1.0
@@ -233,10 +256,13 @@ class _Search:
             there = w[:-1] + at * move[:-1]
             signs = np.sign(np.where(there == 0, w[:-1], there))
             slope += linear + at * quadratic + l1 * float(signs @ move[:-1])
-            if abs(slope) <= _FLAT * abs(promised):
+            curvature += quadratic
+            # Beyond the minimum only if it is near: the function may rise as steeply as it fell.
+            if abs(slope) <= _FLAT * abs(promised) and slope <= _FLAT * at * curvature:
+                break
+            if abs(slope) <= rounding:
                 break
             low, high = (low, at) if slope > 0 else (at, high)
-            curvature += quadratic
             newton = at - slope / curvature if curvature > 0 else np.inf
             outside = not low < newton < min(high, 10 * at)
             at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
