@@ -167,18 +167,19 @@ def gap_of_penalty(objective: Objective, w: np.ndarray, v: np.ndarray, error: np
     rho, l1 = objective.penalty, objective.l1
     if rho > 0 and l1 == 0:
         return float(np.sum((np.abs(v + rho * w) + error) ** 2)) / (2 * rho)
+    if l1 == 0:
+        return float((np.abs(v) + error) @ (np.abs(w) + objective.reach(w)))
+    # Lines are mixed with the constant line below the loss, until no |v| exceeds lambda.
+    largest = float((np.abs(v) + error).max(initial=0.0))
+    share = min(1.0, l1 / largest) if largest > 0 else 1.0
+    own = 0.5 * rho * w * w + l1 * np.abs(w) + np.abs(w) * error
+    gap = float(np.maximum(own + share * v * w, 0.0).sum())
+    if share < 1:
+        gap += (1 - share) * (loss - objective.lower_bound)
     if rho > 0:
         over = np.maximum(np.abs(v) + error - l1, 0.0)
-        terms = 0.5 * rho * w * w + l1 * np.abs(w) + v * w + np.abs(w) * error + over * over / (2 * rho)
-        return float(np.maximum(terms, 0.0).sum())
-    if l1 > 0:
-        # Lines are mixed with the constant line below the loss, until no |v| exceeds lambda.
-        largest = float((np.abs(v) + error).max(initial=0.0))
-        share = min(1.0, l1 / largest) if largest > 0 else 1.0
-        terms = l1 * np.abs(w) + share * v * w + np.abs(w) * error
-        mixed = (1 - share) * (loss - objective.lower_bound) if share < 1 else 0.0
-        return float(np.maximum(terms, 0.0).sum()) + mixed
-    return float((np.abs(v) + error) @ (np.abs(w) + objective.reach(w)))
+        gap = min(gap, float(np.maximum(own + v * w + over * over / (2 * rho), 0.0).sum()))
+    return gap
 
 
 def bound_of_intercept(objective: Objective, theta: np.ndarray, value: float, distance: float = math.inf) -> float:

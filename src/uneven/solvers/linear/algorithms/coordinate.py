@@ -34,6 +34,10 @@ _WANTED_SHARE, _GAP_SHARE = 0.1, 0.3
 _WORTH_SAMPLING, _SAMPLE_SHARE, _SAMPLE_TOL = 20_000, 0.1, 0.02
 #: Factor of lambda on a sample: the slopes there are noisier, and at lambda itself too many would exceed it.
 _SAMPLE_L1 = 2.0
+#: From 0, the penalty falls by this power of 10 at a time, and each time the gap may be this share of the value.
+_DECADES, _STAGE_TOL = 1.5, 0.3
+#: Least factor of the gap on the working set, where the gap of all columns does not fall.
+_STRICTEST = 1e-6
 #: A step is long enough where the slope along it is below this share of the slope at its start.
 _FLAT = 0.3
 #: Relative size of slopes that rounding may make, and the largest coefficient of a step.
@@ -81,7 +85,8 @@ class _Search:
     """One minimisation: the state for all columns, and a copy of it for those of the working set."""
 
     def __init__(self, state: Lagrangian, settings: Settings) -> None:
-        self.objective, self.state, self.settings = state.objective, state, settings
+        self.given = self.objective = state.objective
+        self.state, self.settings = state, settings
         self.used = np.empty(0, dtype=np.int64)
         self.part = state  # until columns join
         self.model: Model | None = None
@@ -93,26 +98,17 @@ class _Search:
         self.multipliers: np.ndarray | None = None
 
     def solution(self) -> Solution:
-        settings = self.settings
-        status = f"stopped after {settings.max_iter} Newton steps"
+        """Solve with larger penalties first, each roughly, if the start is 0 and far from the solution."""
         slopes = self._look()
-        while not self.gap <= settings.tol * self.best_value and self.steps < settings.max_iter:
-            joined = self._join(slopes)
-            before, steps = self.gap, self.steps
-            self._descend()
-            slopes = self._look()
-            if joined:
-                continue
-            if self.state.u.size and self.state.sigma > _LEAST_SIGMA:
-                self.state.sigma *= _SHRINK
-                self.part.sigma = self.state.sigma
-                self.model = None
-            elif steps == self.steps or not self.gap < before:
-                self.strictness *= 0.1
-                if self.strictness < 1e-6:
-                    status = "reached the limit of rounding"
-                    break
-        reached = bool(self.gap <= settings.tol * self.best_value)
+        far = float(np.abs(slopes).max(initial=0.0)) / self.objective.l1
+        stages = int(np.ceil(np.log10(far) / _DECADES)) if far > 1 and not self.state.theta[:-1].any() else 1
+        status = ""
+        for stage in reversed(range(stages)):
+            if stages > 1:
+                self._penalise(10.0 ** (_DECADES * stage))
+                slopes = self._look()
+            status = self._solve(slopes, self.settings.tol if stage == 0 else max(self.settings.tol, _STAGE_TOL))
+        reached = bool(self.gap <= self.settings.tol * self.best_value)
         return Solution(
             theta=self.best_theta,
             value=self.best_value,
@@ -123,6 +119,38 @@ class _Search:
             stats={"models": float(self.models)},
         )
 
+    def _penalise(self, factor: float) -> None:
+        """Change to the objective with this multiple of the penalty."""
+        given = self.given
+        self.objective = replace(given, l1=factor * given.l1, penalty=factor * given.penalty)
+        self.state.objective = self.objective
+        if self.part is not self.state:
+            self.part.objective = replace(self.objective, design=self.part.objective.design)
+        self.model, self.strictness = None, 1.0
+        self.gap = self.best_value = np.inf
+        self.lower = -np.inf
+
+    def _solve(self, slopes: np.ndarray, tol: float) -> str:
+        """Alternate between steps on the working set and looks at all columns. Returns why it ended early."""
+        while not self.gap <= tol * self.best_value:
+            if self.steps >= self.settings.max_iter:
+                return f"stopped after {self.settings.max_iter} Newton steps"
+            joined = self._join(slopes)
+            before, steps = self.gap, self.steps
+            self._descend(tol)
+            slopes = self._look()
+            if joined:
+                continue
+            if self.state.u.size and self.state.sigma > _LEAST_SIGMA:
+                self.state.sigma *= _SHRINK
+                self.part.sigma = self.state.sigma
+                self.model = None
+            elif steps == self.steps or not self.gap < before:
+                self.strictness *= 0.1
+                if self.strictness < _STRICTEST:
+                    return "reached the limit of rounding"
+        return ""
+
     # -- all columns ------------------------------------------------------------------------------------------------
 
     def _look(self) -> np.ndarray:
@@ -132,38 +160,43 @@ class _Search:
             state.theta = state.theta.copy()
             state.theta[self.used], state.theta[-1] = self.part.theta[:-1], self.part.theta[-1]
         state.update()
-        unbalanced = state.u.copy()
+        kinked = bool(state.u.size)
+        value, before = state.value(), (state.theta, state.t.copy(), state.u.copy()) if kinked else None
         if objective.fit_intercept:
-            state.balance(1e-3 * self.settings.tol * abs(state.value()) / (1 + abs(float(state.theta[-1]))))
-        lines = state.support()
-        gradient = state.gradient_of_multipliers()
-        w, b = state.theta[:-1], float(state.theta[-1])
+            state.balance(1e-3 * self.settings.tol * abs(value) / (1 + abs(float(state.theta[-1]))))
+        lines, gradient = state.support(), state.gradient_of_multipliers()
         self.loss = lines.loss
-        self.value = lines.loss + objective.penalty_of(w)
+        w, b = state.theta[:-1], float(state.theta[-1])
         slopes = gradient[:-1] - objective.penalty * w
-        gap = lines.above + gap_of_penalty(objective, w, slopes, np.zeros(1), lines.loss)
+        lower = lines.loss + objective.penalty_of(w) - lines.above
+        lower -= gap_of_penalty(objective, w, slopes, np.zeros(1), lines.loss)
         if objective.fit_intercept:
-            gap += abs(float(gradient[-1])) * (1 + abs(b))
-        self._keep(gap)
-        state.u[...] = unbalanced
-        self.part.theta[-1] = b
+            lower -= abs(float(gradient[-1])) * (1 + abs(b))
+        multipliers = state.u.copy() if kinked else None
+        if before is None:
+            value = lines.loss + objective.penalty_of(w)
+        else:  # balancing the lines is no step towards the minimum
+            state.theta, state.t[...], state.u[...] = before
+            if not objective.pair.polygons:
+                multipliers = before[2]
+        self._keep(value, lower, multipliers)
+        self.part.theta[-1] = state.theta[-1]
         self.settings.progress(
             f"coordinate descent: objective {self.best_value:.10g}, gap {self.gap:.2e}, {self.used.size} columns in "
             f"the working set, {np.count_nonzero(w)} used, {self.steps} Newton steps"
         )
-        return slopes
+        return np.asarray(slopes)
 
-    def _keep(self, gap: float) -> None:
+    def _keep(self, value: float, lower: float, multipliers: np.ndarray | None) -> None:
         """Keep the best point and the best lines. If losses are curved, the lines belong to the point."""
-        state, lower = self.state, self.value - gap
+        theta = self.state.theta.copy()
         if self.objective.pair.polygons:
             if lower > self.lower:
-                self.lower, self.multipliers = lower, state.u.copy()
-            if self.value < self.best_value:
-                self.best_value, self.best_theta = self.value, state.theta
-        elif not gap > self.gap:
-            self.best_value, self.best_theta, self.lower = self.value, state.theta, lower
-            self.multipliers = state.u.copy() if state.u.size else None
+                self.lower, self.multipliers = lower, multipliers
+            if value < self.best_value:
+                self.best_value, self.best_theta = value, theta
+        elif not value - lower > self.gap:
+            self.best_value, self.best_theta, self.lower, self.multipliers = value, theta, lower, multipliers
         self.gap = self.best_value - self.lower
 
     def _join(self, slopes: np.ndarray) -> bool:
@@ -186,10 +219,10 @@ class _Search:
 
     # -- the working set --------------------------------------------------------------------------------------------
 
-    def _descend(self) -> None:
+    def _descend(self, tol: float) -> None:
         """Newton steps on the working set."""
         part, objective = self.part, self.part.objective
-        wanted = max(_WANTED_SHARE * self.settings.tol * self.best_value, _GAP_SHARE * min(self.gap, self.best_value))
+        wanted = max(_WANTED_SHARE * tol * self.best_value, _GAP_SHARE * min(self.gap, self.best_value))
         before = np.inf
         for _ in range(_MOST_INNER):
             gradient = part.gradient()
