@@ -166,6 +166,11 @@ class Objective:
         """What every compiled pass takes."""
         return self.pair.addresses, self.y, self.sample_weight, self.pair.weights, self.pair.scales
 
+    @property
+    def why_not_squared(self) -> str | None:
+        """None, or what is in the penalty besides the squared norm."""
+        return f"{self.pair.names} is to be fitted with an l1 penalty" if self.l1 > 0 else None
+
     def penalty_of(self, w: np.ndarray) -> float:
         """What coefficients cost by themselves."""
         total = 0.5 * self.penalty * float(w @ w)
