@@ -6,8 +6,9 @@ Without kinks it is the objective itself.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -85,6 +86,15 @@ class Lagrangian:
         self.second = np.zeros(2, dtype=np.int64) if straight else objective.pair.second_addresses
         self.lines = objective.pair.lines
 
+    def on_columns(self, chosen: np.ndarray) -> Lagrangian:
+        """The same for some columns only; scores and multipliers are shared."""
+        part = copy.copy(self)
+        for name in ("_ranges", "_parts", "_ridge"):
+            part.__dict__.pop(name, None)
+        part.objective = replace(self.objective, design=self.objective.design.columns(chosen))
+        part.theta = np.append(self.theta[chosen], self.theta[-1])
+        return part
+
     @cached_property
     def _ranges(self) -> list[tuple[int, int]]:
         return row_ranges(self.objective.design.n, self.objective.design.numbers)
@@ -144,10 +154,11 @@ class Lagrangian:
         if self.theta.size <= MOST_COLUMNS:
             return -cholesky_metric(self._hessian())(gradient)
         curvature = np.empty(self.t.size)
-        self.over_rows(lambda k, lo, hi: self._curvatures(lo, hi, curvature[lo:hi]))
+        self.over_rows(lambda k, lo, hi: self.curvatures(lo, hi, curvature[lo:hi]))
         return self._inexact(gradient, curvature, accuracy)
 
-    def _curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
+    def curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
+        """Weighted second derivatives of the rows lo to hi in their scores."""
         kinked_passes.curvatures(self.common, self.second, self.t, self.u, lo, hi, out)
 
     @cached_property
@@ -164,7 +175,7 @@ class Lagrangian:
             work = np.empty(min(_ROWS_AT_ONCE, last - first))
             for lo in range(first, last, _ROWS_AT_ONCE):
                 hi = min(lo + _ROWS_AT_ONCE, last)
-                self._curvatures(lo, hi, work[: hi - lo])
+                self.curvatures(lo, hi, work[: hi - lo])
                 curved = np.flatnonzero(work[: hi - lo])
                 rows.append(lo + curved)
                 values.append(work[curved])
@@ -197,7 +208,7 @@ class Lagrangian:
         diagonal = np.append(design.squared_transposed_product(curvature) + self.penalty, curvature.sum() + ridge)
         return -conjugate_gradients(product, gradient, 1 / diagonal, accuracy=accuracy, most=500)
 
-    def _along(self, q: np.ndarray, at: float) -> tuple[float, float]:
+    def along(self, q: np.ndarray, at: float) -> tuple[float, float]:
         """Slope and curvature of the losses at the scores t + at * q."""
         if self.smooth:
             return self._smooth_along(q, at)[1:]
@@ -238,7 +249,7 @@ class Lagrangian:
         linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
         low, high, at = 0.0, np.inf, 1.0
         for _ in range(60):
-            slope, curvature = self._along(q, at)
+            slope, curvature = self.along(q, at)
             slope += linear + at * quadratic
             if abs(slope) <= _FLAT * abs(promised):
                 break
@@ -263,7 +274,7 @@ class Lagrangian:
         ones = np.ones(self.t.size)
         low, high, reach, at = -np.inf, np.inf, 1e-3, 0.0
         for _ in range(50):
-            slope, _ = self._along(ones, at)
+            slope, _ = self.along(ones, at)
             low, high = (low, at) if slope > 0 else (at, high)
             if abs(slope) * (high - low) <= enough:
                 break
@@ -337,11 +348,11 @@ class Lagrangian:
         """
         sigma, self.sigma = self.sigma, np.inf
         ones = np.ones(self.t.size)
-        excess, curvature = self._along(ones, 0.0)
+        excess, curvature = self.along(ones, 0.0)
         curved = not self.objective.pair.polygons
         if self.u.size and abs(excess) > enough:
             self._moves(excess, free_only=curved)
-            excess, curvature = self._along(ones, 0.0)
+            excess, curvature = self.along(ones, 0.0)
         if curved and abs(excess) > enough:
             excess = self._centre(ones, enough, excess, curvature)
             if self.u.size and abs(excess) > enough:
@@ -357,7 +368,7 @@ class Lagrangian:
         best, least = 0.0, slope
         for trial in range(100):
             if trial:
-                slope, curvature = self._along(ones, at)
+                slope, curvature = self.along(ones, at)
             if abs(slope) < abs(least):
                 best, least = at, slope
             if abs(slope) <= enough:
