@@ -55,6 +55,10 @@ class Design(ABC):
         """Add the gradient of the rows lo to hi, with scores t and multipliers u, to g."""
 
     @abstractmethod
+    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        """Add X' r of the rows lo to hi to g; r has one number for every row of X."""
+
+    @abstractmethod
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         """(X * X)' r in float64."""
 
@@ -69,6 +73,13 @@ class Design(ABC):
         out = np.empty(self.n)
         in_threads(lambda k, lo, hi: self.write_scores(w, b, lo, hi, out), row_ranges(self.n, self.numbers))
         return out
+
+    def transposed_product(self, r: np.ndarray) -> np.ndarray:
+        """X' r in float64."""
+        ranges = row_ranges(self.n, self.numbers)
+        parts = np.zeros((len(ranges), self.d))
+        in_threads(lambda k, lo, hi: self.add_transposed(r, lo, hi, parts[k]), ranges)
+        return parts.sum(axis=0)
 
     @property
     def rows_per_block(self) -> int:
@@ -133,6 +144,12 @@ class Dense(Design):
         else:
             kinked_passes.gradient_columns(self.X.T, common, t, u, lo, hi, g)
 
+    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            passes.add_rows(self.X, r[lo:hi], lo, hi - lo, g)
+        else:
+            passes.add_columns(self.X.T, r[lo:hi], lo, hi - lo, g)
+
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return np.sum([np.square(self.rows(slice(lo, hi))).T @ r[lo:hi] for lo, hi in self.ranges()], axis=0)
 
@@ -174,6 +191,9 @@ class SparseRows(Design):
         self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
     ) -> None:
         kinked_passes.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
+
+    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        passes.add_sparse(self.X.data, self.X.indices, self.X.indptr, r[lo:hi], lo, hi - lo, g)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return passes.squared_sparse(self.X.data, self.X.indices, self.X.indptr, r, np.zeros(self.d))

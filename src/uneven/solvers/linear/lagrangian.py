@@ -14,6 +14,7 @@ import numpy as np
 
 from uneven.shape.polygon import kinks_and_jumps
 from uneven.solvers.compiled import kinked_passes
+from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.squares import summed_squares
@@ -23,14 +24,14 @@ T = TypeVar("T")
 
 #: Rows whose second derivatives are computed at once.
 _ROWS_AT_ONCE = 65_536
-#: A step is long enough where the slope along it is below this share of the slope at its start.
-_FLAT = 0.1
 
 
 class Lagrangian:
     """The augmented Lagrangian of an objective at the current scores and multipliers."""
 
-    def __init__(self, objective: Objective, theta: np.ndarray, width: float) -> None:
+    def __init__(
+        self, objective: Objective, theta: np.ndarray, width: float, scores: np.ndarray | None = None
+    ) -> None:
         self.objective = objective
         self.theta = theta.copy()
         pairs = [kinks_and_jumps(phi.tree) for phi in objective.pair.phis]
@@ -38,7 +39,7 @@ class Lagrangian:
         # If one class has fewer kinks than the other, its last kink is repeated with a jump of 0.
         self.kinks = np.array([kinks + (kinks[-1:] or (0.0,)) * (most - len(kinks)) for kinks, _ in pairs])
         self.jumps = np.array([jumps + (0.0,) * (most - len(jumps)) for _, jumps in pairs])
-        self.t = objective.design.scores(self.theta)
+        self.t = objective.design.scores(self.theta) if scores is None else scores
         # Multipliers start in the middle of their range; the parabolas are then centred on the kinks.
         self.u = np.empty((most, objective.design.n), dtype=objective.design.X.dtype)
         for row, jumps in zip(self.u, self.jumps.T, strict=True):
@@ -177,19 +178,12 @@ class Lagrangian:
             return False
         q = self.objective.design.scores(direction)
         linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
-        low, high, at = 0.0, np.inf, 1.0
-        for _ in range(60):
+
+        def slope_and_curvature(at: float) -> tuple[float, float]:
             slope, curvature = self._along(q, at)
-            slope += linear + at * quadratic
-            if abs(slope) <= _FLAT * abs(promised):
-                break
-            low, high = (low, at) if slope > 0 else (at, high)
-            curvature += quadratic
-            newton = at - slope / curvature if curvature > 0 else np.inf
-            outside = not low < newton < min(high, 10 * at)
-            at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
-            if high - low <= 1e-12 * at:
-                break
+            return slope + linear + at * quadratic, curvature + quadratic
+
+        at = exact_step(slope_and_curvature, promised)
         self.theta = self.theta + at * direction
         q *= at
         self.t += q
