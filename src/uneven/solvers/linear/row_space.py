@@ -1,15 +1,18 @@
 """An objective in the space of the rows: w = X'c, with one coefficient c_i per row.
 
-At the optimum w is such a combination. The scores are G c + b with G = X X', and a Newton step solves a system with one
-row for each example whose loss is curved there:
+At the optimum w is such a combination. The scores are t = G c + b with G = X X', and a Newton step solves a system with
+one row for each example whose loss is curved there. With slopes s and curvatures D at the scores t, the new scores t'
+and coefficients c' satisfy
 
-    t' - t solves  (I + G D/rho) (t' - t) = b' - t - G s/rho,    then  c' = -(s + D (t' - t))/rho,
+    (I + G D/rho) (t' - t) = b' - t - G s/rho,        c' = -(s + D (t' - t))/rho.
 
-where s and D are the slopes and curvatures at the scores t. With R = sqrt(D/rho) the matrix I + R G R is symmetric, and
-its eigenvalues are at least 1. Losses with kinks have the slopes and curvatures of their augmented Lagrangian.
+With R = sqrt(D/rho) the matrix becomes I + R G R, which is symmetric and has no eigenvalue below 1. Losses with kinks
+have the slopes and curvatures of their augmented Lagrangian.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -31,10 +34,10 @@ class NotPositive(Exception):
 
 
 class RowSpace:
-    """The augmented Lagrangian of an objective at coefficients of the rows.
+    """The augmented Lagrangian of an objective, at coefficients of the rows and multipliers of the kinks.
 
-    The scores of the place to which :meth:`rebase` was applied last are exact. Differences to them are computed with
-    the Gram matrix, which may be inexact.
+    :meth:`measured` computes the scores from X. Later differences to them are computed with the Gram matrix, which may
+    be inexact.
     """
 
     def __init__(self, objective: Objective, gram: Gram) -> None:
@@ -42,87 +45,153 @@ class RowSpace:
         self.objective = objective
         self.gram = gram
         self.losses = Lagrangian(objective, np.zeros(objective.size), 1.0, scores=np.zeros(n))
-        self.losses.u = self.losses.u.astype(np.float64)
-        self.c = np.zeros(n)
-        self.b = 0.0
-        self.own = np.zeros(n)  # the scores without the intercept
-        self.squared_norm = 0.0  # of w
-        self._bend = 0.0  # curvature of the minimum over w as a function of the intercept
+        self.kinked = bool(self.losses.jumps.size)
+        self._factors = objective.factors()
+        self._scales = objective.pair.scales[objective.y]
+        self._kinks, self._jumps = self.losses.kinks[objective.y].T, self.losses.jumps[objective.y].T
+        self._ridge = 1e-10 * float(np.abs(self._factors).sum())  # curvature of b where no loss is curved
         self._memory = np.empty(0)
+        self.start_at_zero()
+
+    def start_at_zero(self) -> None:
+        """Start where all coefficients are 0, with multipliers in the middle of their range."""
+        self.c, self._own = np.zeros(self._factors.size), np.zeros(self._factors.size)
+        self.b = self._squared_norm = 0.0  # own: scores without the intercept; squared norm: of w
+        self._bend = 0.0  # curvature of the minimum over w as a function of the intercept
+        self.losses.u = 0.5 * self._jumps
 
     @property
-    def rho(self) -> float:
+    def _rho(self) -> float:
         return self.objective.penalty
 
     @property
     def t(self) -> np.ndarray:
         """The scores."""
-        return self.own + self.b
+        return self._own + self.b
 
     def value(self) -> float:
         """The objective."""
         losses, _ = kinked_passes.bounds(self.losses.common, self.t, self.losses.u, 0, self.c.size)
-        return float(losses) + 0.5 * self.rho * self.squared_norm
+        return float(losses) + 0.5 * self._rho * self._squared_norm
 
-    def slopes(self, t: np.ndarray) -> np.ndarray:
-        """Slopes of the losses in the scores."""
+    # -- slopes and gaps ----------------------------------------------------------------------------------------------
+
+    def _common(self, sigma: float) -> tuple[Any, ...]:
+        """What compiled functions take, for parabolas of this width; at width infinity the multipliers are slopes."""
+        before, after = self.losses.common[:7], self.losses.common[8:]
+        return (*before, sigma, *after)
+
+    def _slopes(self, t: np.ndarray, u: np.ndarray, sigma: float) -> np.ndarray:
         out = np.empty(t.size)
-        kinked_passes.slopes(self.losses.common, t, self.losses.u, 0, t.size, out)
+        kinked_passes.slopes(self._common(sigma), t, u, 0, t.size, out)
         return out
 
-    def curvatures(self, t: np.ndarray) -> np.ndarray:
-        """Curvatures of the losses in the scores."""
+    def _curvatures(self, t: np.ndarray, u: np.ndarray, sigma: float) -> np.ndarray:
         out = np.empty(t.size)
-        kinked_passes.curvatures(self.losses.common, self.losses.second, t, self.losses.u, 0, t.size, out)
+        kinked_passes.curvatures(self._common(sigma), self.losses.second, t, u, 0, t.size, out)
         return np.minimum(np.nan_to_num(out, nan=0.0, posinf=1e300), 1e300)
 
-    def suboptimality(self, s: np.ndarray) -> float:
-        """About how far the augmented Lagrangian can fall, given the slopes.
+    def _over(self, t: np.ndarray) -> np.ndarray:
+        """How far each margin is above each kink; of shape (kinks, n)."""
+        return self._scales * t - self._kinks
 
-        The part of w is a bound up to rounding: half the squared gradient over rho.
+    def _reducible(self, s: np.ndarray) -> float:
+        """About how far the objective can fall, given slopes: half the squared gradient over the curvature.
+
+        For w the curvature is at least rho, so that this part is a bound up to rounding.
         """
-        residual = self.rho * self.c + s
-        part = 0.5 * float(residual @ (self.gram.matrix @ residual)) / self.rho
+        residual = self._rho * self.c + s
+        part = 0.5 * float(residual @ (self.gram.matrix @ residual)) / self._rho
         if self.objective.fit_intercept:
             part += 0.5 * float(s.sum()) ** 2 / max(self._bend, self._ridge)
         return max(part, 0.0)
 
-    @property
-    def _ridge(self) -> float:
-        """Curvature of the intercept where no loss is curved."""
-        return 1e-10 * float(np.abs(self.objective.factors()).sum())
+    def gain(self) -> float:
+        """About how far the augmented Lagrangian can fall."""
+        return self._reducible(self._slopes(self.t, self.losses.u, self.losses.sigma))
 
-    def newton_step(self, s: np.ndarray) -> bool:
-        """Move to the minimum towards the minimum of the parabolas of the losses; False if that does not lead down."""
-        return self._step_to(*self._target(self.t, s, self.curvatures(self.t)), s)
+    def multipliers(self) -> np.ndarray:
+        """The multipliers that belong to the coefficients.
+
+        At the minimum of the augmented Lagrangian they are its slopes at the kinks. But those are differences of
+        margins over a small sigma, so rounding would spoil them.
+        """
+        u = np.zeros_like(self.losses.u)
+        if not self.kinked:
+            return u
+        left = -self._rho * self.c - self._slopes(self.t, u, np.inf)
+        left = np.divide(left, self._factors * self._scales, out=np.zeros(left.size), where=self._factors > 0)
+        for row, jumps in zip(u, self._jumps, strict=True):
+            np.clip(left, 0.0, jumps, out=row)
+            left -= row
+        return u
+
+    def gap(self, u: np.ndarray) -> float:
+        """About the duality gap of multipliers: what w and b can gain, and how far losses exceed supporting lines."""
+        over = self._over(self.t)
+        above = self._jumps * np.maximum(over, 0.0) - u * over
+        return self._reducible(self._slopes(self.t, u, np.inf)) + float(above.sum(axis=0) @ self._factors)
+
+    def measured(self) -> tuple[np.ndarray, float, float]:
+        """theta, the objective there, and its gap, with scores computed from X."""
+        design = self.objective.design
+        w = design.transposed_product(self.c)
+        self._own, self._squared_norm = design.scores(np.append(w, 0.0)), float(w @ w)
+        theta = np.append(w, self.b)
+        if not self.kinked:
+            return theta, self.value(), self.gain()
+        self.losses.theta, self.losses.t = theta, self.t
+        value, bound = self.losses.bounds(self.losses.gradient_of_multipliers())
+        return theta, value, value - bound
+
+    # -- steps --------------------------------------------------------------------------------------------------------
+
+    def typical_change(self) -> float:
+        """By how much a multiplier typically changes its own margin."""
+        changes = self._factors * self._scales**2 * np.diagonal(self.gram.matrix) / self._rho
+        return float(np.median(changes[changes > 0])) if (changes > 0).any() else 1.0
+
+    def at_kinks(self) -> np.ndarray:
+        """Where the augmented Lagrangian is at the curved part of a kink; of shape (kinks, n)."""
+        slopes = self.losses.u + self._over(self.t) / self.losses.sigma
+        return np.asarray((slopes > 0) & (slopes < self._jumps))
+
+    def newton_step(self) -> bool:
+        """Move to the minimum on the line to the minimum of the local parabolas; False if it does not lead down."""
+        t, u, sigma = self.t, self.losses.u, self.losses.sigma
+        return self._step_to(*self._target(t, self._slopes(t, u, sigma), self._curvatures(t, u, sigma)))
+
+    def predicted_step(self, at_kinks: np.ndarray) -> bool:
+        """A Newton step that assumes that these rows stay at their kinks. A narrow parabola alone would not know."""
+        return self._step_to(*self._target(self.t, *self._parabolas(self.t, at_kinks)))
 
     def start_near(self, t: np.ndarray, near: float) -> None:
         """Move to the minimum of the parabolas of the losses at the scores t, whatever the value there.
 
         Rows whose margin is as near to a kink as ``near``, relative to the kink, are taken to be at the kink.
         """
-        over, jumps = self._over(t)
-        at_kinks = np.abs(over) <= near * np.maximum(np.abs(self.losses.kinks[self.objective.y].T), near)
-        self.losses.u = np.where(at_kinks, 0.5, over > 0) * jumps
+        over = self._over(t)
+        at_kinks = np.abs(over) <= near * np.maximum(np.abs(self._kinks), near)
+        self.losses.u = np.where(at_kinks, 0.5, over > 0) * self._jumps
         self.c, self.b = self._target(t, *self._parabolas(t, at_kinks))
-        self.own = self.gram.matrix @ self.c
-        self.squared_norm = max(float(self.c @ self.own), 0.0)
+        self._own = self.gram.matrix @ self.c
+        self._squared_norm = max(float(self.c @ self._own), 0.0)
 
-    def start_at_zero(self) -> None:
-        """Start where all coefficients are 0."""
-        self.c, self.own = np.zeros(self.c.size), np.zeros(self.c.size)
-        self.b = self.squared_norm = 0.0
-        self.losses.u = 0.5 * self.losses.jumps[self.objective.y].T
+    def _parabolas(self, t: np.ndarray, at_kinks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Slopes and curvatures of the losses at t if exactly these rows are at the curved part of these kinks."""
+        s, curvature = self._slopes(t, self.losses.u, np.inf), self._curvatures(t, self.losses.u, np.inf)
+        factor = self._factors * self._scales / self.losses.sigma
+        s += factor * np.where(at_kinks, self._over(t), 0.0).sum(axis=0)
+        return s, curvature + factor * self._scales * at_kinks.sum(axis=0)
 
     def _target(self, t: np.ndarray, s: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, float]:
         """Coefficients and intercept that minimise the parabolas with slopes s and these curvatures at the scores t."""
         rows = np.flatnonzero(curvature)
-        roots = np.sqrt(curvature[rows] / self.rho)
-        off = -(self.gram.matrix @ s)[rows] / self.rho - t[rows]
-        # Without and with the intercept: R (t' - t) = (I + R G R)^-1 R (off + b'), and the slopes change by rho R times
-        # that.
-        solved = self._solved(rows, roots, np.stack([roots * off, roots], axis=1))
-        change = self.rho * roots[:, None] * solved
+        roots = np.sqrt(curvature[rows] / self._rho)
+        off = -(self.gram.matrix @ s)[rows] / self._rho - t[rows]
+        # R (t' - t) = (I + R G R)^-1 R (off + b'), and the slopes change by rho R times that.
+        change = self._solved(rows, roots, np.stack([roots * off, roots], axis=1))
+        change *= self._rho * roots[:, None]
         b = 0.0
         if self.objective.fit_intercept:
             self._bend = float(change[:, 1].sum())
@@ -132,15 +201,15 @@ class RowSpace:
                 b = self.b - float(np.sign(s.sum())) * (1.0 + abs(self.b))
         slopes = s.copy()
         slopes[rows] += change[:, 0] + b * change[:, 1]
-        return -slopes / self.rho, b
+        return -slopes / self._rho, b
 
     def _solved(self, rows: np.ndarray, roots: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Solve with I + R G R."""
         from scipy.linalg.lapack import dpotrf, dpotrs
 
-        if not rows.size:
-            return right
         size = rows.size
+        if not size:
+            return right
         if self._memory.size < size * size:
             self._memory = np.empty(size * size)
         system = self._memory[: size * size].reshape(size, size)
@@ -156,99 +225,24 @@ class RowSpace:
             solved, _ = dpotrs(factor, right, lower=0)
         return np.asarray(solved)
 
-    def _step_to(self, c: np.ndarray, b: float, s: np.ndarray) -> bool:
+    def _step_to(self, c: np.ndarray, b: float) -> bool:
         """Move to the minimum on the line to these coefficients; False if it does not lead down."""
         dc, db = c - self.c, b - self.b
         own = self.gram.matrix @ dc
-        q, t = own + db, self.t
-        linear, quadratic = self.rho * float(dc @ self.own), self.rho * max(float(dc @ own), 0.0)
-        promised = linear + float(s @ q)
+        q, t, u = own + db, self.t, self.losses.u
+        linear, quadratic = self._rho * float(dc @ self._own), self._rho * max(float(dc @ own), 0.0)
+        promised = linear + float(self._slopes(t, u, self.losses.sigma) @ q)
         if not promised < 0:
             return False
+        common = self.losses.common
 
         def slope_and_curvature(at: float) -> tuple[float, float]:
-            slope, curvature = kinked_passes.along(
-                self.losses.common, self.losses.second, t, q, at, self.losses.u, 0, t.size
-            )
+            slope, curvature = kinked_passes.along(common, self.losses.second, t, q, at, u, 0, t.size)
             return slope + linear + at * quadratic, curvature + quadratic
 
         at = exact_step(slope_and_curvature, promised, flat=_FLAT)
-        self.squared_norm += (2 * at * linear + at * at * quadratic) / self.rho
+        self._squared_norm += (2 * at * linear + at * at * quadratic) / self._rho
         self.c = self.c + at * dc
-        self.own = self.own + at * own
+        self._own = self._own + at * own
         self.b += at * db
         return True
-
-    # -- kinks --------------------------------------------------------------------------------------------------------
-
-    @property
-    def kinked(self) -> bool:
-        return bool(self.losses.jumps.size)
-
-    def typical_change(self) -> float:
-        """By how much a multiplier typically changes its own margin."""
-        scale = self.objective.pair.scales[self.objective.y]
-        changes = self.objective.factors() * scale * scale * np.diagonal(self.gram.matrix) / self.rho
-        return float(np.median(changes[changes > 0])) if (changes > 0).any() else 1.0
-
-    def _over(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How far each margin is above each kink, and the jumps there; both of shape (kinks, n)."""
-        y = self.objective.y
-        margins = self.objective.pair.scales[y] * t
-        return margins - self.losses.kinks[y].T, self.losses.jumps[y].T
-
-    def gap_at_kinks(self) -> float:
-        """By how much the losses exceed the lines whose slopes at the kinks are the multipliers."""
-        over, jumps = self._over(self.t)
-        above = jumps * np.maximum(over, 0.0) - self.losses.u * over
-        return float(above.sum(axis=0) @ self.objective.factors())
-
-    def at_kinks(self) -> np.ndarray:
-        """Where the augmented Lagrangian is at the curved part of a kink; of shape (kinks, n)."""
-        over, jumps = self._over(self.t)
-        slopes = self.losses.u + over / self.losses.sigma
-        return np.asarray((slopes > 0) & (slopes < jumps))
-
-    def update(self) -> None:
-        """Replace the multipliers by the current slopes."""
-        self.losses.t = self.t
-        self.losses.update()
-
-    def slopes_of_multipliers(self) -> np.ndarray:
-        """Slopes of the losses if the multipliers themselves are the slopes at the kinks."""
-        sigma, self.losses.sigma = self.losses.sigma, np.inf
-        s = self.slopes(self.t)
-        self.losses.sigma = sigma
-        return s
-
-    def _parabolas(self, t: np.ndarray, at_kinks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Slopes and curvatures of the losses at t if exactly these rows are at the curved part of these kinks."""
-        sigma, self.losses.sigma = self.losses.sigma, np.inf
-        s, curvature = self.slopes(t), self.curvatures(t)
-        self.losses.sigma = sigma
-        scale = self.objective.pair.scales[self.objective.y]
-        factor = self.objective.factors() * scale / sigma
-        s += factor * np.where(at_kinks, self._over(t)[0], 0.0).sum(axis=0)
-        return s, curvature + factor * scale * at_kinks.sum(axis=0)
-
-    def predicted_step(self, at_kinks: np.ndarray) -> bool:
-        """A Newton step that assumes that these rows stay at their kinks. A narrow parabola alone would not know."""
-        return self._step_to(*self._target(self.t, *self._parabolas(self.t, at_kinks)), self.slopes(self.t))
-
-    # -- exact scores -------------------------------------------------------------------------------------------------
-
-    def _rebase(self) -> np.ndarray:
-        """Compute the scores from X, by two passes; returns theta."""
-        w = self.objective.design.transposed_product(self.c)
-        self.own = self.objective.design.scores(np.append(w, 0.0))
-        self.squared_norm = float(w @ w)
-        return np.append(w, self.b)
-
-    def measured(self) -> tuple[np.ndarray, float, float]:
-        """theta, the objective there, and its gap, with scores computed from X."""
-        theta = self._rebase()
-        if not self.kinked:
-            return theta, self.value(), self.suboptimality(self.slopes(self.t))
-        self.losses.theta, self.losses.t = theta, self.t
-        value, bound = self.losses.bounds(self.losses.gradient_of_multipliers())
-        return theta, value, value - bound
