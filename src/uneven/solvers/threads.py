@@ -44,11 +44,6 @@ def single_threaded_blas() -> AbstractContextManager[object]:
     return _controller().limit(limits=1, user_api="blas")
 
 
-def threaded_blas() -> AbstractContextManager[object]:
-    """A context in which BLAS uses all threads again, inside one in which it uses one."""
-    return _controller().limit(limits=_threads(), user_api="blas")
-
-
 @lru_cache(maxsize=1)
 def _controller() -> Any:
     from threadpoolctl import ThreadpoolController

@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 
 from uneven.solvers.compiled import kinked_passes, row_space_passes
+from uneven.solvers.linear.cholesky import factor_in_place, solve_factored
 from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.gram import Gram
 from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas, threaded_blas
+from uneven.solvers.threads import in_threads, row_ranges
 
-#: Rows of a system up to which BLAS is faster with one thread.
-_SMALL = 1500
 #: The slope along a step ends below this share of the slope at its start: here a trial costs little.
 _FLAT = 1e-3
 
@@ -57,6 +56,8 @@ class RowSpace:
         """Start where all coefficients are 0, with multipliers in the middle of their range."""
         self.c, self._own = np.zeros(self._factors.size), np.zeros(self._factors.size)
         self.b = self._squared_norm = 0.0  # own: scores without the intercept; squared norm: of w
+        self._base = self.c, self._own, self._squared_norm  # where they were computed from X last
+        self._w: np.ndarray | None = None  # if it was computed for these coefficients
         self._bend = 0.0  # curvature of the minimum over w as a function of the intercept
         self.losses.u = 0.5 * self._jumps
 
@@ -132,12 +133,19 @@ class RowSpace:
         above = self._jumps * np.maximum(over, 0.0) - u * over
         return self._reducible(self._slopes(self.t, u, np.inf)) + float(above.sum(axis=0) @ self._factors)
 
+    def refresh(self) -> None:
+        """Compute w and the scores from X, by two passes."""
+        if self._w is None:
+            design = self.objective.design
+            self._w = design.transposed_product(self.c)
+            self._own = design.scores(np.append(self._w, 0.0))
+            self._squared_norm = float(self._w @ self._w)
+            self._base = self.c, self._own, self._squared_norm
+
     def measured(self) -> tuple[np.ndarray, float, float]:
         """theta, the objective there, and its gap, with scores computed from X."""
-        design = self.objective.design
-        w = design.transposed_product(self.c)
-        self._own, self._squared_norm = design.scores(np.append(w, 0.0)), float(w @ w)
-        theta = np.append(w, self.b)
+        self.refresh()
+        theta = np.append(self._w, self.b)
         if not self.kinked:
             return theta, self.value(), self.gain()
         self.losses.theta, self.losses.t = theta, self.t
@@ -172,10 +180,9 @@ class RowSpace:
         """
         over = self._over(t)
         at_kinks = np.abs(over) <= near * np.maximum(np.abs(self._kinks), near)
+        self.start_at_zero()
         self.losses.u = np.where(at_kinks, 0.5, over > 0) * self._jumps
-        self.c, self.b = self._target(t, *self._parabolas(t, at_kinks))
-        self._own = self.gram.matrix @ self.c
-        self._squared_norm = max(float(self.c @ self._own), 0.0)
+        self._place(*self._target(t, *self._parabolas(t, at_kinks)))
 
     def _parabolas(self, t: np.ndarray, at_kinks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Slopes and curvatures of the losses at t if exactly these rows are at the curved part of these kinks."""
@@ -188,7 +195,8 @@ class RowSpace:
         """Coefficients and intercept that minimise the parabolas with slopes s and these curvatures at the scores t."""
         rows = np.flatnonzero(curvature)
         roots = np.sqrt(curvature[rows] / self._rho)
-        off = -(self.gram.matrix @ s)[rows] / self._rho - t[rows]
+        # Differences to the current scores, so that the error of the Gram matrix concerns only the change.
+        off = (self._own - t - (self.gram.matrix @ (self.c + s / self._rho)))[rows]
         # R (t' - t) = (I + R G R)^-1 R (off + b'), and the slopes change by rho R times that.
         change = self._solved(rows, roots, np.stack([roots * off, roots], axis=1))
         change *= self._rho * roots[:, None]
@@ -205,8 +213,6 @@ class RowSpace:
 
     def _solved(self, rows: np.ndarray, roots: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Solve with I + R G R."""
-        from scipy.linalg.lapack import dpotrf, dpotrs
-
         size = rows.size
         if not size:
             return right
@@ -217,13 +223,9 @@ class RowSpace:
             lambda k, lo, hi: row_space_passes.fill_system(self.gram.matrix, rows, roots, lo, hi, system),
             row_ranges(size, size * size),
         )
-        with threaded_blas() if size > _SMALL else single_threaded_blas():
-            # The lower triangle in C order is the upper one in Fortran order.
-            factor, failed = dpotrf(system.T, lower=0, overwrite_a=1, clean=0)
-            if failed:
-                raise NotPositive
-            solved, _ = dpotrs(factor, right, lower=0)
-        return np.asarray(solved)
+        if not factor_in_place(system):
+            raise NotPositive
+        return solve_factored(system, right)
 
     def _step_to(self, c: np.ndarray, b: float) -> bool:
         """Move to the minimum on the line to these coefficients; False if it does not lead down."""
@@ -241,8 +243,13 @@ class RowSpace:
             return slope + linear + at * quadratic, curvature + quadratic
 
         at = exact_step(slope_and_curvature, promised, flat=_FLAT)
-        self._squared_norm += (2 * at * linear + at * at * quadratic) / self._rho
-        self.c = self.c + at * dc
-        self._own = self._own + at * own
-        self.b += at * db
+        self._place(self.c + at * dc, self.b + at * db)
         return True
+
+    def _place(self, c: np.ndarray, b: float) -> None:
+        """Move to coefficients. The scores are those of the base plus the difference, so that errors do not add up."""
+        self.c, self.b, self._w = c, b, None
+        base_c, base_own, base_norm = self._base
+        change = self.gram.matrix @ (c - base_c)
+        self._own = base_own + change
+        self._squared_norm = max(base_norm + float((c - base_c) @ (base_own + self._own)), 0.0)

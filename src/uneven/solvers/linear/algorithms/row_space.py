@@ -17,6 +17,7 @@ from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.row_space import NotPositive, RowSpace
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import FASTEST, LAST_RESORT, Settings, Solver
+from uneven.solvers.threads import single_threaded_blas
 
 _NAME = "gram"
 #: With more rows the Gram matrix and the system of a step would not fit into the memory of most machines.
@@ -26,9 +27,16 @@ _WIDTH = 4.0
 #: Each width is this share of the one before.
 _SHRINK = 0.1
 _LEAST_SHARE = 1e-10
-_MOST_INNER = 50
+_MOST_INNER = 30
+#: With a Gram matrix of single precision, scores are computed from X at each step if the gap is below this share of the
+#: value.
+_PROMISING = 0.3
 #: Scores are computed from X when the Gram matrix promises this share of the gap that is wanted.
 _CLOSE = 0.3
+#: At fixed multipliers, steps end early if the gap falls below this share of what it was, and of the value.
+_MUCH_SMALLER = 1e-3
+#: Changes of the multipliers that do not halve the gap, after which rounding is to blame.
+_MOST_IDLE = 4
 #: From a starting point, rows are taken to be at a kink if their margin is as near to it, relative to the kink.
 _NEAR = 1e-3
 
@@ -55,9 +63,10 @@ def preference(objective: Objective) -> int:
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
     """Minimise until the gap is below tol times the value; ``theta`` None: from 0."""
-    run = _Run(objective, settings)
-    run.start(theta)
-    run.finish()
+    with single_threaded_blas():
+        run = _Run(objective, settings)
+        run.start(theta)
+        run.finish()
     return Solution(
         theta=run.theta,
         value=run.value,
@@ -78,6 +87,7 @@ class _Run:
         self.state = RowSpace(objective, gram_of(objective.design))
         self.theta, self.value = np.zeros(objective.size), objective.value_at_zero
         self.gap = self.value  # no loss is negative
+        self.last = self.gap  # when the multipliers were changed last
         self.steps = self.measured = 0
         self.status = f"stopped after {settings.max_iter} Newton steps"
 
@@ -97,16 +107,19 @@ class _Run:
     def finish(self) -> None:
         """Go on until the gap is small enough, no step helps, or there were too many."""
         state, settings = self.state, self.settings
-        narrowest, before = _LEAST_SHARE * state.losses.sigma, np.inf
+        narrowest, before, least, idle = _LEAST_SHARE * state.losses.sigma, np.inf, np.inf, 0
         while True:
             helped, at_kinks = self._newton_steps(), state.at_kinks()
             state.losses.u = state.multipliers()
-            enough = self.steps >= settings.max_iter or state.gap(state.losses.u) <= _CLOSE * settings.tol * state.value()
-            if state.kinked and helped and not enough and state.losses.sigma > narrowest:
+            self.last = state.gap(state.losses.u)
+            idle = 0 if self.last <= 0.5 * least else idle + 1
+            least = min(least, self.last)
+            enough = self.steps >= settings.max_iter or self.last <= _CLOSE * settings.tol * state.value()
+            if state.kinked and helped and not enough and idle < _MOST_IDLE and state.losses.sigma > narrowest:
                 state.losses.sigma *= _SHRINK
                 self._guarded(partial(state.predicted_step, at_kinks))
                 continue
-            gap = self._measure()
+            gap, idle = self._measure(), 0
             if self.gap <= settings.tol * self.value:
                 self.status = "reached the tolerance by the duality gap"
                 return
@@ -121,10 +134,12 @@ class _Run:
         """Steps at fixed multipliers until they can gain little, or the gap is small; False if one does not help."""
         state, tol = self.state, self.settings.tol
         for _ in range(_MOST_INNER):
-            gain, value = state.gain(), state.value()
-            gap = state.gap(state.multipliers()) if state.kinked else gain
+            gain, gap, value = state.gain(), state.gap(state.multipliers()), state.value()
+            if not state.gram.exact and gap <= _PROMISING * value:
+                state.refresh()
+                gain, gap, value = state.gain(), state.gap(state.multipliers()), state.value()
             self.settings.progress(f"gram {self.steps}: objective {value:.10g}, gap {gap:.2e}, gain {gain:.2e}")
-            if gap <= _CLOSE * tol * value or (state.kinked and gain <= 0.01 * gap):
+            if gap <= _CLOSE * tol * value or (state.kinked and (gain <= 0.01 * gap or gap <= _MUCH_SMALLER * min(value, self.last))):
                 return True
             if self.steps >= self.settings.max_iter or not self._guarded(state.newton_step):
                 return False
