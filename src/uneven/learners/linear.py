@@ -16,13 +16,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from uneven import _inputs
 from uneven._inputs import Exact, brief
-from uneven.calibration import calibrated_loss
+from uneven.calibration.calibrated_losses import calibrated_loss
+from uneven.costs import Cost
 from uneven.errors import ParameterError
-from uneven.learners.base import Problem, learners_loss, read_cost
+from uneven.learners.base import Problem
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import generator, require_choice, require_integer
 from uneven.learners.progress import progress
-from uneven.losses import Loss, Phi
+from uneven.losses import Declaration, Loss, Phi
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective, PairOfLosses
 from uneven.solvers.linear.path import Follower
@@ -62,7 +63,8 @@ class UnevenLinearClassifier(LinearScores):
         those that are not convex), "lagrangian" for convex losses with kinks, "dual" for convex losses made of straight
         pieces on CSR matrices.
     tol : positive number
-        The fit stops when the objective is within this fraction of its optimum.
+        For a convex loss the fit ends when the objective is proved to be within this fraction of its optimum
+        (``duality_gap_``), or it warns and says how far it got. For other losses it ends near a local minimum.
     max_iter : int
         Most steps of the solver.
     warm_start : bool
@@ -89,7 +91,13 @@ class UnevenLinearClassifier(LinearScores):
     objective_ : float
         The minimised function at the solution.
     duality_gap_ : float or None
-        Objective minus a proved lower bound of its optimum, if the solver proves one.
+        A proved bound of ``objective_`` minus its optimum, for a convex loss; it includes errors of rounding. Without
+        penalty it compares with coefficients of a bounded size only: no column may move the scores by more than ten
+        times as much as the column that moves them most now. None for a loss that is not convex: its fit is a local
+        minimum, as far as ``stationarity_`` says.
+    stationarity_ : float
+        The largest entry of the gradient at the solution, each divided by the sum of the absolute values of its terms:
+        0 at a stationary point, at most 1, whatever the units of the columns.
     loss_ : Loss
         The calibrated loss.
     analysis_ : Analysis
@@ -161,13 +169,13 @@ class UnevenLinearClassifier(LinearScores):
         before = self._last_theta()
         problem = self._read(X, y, sample_weight)
         self._remember(loss)
-        objective = self._objective(problem, PairOfLosses.of(loss, self._factor()))
+        objective = self._objective(problem, _pair(loss, self._factor(cost)))
         convex = None
         if not objective.pair.convex:
             gamma = 1 if isinstance(self.loss, Loss) else self.margin_gamma
             start = calibrated_loss("logistic", alpha=cost.exact_alpha, gamma=gamma)
             factor = _inputs.positive("C", self.C) * sum(cost.exact_costs)
-            convex = replace(objective, pair=PairOfLosses.of(start, factor))
+            convex = replace(objective, pair=_pair(start, factor))
         solution = minimise(
             objective,
             self._settings(),
@@ -188,11 +196,11 @@ class UnevenLinearClassifier(LinearScores):
             raise ParameterError(f"penalty must be 'l2' or None, got {brief(self.penalty)}")
         require_choice("solver", self.solver, names())
 
-    def _factor(self) -> Fraction:
+    def _factor(self, cost: Cost) -> Fraction:
         """Factor of the losses in the objective: C, and the sum of the costs, by which a calibrated loss is divided."""
         factor = _inputs.positive("C", self.C)
         if not isinstance(self.loss, Loss):
-            factor *= sum(read_cost(self.fp_cost, self.fn_cost).exact_costs)
+            factor *= sum(cost.exact_costs)
         return factor
 
     def _objective(self, problem: Problem, pair: PairOfLosses) -> Objective:
@@ -220,10 +228,11 @@ class UnevenLinearClassifier(LinearScores):
         return self._theta().astype(np.float64)
 
     def _keep(self, solution: Solution, problem: Problem) -> None:
-        self._keep_theta(solution.theta.astype(problem.X.dtype))
+        self._keep_theta(solution.theta)  # in float64 also for float32 data: rounded, it would be another solution
         self.n_iter_ = max(solution.iterations, 1)
         self.objective_ = solution.value
         self.duality_gap_ = solution.duality_gap
+        self.stationarity_ = solution.stationarity
 
     def _warn(self, solution: Solution, objective: Objective) -> None:
         if self.penalty is None and objective.separates(solution.theta):
@@ -232,20 +241,34 @@ class UnevenLinearClassifier(LinearScores):
                 "loss, and the solver stopped at these; penalty='l2' gives a finite answer"
             )
         elif not solution.converged:
-            relative = solution.suboptimality / solution.value if solution.value > 0 else math.inf
             message = (
-                f"{type(self).__name__} did not reach tol={self.tol:g}: {solution.status}, about {relative:.1g} "
-                f"(relative) above the optimum; raise max_iter={self.max_iter} or tol, or standardise the columns of X"
+                f"{type(self).__name__} did not reach tol={self.tol:g}: {solution.status}, {_how_far(solution)}; raise "
+                f"max_iter={self.max_iter} or tol, or standardise the columns of X"
             )
         else:
             return
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 
+def _how_far(solution: Solution) -> str:
+    """What is known about the distance from the optimum."""
+    if solution.duality_gap is None:
+        return "not at a local minimum yet"
+    if solution.value > 0 and math.isfinite(solution.duality_gap):
+        return f"at most {solution.duality_gap / solution.value:.2g} (relative) above the optimum"
+    return f"at most {solution.duality_gap:.2g} above the optimum"
+
+
+def _pair(loss: Loss, factor: Fraction) -> PairOfLosses:
+    """The two partial losses times a number; the same in every fit with the same parameters."""
+    declared = tuple(part.function.declaration for part in loss.partials if isinstance(part.function, Phi))
+    return _kept_pair(loss, declared, factor)
+
+
 @lru_cache(maxsize=1024)
-def _pair(loss: Any, fp_cost: Any, fn_cost: Any, margin_gamma: Any, factor: Fraction) -> PairOfLosses:
-    """The losses of a candidate of a search, which are the same in every split."""
-    return PairOfLosses.of(learners_loss(loss, read_cost(fp_cost, fn_cost), margin_gamma), factor)
+def _kept_pair(loss: Loss, declared: tuple[Declaration, ...], factor: Fraction) -> PairOfLosses:
+    """Two losses with one formula are equal, but their phis may be declared otherwise."""
+    return PairOfLosses.of(loss, factor)
 
 
 def fits_along_gamma(
@@ -263,9 +286,12 @@ def fits_along_gamma(
     """
     objective, problem = None, None
     for one in params:
-        model = copy.copy(learner).set_params(**one)
+        model = copy.copy(learner)
+        for name, value in one.items():
+            setattr(model, name, value)
         model._read_parameters()
-        pair = _pair(model.loss, model.fp_cost, model.fn_cost, model.margin_gamma, model._factor())
+        cost, loss = model._make_loss()
+        pair = _pair(loss, model._factor(cost))
         if not pair.convex:
             yield model.fit(X, y, sample_weight)
             continue
@@ -280,7 +306,7 @@ def fits_along_gamma(
                 if hasattr(reader, name):
                     setattr(model, name, getattr(reader, name))
         at = math.log(float(model.margin_gamma))
-        model._remember(None)
+        model._remember(loss)
         solution = follower.solve(objective, at, replace(model._settings(), progress=silent), solver=model.solver)
         model._keep(solution, problem)
         model._warn(solution, objective)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.solvers.compiled import kinked_passes, passes
+from uneven.solvers.compiled import careful_sums, kinked_passes, passes
 from uneven.solvers.threads import in_threads, row_ranges
 
 #: Bytes of the blocks that are converted or given to BLAS: at most, and at least (small blocks make BLAS slow).
@@ -55,17 +55,54 @@ class Design(ABC):
         """Add the gradient of the rows lo to hi, with scores t and multipliers u, to g."""
 
     @abstractmethod
-    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
-        """Add X' r of the rows lo to hi to g; r has one number for every row of X."""
+    def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        """Add the rows lo to hi, each times its number in r, to g; r has a number for every row of X."""
 
     @abstractmethod
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         """(X * X)' r in float64."""
 
+    @abstractmethod
+    def add_transposed(self, r: np.ndarray, q: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+        """Add X' r of the rows lo to hi to g, and abs(X)' abs(q) to sizes."""
+
+    def transposed_product(self, r: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """X' r and abs(X)' abs(q), by one pass.
+
+        If abs(q) is at least abs(r), the latter times n units of rounding bounds the error of the former.
+        """
+        ranges = row_ranges(self.n, self.numbers)
+        sums = np.zeros((2, len(ranges), self.d))
+        in_threads(lambda k, lo, hi: self.add_transposed(r, q, lo, hi, sums[0, k], sums[1, k]), ranges)
+        product, sizes = sums.sum(axis=1)
+        return product, sizes
+
+    @abstractmethod
+    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
+        """Add X' r of the rows lo to hi to total, and what rounding lost to errors."""
+
+    def weighted_sum(self, r: np.ndarray) -> np.ndarray:
+        """X' r in float64."""
+        ranges = row_ranges(self.n, self.numbers)
+        sums = np.zeros((len(ranges), self.d))
+        in_threads(lambda k, lo, hi: self.add_weighted(r, lo, hi, sums[k]), ranges)
+        return sums.sum(axis=0)
+
+    def careful_transposed_product(self, r: np.ndarray) -> np.ndarray:
+        """X' r, wrong by one unit of rounding plus (n eps)^2 abs(X)' abs(r)."""
+        total, errors = np.zeros((2, self.d))
+        self.add_carefully(r, 0, self.n, total, errors)
+        return total + errors
+
     @property
     @abstractmethod
     def numbers(self) -> int:
         """How many numbers are stored."""
+
+    @property
+    @abstractmethod
+    def most_terms(self) -> int:
+        """Most numbers in a row."""
 
     def scores(self, theta: np.ndarray) -> np.ndarray:
         """X w + b."""
@@ -73,13 +110,6 @@ class Design(ABC):
         out = np.empty(self.n)
         in_threads(lambda k, lo, hi: self.write_scores(w, b, lo, hi, out), row_ranges(self.n, self.numbers))
         return out
-
-    def transposed_product(self, r: np.ndarray) -> np.ndarray:
-        """X' r in float64."""
-        ranges = row_ranges(self.n, self.numbers)
-        parts = np.zeros((len(ranges), self.d))
-        in_threads(lambda k, lo, hi: self.add_transposed(r, lo, hi, parts[k]), ranges)
-        return parts.sum(axis=0)
 
     @property
     def rows_per_block(self) -> int:
@@ -104,6 +134,10 @@ class Dense(Design):
     @property
     def numbers(self) -> int:
         return self.n * self.d
+
+    @property
+    def most_terms(self) -> int:
+        return self.d
 
     def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
         if self.X.flags.c_contiguous:
@@ -144,7 +178,19 @@ class Dense(Design):
         else:
             kinked_passes.gradient_columns(self.X.T, common, t, u, lo, hi, g)
 
-    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+    def add_transposed(self, r: np.ndarray, q: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            passes.transposed_rows(self.X, r, q, lo, hi, g, sizes)
+        else:
+            passes.transposed_columns(self.X.T, r, q, lo, hi, g, sizes)
+
+    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            careful_sums.rows(self.X, r, lo, hi, total, errors)
+        else:
+            careful_sums.columns(self.X.T, r, lo, hi, total, errors)
+
+    def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
             passes.add_rows(self.X, r[lo:hi], lo, hi - lo, g)
         else:
@@ -164,6 +210,10 @@ class SparseRows(Design):
     @property
     def numbers(self) -> int:
         return int(self.X.nnz)
+
+    @property
+    def most_terms(self) -> int:
+        return int(np.diff(self.X.indptr).max(initial=0))
 
     def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
         return passes.pass_sparse(self.X.data, self.X.indices, self.X.indptr, *common, w, b, lo, hi, g)
@@ -192,7 +242,13 @@ class SparseRows(Design):
     ) -> None:
         kinked_passes.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
 
-    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+    def add_transposed(self, r: np.ndarray, q: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+        passes.transposed_sparse(self.X.data, self.X.indices, self.X.indptr, r, q, lo, hi, g, sizes)
+
+    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
+        careful_sums.sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, total, errors)
+
+    def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
         passes.add_sparse(self.X.data, self.X.indices, self.X.indptr, r[lo:hi], lo, hi - lo, g)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:

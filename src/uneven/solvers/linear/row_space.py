@@ -137,7 +137,7 @@ class RowSpace:
         """Compute w and the scores from X, by two passes."""
         if self._w is None:
             design = self.objective.design
-            self._w = design.transposed_product(self.c)
+            self._w = design.weighted_sum(self.c)
             self._own = design.scores(np.append(self._w, 0.0))
             self._squared_norm = float(self._w @ self._w)
             self._base = self.c, self._own, self._squared_norm
@@ -146,11 +146,7 @@ class RowSpace:
         """theta, the objective there, and its gap, with scores computed from X."""
         self.refresh()
         theta = np.append(self._w, self.b)
-        if not self.kinked:
-            return theta, self.value(), self.gain()
-        self.losses.theta, self.losses.t = theta, self.t
-        value, bound = self.losses.bounds(self.losses.gradient_of_multipliers())
-        return theta, value, value - bound
+        return theta, self.value(), self.gap(self.losses.u)
 
     # -- steps --------------------------------------------------------------------------------------------------------
 

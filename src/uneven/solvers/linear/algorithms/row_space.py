@@ -46,8 +46,8 @@ def accepts(objective: Objective) -> str | None:
     pair, n = objective.pair, objective.design.n
     if pair.why_not_convex:
         return f"solver={_NAME!r} needs a convex loss, but {pair.why_not_convex}"
-    if not objective.penalty > 0:
-        return f"solver={_NAME!r} needs a penalty, but there is none (the loss {pair.names} would fit)"
+    if not objective.penalty > 0 or objective.l1 > 0:
+        return f"solver={_NAME!r} needs an l2 penalty alone (the loss {pair.names} would fit)"
     if n > _MOST_ROWS:
         return (
             f"solver={_NAME!r} needs at most {_MOST_ROWS} rows, but for {pair.names} on this X it would keep two "
@@ -73,8 +73,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         converged=bool(run.gap <= settings.tol * run.value),
         status=run.status,
         iterations=run.steps,
-        suboptimality=run.gap,
-        duality_gap=run.gap if run.state.kinked else None,
+        multipliers=run.multipliers,
         stats={"measured": float(run.measured)},
     )
 
@@ -87,6 +86,7 @@ class _Run:
         self.state = RowSpace(objective, gram_of(objective.design))
         self.theta, self.value = np.zeros(objective.size), objective.value_at_zero
         self.gap = self.value  # no loss is negative
+        self.multipliers: np.ndarray | None = None
         self.last = self.gap  # when the multipliers were changed last
         self.steps = self.measured = 0
         self.status = f"stopped after {settings.max_iter} Newton steps"
@@ -121,7 +121,7 @@ class _Run:
                 continue
             gap, idle = self._measure(), 0
             if self.gap <= settings.tol * self.value:
-                self.status = "reached the tolerance by the duality gap"
+                self.status = "reached the tolerance by the gap"
                 return
             if self.steps >= settings.max_iter:
                 return
@@ -165,7 +165,7 @@ class _Run:
         self.measured += 1
         theta, value, gap = self.state.measured()
         if value < self.value or gap < self.gap:
-            self.theta, self.value, self.gap = theta, value, gap
+            self.theta, self.value, self.gap, self.multipliers = theta, value, gap, self.state.losses.u
         self.settings.progress(f"gram {self.steps}: objective {value:.10g}, gap {gap:.2e}")
         return gap
 
