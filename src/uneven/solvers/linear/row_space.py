@@ -104,7 +104,7 @@ class RowSpace:
         residual = self._rho * self.c + s
         part = 0.5 * float(residual @ (self.gram.matrix @ residual)) / self._rho
         if self.objective.fit_intercept:
-            part += 0.5 * float(s.sum()) ** 2 / max(self._bend, self._ridge)
+            part += 0.5 * float(s.sum()) ** 2 / (self._bend or self._ridge)
         return max(part, 0.0)
 
     def gain(self) -> float:
@@ -198,8 +198,8 @@ class RowSpace:
         change *= self._rho * roots[:, None]
         b = 0.0
         if self.objective.fit_intercept:
-            self._bend = float(change[:, 1].sum())
-            if self._bend > self._ridge:
+            self._bend = max(float(change[:, 1].sum()), 0.0)
+            if self._bend > 0:
                 b = -(float(s.sum()) + float(change[:, 0].sum())) / self._bend
             else:  # no loss is curved: a step in the right direction
                 b = self.b - float(np.sign(s.sum())) * (1.0 + abs(self.b))
