@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from uneven.solvers.compiled import kinked_passes, passes
+from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.squares import summed_squares
@@ -24,8 +25,6 @@ T = TypeVar("T")
 
 #: Rows whose second derivatives are computed at once.
 _ROWS_AT_ONCE = 65_536
-#: A step is long enough where the slope along it is below this share of the slope at its start.
-_FLAT = 0.1
 
 
 @dataclass(frozen=True)
@@ -68,13 +67,13 @@ class Move:
 class Lagrangian:
     """The augmented Lagrangian of an objective at the current scores and multipliers."""
 
-    def __init__(self, objective: Objective, theta: np.ndarray, width: float) -> None:
+    def __init__(self, objective: Objective, theta: np.ndarray, width: float, scores: np.ndarray | None = None) -> None:
         self.objective = objective
         self.theta = theta.copy()
         self.kinks, self.jumps = objective.pair.kinks_and_jumps
         self.smooth = not self.kinks.size
         most = self.kinks.shape[1]
-        self.t = objective.design.scores(self.theta)
+        self.t = objective.design.scores(self.theta) if scores is None else scores
         # Multipliers start in the middle of their range; the parabolas are then centred on the kinks.
         self.u = np.empty((most, objective.design.n), dtype=objective.design.X.dtype)
         for row, jumps in zip(self.u, self.jumps.T, strict=True):
@@ -247,19 +246,12 @@ class Lagrangian:
             return False
         q = self.objective.design.scores(direction)
         linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
-        low, high, at = 0.0, np.inf, 1.0
-        for _ in range(60):
+
+        def slope_and_curvature(at: float) -> tuple[float, float]:
             slope, curvature = self.along(q, at)
-            slope += linear + at * quadratic
-            if abs(slope) <= _FLAT * abs(promised):
-                break
-            low, high = (low, at) if slope > 0 else (at, high)
-            curvature += quadratic
-            newton = at - slope / curvature if curvature > 0 else np.inf
-            outside = not low < newton < min(high, 10 * at)
-            at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
-            if high - low <= 1e-12 * at:
-                break
+            return slope + linear + at * quadratic, curvature + quadratic
+
+        at = exact_step(slope_and_curvature, promised)
         self.theta = self.theta + at * direction
         q *= at
         self.t += q
