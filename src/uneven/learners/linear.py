@@ -62,7 +62,8 @@ class UnevenLinearClassifier(LinearScores):
         those that are not convex), "lagrangian" for convex losses with kinks, "dual" for convex losses made of straight
         pieces on CSR matrices.
     tol : positive number
-        The fit stops when the objective is within this fraction of its optimum.
+        For a convex loss the fit ends when the objective is proved to be within this fraction of its optimum
+        (``duality_gap_``), or it warns and says how far it got. For other losses it ends near a local minimum.
     max_iter : int
         Most steps of the solver.
     warm_start : bool
@@ -89,7 +90,13 @@ class UnevenLinearClassifier(LinearScores):
     objective_ : float
         The minimised function at the solution.
     duality_gap_ : float or None
-        Objective minus a proved lower bound of its optimum, if the solver proves one.
+        A proved bound of ``objective_`` minus its optimum, for a convex loss; it includes errors of rounding. Without
+        penalty it compares with coefficients of a bounded size only: no column may move the scores by more than ten
+        times as much as the column that moves them most now. None for a loss that is not convex: its fit is a local
+        minimum, as far as ``stationarity_`` says.
+    stationarity_ : float
+        The largest entry of the gradient at the solution, each divided by the sum of the absolute values of its terms:
+        0 at a stationary point, at most 1, whatever the units of the columns.
     loss_ : Loss
         The calibrated loss.
     analysis_ : Analysis
@@ -224,6 +231,7 @@ class UnevenLinearClassifier(LinearScores):
         self.n_iter_ = max(solution.iterations, 1)
         self.objective_ = solution.value
         self.duality_gap_ = solution.duality_gap
+        self.stationarity_ = solution.stationarity
 
     def _warn(self, solution: Solution, objective: Objective) -> None:
         if self.penalty is None and objective.separates(solution.theta):
@@ -232,14 +240,22 @@ class UnevenLinearClassifier(LinearScores):
                 "loss, and the solver stopped at these; penalty='l2' gives a finite answer"
             )
         elif not solution.converged:
-            relative = solution.suboptimality / solution.value if solution.value > 0 else math.inf
             message = (
-                f"{type(self).__name__} did not reach tol={self.tol:g}: {solution.status}, about {relative:.1g} "
-                f"(relative) above the optimum; raise max_iter={self.max_iter} or tol, or standardise the columns of X"
+                f"{type(self).__name__} did not reach tol={self.tol:g}: {solution.status}, {_how_far(solution)}; raise "
+                f"max_iter={self.max_iter} or tol, or standardise the columns of X"
             )
         else:
             return
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+
+def _how_far(solution: Solution) -> str:
+    """What is known about the distance from the optimum."""
+    if solution.duality_gap is None:
+        return "not at a local minimum yet"
+    if solution.value > 0 and math.isfinite(solution.duality_gap):
+        return f"at most {solution.duality_gap / solution.value:.2g} (relative) above the optimum"
+    return f"at most {solution.duality_gap:.2g} above the optimum"
 
 
 @lru_cache(maxsize=1024)

@@ -298,3 +298,38 @@ def bounds(common: Any, t: Any, u: Any, lo: int, hi: int) -> Any:
                 loss += a * jumps[label, j] * max(m - kinks[label, j], 0.0)
                 constant -= a * u[j, start + i] * kinks[label, j]
     return loss, constant
+
+
+@njit(**ANY_ORDER)
+def support(common: Any, t: Any, u: Any, lo: int, hi: int, slopes: Any) -> Any:
+    """Write the weighted slopes in the score of lines that support the losses of the rows lo to hi into ``slopes``.
+
+    The line of a row touches the smooth part of its loss at its score; at each kink it has the slope u. Returns the
+    sums of the losses, of their heights above the lines at the scores, of the absolute slopes, and of the absolute
+    values of slope times score.
+    """
+    phi, y, s, weights, scales, kinks, jumps, _, lines = common
+    work = np.empty((5, MOST_ROWS))
+    loss = above = size = moment = 0.0
+    for start in range(lo, hi, MOST_ROWS):
+        n = min(MOST_ROWS, hi - start)
+        _margins(y, scales, kinks, t, start, n, work[0])
+        _smooth_part(phi, y, kinks, jumps, lines, start, n, work)
+        for i in range(n):
+            label = y[start + i]
+            a = row_factor(y, s, weights, start + i)
+            slope = 0.0
+            if a > 0:
+                value, slope = work[1, i], work[2, i]
+                for j in range(kinks.shape[1]):
+                    over = work[0, i] - kinks[label, j]
+                    term = jumps[label, j] * max(over, 0.0)
+                    value += term
+                    above += a * (term - u[j, start + i] * over)
+                    slope += u[j, start + i]
+                loss += a * value
+                slope *= a * scales[label]
+            slopes[start + i] = slope
+            size += abs(slope)
+            moment += abs(slope * t[start + i])
+    return loss, above, size, moment

@@ -189,6 +189,47 @@ def scores_sparse(data: Any, indices: Any, indptr: Any, w: Any, b: float, lo: in
 
 
 @njit(**ANY_ORDER)
+def transposed_rows(X: Any, r: Any, lo: int, hi: int, g: Any, sizes: Any) -> None:
+    """Add X' r of the rows lo to hi of a C-ordered matrix to g, and the same of absolute values to sizes."""
+    d = X.shape[1]
+    for i in range(lo, hi):
+        a = r[i]
+        if a == 0.0:
+            continue
+        row, size = X[i], abs(a)
+        for j in range(d):
+            g[j] += a * row[j]
+            sizes[j] += size * abs(row[j])
+
+
+@njit(**ANY_ORDER)
+def transposed_columns(Xt: Any, r: Any, lo: int, hi: int, g: Any, sizes: Any) -> None:
+    """The same for the transpose of an F-ordered matrix."""
+    part = r[lo:hi]
+    for j in range(Xt.shape[0]):
+        column = Xt[j, lo:hi]
+        total = size = 0.0
+        for i in range(part.size):
+            product = part[i] * column[i]
+            total += product
+            size += abs(product)
+        g[j] += total
+        sizes[j] += size
+
+
+@njit(**ANY_ORDER)
+def transposed_sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, hi: int, g: Any, sizes: Any) -> None:
+    """The same for the rows of a CSR matrix."""
+    for i in range(lo, hi):
+        a = r[i]
+        if a != 0.0:
+            for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+                product = a * data[k]
+                g[np.uint64(indices[k])] += product
+                sizes[np.uint64(indices[k])] += abs(product)
+
+
+@njit(**ANY_ORDER)
 def combined_sparse(data: Any, indices: Any, indptr: Any, chosen: Any, r: Any, out: Any) -> Any:
     """Add some rows of a CSR matrix, each times its coefficient, to out."""
     for position in range(chosen.size):

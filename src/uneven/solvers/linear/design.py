@@ -58,6 +58,18 @@ class Design(ABC):
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         """(X * X)' r in float64."""
 
+    @abstractmethod
+    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+        """Add X' r of the rows lo to hi to g, and the same of absolute values to sizes."""
+
+    def transposed_product(self, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """X' r, and abs(X)' abs(r): times a few units of rounding, this bounds the error of the former."""
+        ranges = row_ranges(self.n, self.numbers)
+        sums = np.zeros((2, len(ranges), self.d))
+        in_threads(lambda k, lo, hi: self.add_transposed(r, lo, hi, sums[0, k], sums[1, k]), ranges)
+        product, sizes = sums.sum(axis=1)
+        return product, sizes
+
     @property
     @abstractmethod
     def numbers(self) -> int:
@@ -133,6 +145,12 @@ class Dense(Design):
         else:
             kinked_passes.gradient_columns(self.X.T, common, t, u, lo, hi, g)
 
+    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            passes.transposed_rows(self.X, r, lo, hi, g, sizes)
+        else:
+            passes.transposed_columns(self.X.T, r, lo, hi, g, sizes)
+
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return np.sum([np.square(self.rows(slice(lo, hi))).T @ r[lo:hi] for lo, hi in self.ranges()], axis=0)
 
@@ -174,6 +192,9 @@ class SparseRows(Design):
         self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
     ) -> None:
         kinked_passes.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
+
+    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+        passes.transposed_sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, g, sizes)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return passes.squared_sparse(self.X.data, self.X.indices, self.X.indptr, r, np.zeros(self.d))

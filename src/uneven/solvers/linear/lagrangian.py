@@ -7,11 +7,13 @@ Without kinks it is the objective itself.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
+from uneven.errors import SolverError
 from uneven.shape.polygon import kinks_and_jumps
 from uneven.solvers.compiled import kinked_passes
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
@@ -27,6 +29,40 @@ _ROWS_AT_ONCE = 65_536
 _FLAT = 0.1
 
 
+@dataclass(frozen=True)
+class Support:
+    """Lines that support the losses of all rows.
+
+    Attributes
+    ----------
+    slopes : ndarray
+        Of the lines in the score, with the factors of the rows.
+    loss : float
+        Sum of the losses at the scores.
+    above : float
+        How far the losses are above their lines at the scores, summed.
+    size : float
+        Sum of the absolute slopes.
+    moment : float
+        Sum of the absolute values of slope times score.
+    """
+
+    slopes: np.ndarray
+    loss: float
+    above: float
+    size: float
+    moment: float
+
+
+@dataclass(frozen=True)
+class Move:
+    """Changes of the slopes (in the score) of some rows at one kink."""
+
+    kink: int
+    rows: np.ndarray
+    change: np.ndarray
+
+
 class Lagrangian:
     """The augmented Lagrangian of an objective at the current scores and multipliers."""
 
@@ -37,6 +73,12 @@ class Lagrangian:
         most = max(len(kinks) for kinks, _ in pairs)
         # If one class has fewer kinks than the other, its last kink is repeated with a jump of 0.
         self.kinks = np.array([kinks + (kinks[-1:] or (0.0,)) * (most - len(kinks)) for kinks, _ in pairs])
+        if any(not jump > 0 for _, jumps in pairs for jump in jumps):
+            found = ", ".join(f"{jump:g}" for _, jumps in pairs for jump in jumps)
+            raise SolverError(
+                f"the slope of a convex loss jumps up at its kinks, but for {objective.pair.names} the jumps found are "
+                f"{found}; a simpler formula of the loss may work"
+            )
         self.jumps = np.array([jumps + (0.0,) * (most - len(jumps)) for _, jumps in pairs])
         self.t = objective.design.scores(self.theta)
         # Multipliers start in the middle of their range; the parabolas are then centred on the kinks.
@@ -223,57 +265,141 @@ class Lagrangian:
         """The objective at the current scores, and the sum of the constants of the supporting lines."""
         parts = self.over_rows(lambda k, lo, hi: kinked_passes.bounds(self.common, self.t, self.u, lo, hi))
         loss, constant = (float(sum(values)) for values in zip(*parts, strict=True))
-        return loss + 0.5 * self.penalty * float(self.theta[:-1] @ self.theta[:-1]), constant
+        return loss + self.objective.penalty_of(self.theta[:-1]), constant
 
     def value(self) -> float:
         """The objective at the current scores."""
         return self._sums()[0]
 
     def bounds(self, gradient: np.ndarray) -> tuple[float, float]:
-        """The objective and a proved lower bound of its minimum.
+        """The objective and a lower bound of its minimum, for a solver to know when to stop.
 
-        To be called after :meth:`update`, with the gradient from before it.
+        To be called after :meth:`update`, with the gradient from before it. Errors of rounding are only estimated here;
+        :func:`uneven.solvers.linear.proof.prove` bounds them.
         """
         value, constant = self._sums()
         support = gradient.copy()
         support[:-1] -= self.penalty * self.theta[:-1]
         if self.objective.fit_intercept:
-            moved = self._balanced(support[-1])
-            if moved is None:
-                return value, -np.inf
-            constant += moved[0]
-            support += moved[1]
-            # Rounding may leave the sum of slopes slightly off 0: lower the bound by what that can cost.
+            excess = support[-1]
+            for move in self._moves(excess):
+                y = self.objective.y[move.rows]
+                constant -= float((move.change / self.objective.pair.scales[y]) @ self.kinks[y, move.kink])
+                support[-1] += move.change.sum()
+                support[:-1] += self.objective.design.combined(move.rows, move.change)
             constant -= abs(support[-1]) * (1 + abs(self.theta[-1]))
         return value, float(constant) - float(support[:-1] @ support[:-1]) / (2 * self.penalty)
 
-    def _balanced(self, excess: float) -> tuple[float, np.ndarray] | None:
-        """Move slopes at kinks until all slopes sum to 0.
+    # -- supporting lines -------------------------------------------------------------------------------------------
 
-        A slope u with 0 < u < J may be moved freely: the line still supports J relu(m - k), at k. Returns the change of
-        the constants and of the support, or None if the slopes cannot be moved far enough.
+    def multipliers_from_scores(self) -> None:
+        """Give each row the slope of its loss: the whole jump right of a kink, none left of it."""
+        y = self.objective.y
+        margins = self.objective.pair.scales[y] * self.t
+        for j, row in enumerate(self.u):
+            row[:] = np.where(margins > self.kinks[y, j], self.jumps[y, j], 0.0)
+
+    def support(self) -> Support:
+        """The lines that support the losses: smooth parts at the current scores, kinks with the multipliers."""
+        slopes = np.empty(self.t.size)
+        parts = self.over_rows(lambda k, lo, hi: kinked_passes.support(self.common, self.t, self.u, lo, hi, slopes))
+        return Support(slopes, *(float(sum(values)) for values in zip(*parts, strict=True)))
+
+    def balance(self, enough: float) -> None:
+        """Make the slopes of the lines sum to 0, or to at most ``enough``.
+
+        Slopes at kinks are moved where that costs nothing; then b is moved, which changes the slopes of curved parts;
+        then the slopes at the nearest kinks, which raises the losses above their lines.
         """
+        sigma, self.sigma = self.sigma, np.inf
+        ones = np.ones(self.t.size)
+        excess = self._along(ones, 0.0)[0]
+        curved = not self.objective.pair.polygons
+        if self.u.size and abs(excess) > enough:
+            self._moves(excess, free_only=curved)
+            excess = self._along(ones, 0.0)[0]
+        if curved and abs(excess) > enough:
+            self._centre(ones, enough)
+            excess = self._along(ones, 0.0)[0]
+            if self.u.size and abs(excess) > enough:
+                self._moves(excess)
+        self.sigma = sigma
+
+    def _centre(self, ones: np.ndarray, enough: float) -> None:
+        """Move b until the slopes sum to at most ``enough``, or as far as floating point can."""
+        low, high, at, reach = -np.inf, np.inf, 0.0, 1e-3 * (1 + abs(float(self.theta[-1])))
+        best, least = 0.0, np.inf
+        for _ in range(100):
+            slope, curvature = self._along(ones, at)
+            if abs(slope) < least:
+                best, least = at, abs(slope)
+            if abs(slope) <= enough:
+                break
+            low, high = (low, at) if slope > 0 else (at, high)
+            newton = at - slope / curvature if curvature > 0 else np.nan
+            if low < newton < high and abs(newton - at) <= 1e3 * reach:
+                at = newton
+            elif np.isfinite(high - low):
+                at = 0.5 * (low + high)
+            else:
+                at = high - reach if slope > 0 else low + reach
+                reach *= 4
+            if not low < at < high:
+                break
+        self.t += best
+        self.theta = self.theta.copy()
+        self.theta[-1] += best
+
+    def _moves(self, excess: float, *, free_only: bool = False) -> list[Move]:
+        """Move multipliers until all slopes sum to 0, or as far as possible.
+
+        A multiplier u with 0 < u < J is free: at its row's score the line of any slope between 0 and J supports
+        J relu(m - k) equally well, if the score is at the kink. If these are not enough, the multipliers of the rows
+        nearest to their kinks are moved too.
+        """
+        if not excess or not self.u.size:
+            return []
         objective = self.objective
-        moves = []
-        for j, slopes in enumerate(self.u):
-            jumps = self.jumps[:, j].astype(slopes.dtype)
-            inside = np.flatnonzero((slopes > 0) & (slopes < jumps[objective.y]))
-            y = objective.y[inside]
-            weight = objective.factors(inside) * objective.pair.scales[y]  # factor of a slope in the sum
-            u = slopes[inside].astype(np.float64)
-            room = np.where(weight * excess < 0, self.jumps[y, j] - u, -u)
-            moves.append((j, inside, weight, room))
-        available = float(sum(np.abs(weight * room).sum() for _, _, weight, room in moves))
-        if abs(excess) > available:
-            return None
-        share = abs(excess) / available if excess else 0.0
-        constant, support = 0.0, np.zeros(self.theta.size)
-        for j, inside, weight, room in moves:
-            before = self.u[j, inside].astype(np.float64)
-            self.u[j, inside] = before + share * room
-            change = weight * (self.u[j, inside] - before)
-            y = objective.y[inside]
-            constant -= float((change / objective.pair.scales[y]) @ self.kinks[y, j])
-            support[-1] += change.sum()
-            support[:-1] += objective.design.combined(inside, change)
-        return constant, support
+        found = []
+        for free in (True,) if free_only else (True, False):
+            for j, slopes in enumerate(self.u):
+                jumps = self.jumps[:, j].astype(slopes.dtype)
+                inside = (slopes > 0) & (slopes < jumps[objective.y])
+                rows = np.flatnonzero(inside if free else ~inside)
+                y = objective.y[rows]
+                weight = objective.factors(rows) * objective.pair.scales[y]  # factor of a slope in the sum
+                room = np.where(weight * excess < 0, self.jumps[y, j] - slopes[rows], -slopes[rows].astype(np.float64))
+                distance = (
+                    np.zeros(rows.size) if free else np.abs(self.t[rows] - self.kinks[y, j] / objective.pair.scales[y])
+                )
+                found.append((j, rows, weight, room, distance))
+            available = sum(float(np.abs(weight * room).sum()) for _, _, weight, room, _ in found)
+            if available >= abs(excess):
+                break
+        return [move for share in self._shares(found, abs(excess)) for move in [self._moved(*share)] if move.rows.size]
+
+    @staticmethod
+    def _shares(
+        found: list[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]], wanted: float
+    ) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """Which share of its room each multiplier moves: all free ones alike, then the nearest to their kinks first."""
+        gains = [np.abs(weight * room) for _, _, weight, room, _ in found]
+        gain, distance = np.concatenate(gains), np.concatenate([item[-1] for item in found])
+        free = float(gain[distance == 0].sum())
+        share = np.where(distance == 0, min(1.0, wanted / free) if free > 0 else 0.0, 0.0)
+        left = wanted - free
+        if left > 0:
+            others = np.flatnonzero((distance > 0) & (gain > 0))
+            others = others[np.argsort(distance[others])]
+            before = np.concatenate([[0.0], np.cumsum(gain[others])[:-1]]) if others.size else np.empty(0)
+            share[others] = np.clip((left - before) / gain[others], 0.0, 1.0)
+        parts = np.split(share, np.cumsum([part.size for part in gains])[:-1])
+        return [(j, rows, weight, part * room) for (j, rows, weight, room, _), part in zip(found, parts, strict=True)]
+
+    def _moved(self, kink: int, rows: np.ndarray, weight: np.ndarray, change: np.ndarray) -> Move:
+        """Change some multipliers of one kink; returns by how much the slopes in the score changed."""
+        moving = np.flatnonzero(change)
+        rows, weight, change = rows[moving], weight[moving], change[moving]
+        before = self.u[kink, rows].astype(np.float64)
+        self.u[kink, rows] = np.clip(before + change, 0.0, self.jumps[self.objective.y[rows], kink])
+        return Move(kink, rows, weight * (self.u[kink, rows] - before))

@@ -12,6 +12,8 @@ from uneven.solvers.linear.metric import Metric
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.progress import Progress, silent
 
+#: Says whether an iterate is good enough.
+Stop = Callable[[Iterate], bool]
 #: Called before each step with the iterate and the number of steps so far; returns a new metric, or None to keep it.
 Refresh = Callable[[Iterate, int], Metric | None]
 
@@ -61,24 +63,27 @@ def lbfgs(
     max_iter: int,
     memory: int = 20,
     floor: float = 0.0,
+    stop: Stop | None = None,
     rescale: bool = False,
     refresh: Refresh | None = None,
     progress: Progress = silent,
 ) -> Solution:
-    """Minimise until half g' M g is below tol times the value, for the metric M with and without its corrections.
+    """Minimise until ``stop`` says so.
 
-    Both numbers estimate how far the value is above the optimum; the larger one counts, with a factor for safety.
-    A value below ``floor`` counts as ``floor``.
+    Without it: until half g' M g is below tol times the value, for the metric M with and without its corrections. Both
+    numbers estimate how far the value is above the optimum; the larger one counts, with a factor for safety. A value
+    below ``floor`` counts as ``floor``.
     """
     now, corrected = start, CurvaturePairs(metric, memory, rescale)
     estimate, status = np.inf, f"stopped after {max_iter} L-BFGS steps"
-    iteration, passes = 0, 0
+    iteration, passes, reached = 0, 0, False
     for iteration in range(max_iter + 1):
         direction = -corrected(now.gradient)
         estimate = -0.5 * min(float(now.gradient @ direction), -float(now.gradient @ corrected.scaled(now.gradient)))
         progress(f"lbfgs {iteration}: objective {now.value:.10g}, estimated suboptimality {estimate:.2e}")
-        if estimate <= 0.25 * tol * max(now.value, floor):
-            status = "reached the tolerance by the estimated suboptimality"
+        reached = stop(now) if stop else bool(estimate <= 0.25 * tol * max(now.value, floor))
+        if reached:
+            status = "reached the tolerance"
             break
         if iteration == max_iter:
             break
@@ -99,9 +104,8 @@ def lbfgs(
     return Solution(
         theta=now.theta,
         value=now.value,
-        converged=estimate <= tol * max(now.value, floor),
+        converged=reached or estimate <= tol * max(now.value, floor),
         status=status,
         iterations=iteration,
-        suboptimality=max(estimate, 0.0),
         stats={"passes": float(passes)},
     )

@@ -15,7 +15,7 @@ from uneven.solvers.linear.metric import MOST_COLUMNS, Metric, cholesky_metric
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.registry import AUTO
 from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.solve import minimise, proved
 from uneven.solvers.linear.solver import Settings
 
 #: Steps of L-BFGS after which the metric is renewed, and how far along the path (in log gamma) it is used.
@@ -34,7 +34,7 @@ class Follower:
 
     def __init__(self, before: Follower | None = None) -> None:
         self._solved: dict[float, np.ndarray] = {}
-        self._metrics: dict[float, Metric] = dict(before._metrics) if before else {}
+        self._metrics: dict[float, tuple[Metric, float]] = dict(before._metrics) if before else {}
         self._guesses: dict[float, np.ndarray] = before._solved if before else {}
 
     def solve(self, objective: Objective, at: float, settings: Settings, *, solver: str = AUTO) -> Solution:
@@ -51,24 +51,33 @@ class Follower:
 
     def _in_nearest_metric(self, objective: Objective, at: float, theta: np.ndarray, settings: Settings) -> Solution:
         """L-BFGS in the metric of the nearest solution; in a new one if that is too far away or not good enough."""
+
+        def along(objective: Objective, start: np.ndarray | None, settings: Settings) -> Solution:
+            return self._lbfgs(objective, at, theta if start is None else start, settings)
+
+        return proved(along, objective, theta, settings)
+
+    def _lbfgs(self, objective: Objective, at: float, theta: np.ndarray, settings: Settings) -> Solution:
         nearest = min(self._metrics, key=lambda place: abs(place - at), default=None)
         if nearest is None or abs(nearest - at) > _FAR:
-            self._metrics[at] = cholesky_metric(objective.hessian(theta))
+            self._metrics[at] = _metric_at(objective, theta)
             nearest = at
+        curvature = self._metrics[nearest][1]
 
         def refreshed(now: Iterate, iteration: int) -> Metric | None:
             if iteration and iteration % _MANY_STEPS == 0:
-                self._metrics[at] = cholesky_metric(objective.hessian(now.theta))
-                return self._metrics[at]
+                self._metrics[at] = _metric_at(objective, now.theta)
+                return self._metrics[at][0]
             return None
 
         return lbfgs(
             objective.value_and_gradient,
             evaluated(objective.value_and_gradient, theta),
-            self._metrics[nearest],
+            self._metrics[nearest][0],
             tol=settings.tol,
             max_iter=settings.max_iter,
             floor=objective.floor,
+            stop=lambda now: objective.promises(now.theta, now.value, now.gradient, curvature, settings.tol),
             refresh=refreshed,
         )
 
@@ -80,6 +89,12 @@ class Follower:
         off = [(place, theta - self._guesses[place]) for place, theta in self._solved.items() if place in self._guesses]
         correction = _extrapolated(off[-2:], at)
         return guess if correction is None else guess + correction
+
+
+def _metric_at(objective: Objective, theta: np.ndarray) -> tuple[Metric, float]:
+    """The metric of the second derivatives at a point, and the second derivative in the intercept."""
+    hessian = objective.hessian(theta)
+    return cholesky_metric(hessian), float(hessian[-1, -1])
 
 
 def _extrapolated(points: list[tuple[float, np.ndarray]], at: float) -> np.ndarray | None:

@@ -14,6 +14,7 @@ import numpy as np
 from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.metric import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.proof import prove
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import GENERAL, Settings, Solver
 from uneven.solvers.progress import silent
@@ -23,6 +24,7 @@ _NAME = "lagrangian"
 _FROM_ZERO, _FROM_NEAR = 4.0, 0.1
 _SHRINK = 0.3
 _LEAST_SIGMA = 1e-10
+_LEAST_PENALTY = 1e-14
 _MOST_INNER = 50
 _WORTH_SAMPLING = 50_000
 _SAMPLE_ROWS = 10_000
@@ -52,6 +54,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     state = Lagrangian(objective, np.zeros(objective.size) if theta is None else theta, start)
     best_value, best_theta, lower = state.value(), state.theta, -np.inf
     gap, steps, outer = best_value, 0, 0
+    multipliers: np.ndarray | None = None
     status = f"stopped after {max_iter} Newton steps"
     while steps < max_iter:
         outer += 1
@@ -70,7 +73,8 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
             gradient = state.gradient()
         state.update()
         value, bound = state.bounds(gradient)
-        lower = max(lower, bound)
+        if bound > lower:
+            lower, multipliers = bound, state.u.copy()
         if value < best_value:
             best_value, best_theta = value, state.theta
         gap = best_value - lower
@@ -91,8 +95,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         converged=bool(gap <= tol * best_value),
         status=status,
         iterations=steps,
-        suboptimality=float(gap),
-        duality_gap=float(gap),
+        multipliers=multipliers,
         stats={"outer": float(outer)},
     )
 
@@ -107,27 +110,24 @@ def _solution_on_sample(objective: Objective, settings: Settings) -> np.ndarray:
 
 
 def _without_penalty(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
-    """Solve with smaller and smaller penalties, until the penalty adds less than the tolerance.
-
-    With rho/2 ||w||^2 added, a solution is above the unpenalised optimum by at most its gap plus rho/2 ||w*||^2, where
-    w* is the shortest optimal w. The norm of the solutions tends to that of w*.
-    """
+    """Solve with smaller and smaller penalties, until the gap of the objective without penalty is small."""
     rho, steps = 1e-4 * float(np.abs(objective.factors()).mean()), 0
     while True:
         part = minimise(
             replace(objective, penalty=rho),
             theta,
-            replace(settings, tol=0.3 * settings.tol, max_iter=settings.max_iter - steps, progress=silent),
+            replace(settings, tol=0.1 * settings.tol, max_iter=settings.max_iter - steps, progress=silent),
         )
-        theta, steps = part.theta, steps + part.iterations
-        added = 0.5 * rho * float(theta[:-1] @ theta[:-1])
-        value, above = part.value - added, part.suboptimality + added
-        settings.progress(f"penalty {rho:.1e}: objective {value:.10g}, above the optimum by about {above:.2e}")
-        reached = above <= settings.tol * max(value, objective.floor)
-        if reached or steps >= settings.max_iter or rho < 1e-14:
+        steps += part.iterations
+        wanted = settings.tol * max(part.value, objective.floor)
+        proof = prove(objective, part.theta, part.multipliers, wanted=wanted)
+        theta = proof.theta
+        settings.progress(f"penalty {rho:.1e}: objective {proof.value:.10g}, gap {proof.gap:.2e}")
+        reached = proof.gap <= settings.tol * max(proof.value, objective.floor)
+        if reached or steps >= settings.max_iter or rho < _LEAST_PENALTY:
             break
         rho *= 1e-2
-    return replace(part, value=value, converged=reached, suboptimality=above, iterations=steps)
+    return replace(part, theta=theta, value=proof.value, converged=reached, iterations=steps)
 
 
 SOLVER = Solver(_NAME, accepts, minimise, preference)

@@ -37,39 +37,32 @@ def preference(objective: Objective) -> int:
 
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
-    """Minimise from theta (None: from 0) until the Newton decrement promises less than tol times the value.
-
-    The decrement is half g' H^-1 g: the gain that a step to the minimum of the local parabola would bring.
-    """
+    """Minimise from theta (None: from 0) until the gap that the gradient promises is below tol times the value."""
     tol, max_iter = settings.tol, settings.max_iter
     now = evaluated(objective.value_and_gradient, np.zeros(objective.size) if theta is None else theta)
-    passes, floor = 1.0, objective.floor
-    reached = False
-    decrement, status = np.inf, f"stopped after {max_iter} Newton steps"
+    passes, reached, status = 1.0, False, f"stopped after {max_iter} Newton steps"
     iteration = 0
     for iteration in range(1, max_iter + 1):
-        direction = -cholesky_metric(objective.hessian(now.theta))(now.gradient)
+        hessian = objective.hessian(now.theta)
+        direction = -cholesky_metric(hessian)(now.gradient)
         passes += 1
         decrement = -0.5 * float(now.gradient @ direction)
-        settings.progress(f"newton {iteration}: objective {now.value:.10g}, estimated suboptimality {decrement:.2e}")
+        settings.progress(f"newton {iteration}: objective {now.value:.10g}, a step may gain {decrement:.2e}")
         following, trials = search(objective.value_and_gradient, now, direction)
         passes += trials
-        reached = decrement <= tol * max(now.value, floor)
-        if following is not None and following.value < now.value:
-            now = following  # taken even if the tolerance is reached: it is computed already, and squares the error
-        elif not reached:
+        if following is None or not following.value < now.value:
             status = "reached the limit of rounding"
             break
-        if reached:
-            status = "reached the tolerance by the Newton decrement"
+        now = following
+        if objective.promises(now.theta, now.value, now.gradient, float(hessian[-1, -1]), tol):
+            reached, status = True, "reached the tolerance"
             break
     return Solution(
         theta=now.theta,
         value=now.value,
-        converged=reached or decrement <= tol * now.value,
+        converged=reached,
         status=status,
         iterations=iteration,
-        suboptimality=max(decrement, 0.0),
         stats={"passes": passes},
     )
 

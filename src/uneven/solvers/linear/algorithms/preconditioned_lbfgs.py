@@ -63,6 +63,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         price = 8 + objective.size // 20
         return cholesky_metric(objective.hessian(now.theta)) if iteration in (price, 3 * price) else None
 
+    curvature = float(hessian[-1, -1])
     return lbfgs(
         objective.value_and_gradient,
         start,
@@ -70,6 +71,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         tol=settings.tol,
         max_iter=settings.max_iter,
         floor=objective.floor,
+        stop=lambda now: objective.promises(now.theta, now.value, now.gradient, curvature, settings.tol),
         refresh=refreshed,
         progress=settings.progress,
     )
@@ -127,34 +129,33 @@ def _positive(diagonal: np.ndarray) -> np.ndarray:
 
 
 def _finished_by_newton(objective: Objective, solution: Solution, settings: Settings) -> Solution:
-    tol = settings.tol
+    """Newton steps by conjugate gradients, until the gradient promises a small duality gap."""
     state = Lagrangian(objective, solution.theta, 1.0)
     value, steps = solution.value, solution.iterations
-    decrement, best = solution.suboptimality, solution.theta
-    while steps < settings.max_iter:
-        steps += 1
+    best, reached, status = solution.theta, False, solution.status
+    while True:
         gradient = state.gradient()
-        direction = state.direction(gradient, accuracy=0.2)
-        decrement = -0.5 * float(gradient @ direction)
-        if not state.step(gradient, direction):
+        curvature = float(objective.curvatures(state.t).sum())
+        reached = objective.promises(state.theta, value, gradient, curvature, settings.tol)
+        if reached or steps >= settings.max_iter:
+            break
+        steps += 1
+        if not state.step(gradient, state.direction(gradient, accuracy=0.1)):
+            status = "reached the limit of rounding"
             break
         before, value = value, state.value()
-        settings.progress(f"newton {steps}: objective {value:.10g}, suboptimality before this step {decrement:.2e}")
-        if value > before:  # by rounding
-            value = before
+        settings.progress(f"newton {steps}: objective {value:.10g}")
+        if value > before:
+            value, status = before, "reached the limit of rounding"
             break
         best = state.theta
-        if decrement <= 0.5 * tol * max(value, objective.floor):
-            break
-    reached = decrement <= tol * max(value, objective.floor)
     return replace(
         solution,
         theta=best,
         value=value,
         converged=reached,
         iterations=steps,
-        suboptimality=max(decrement, 0.0),
-        status="reached the tolerance by the Newton decrement" if reached else solution.status,
+        status="reached the tolerance" if reached else status,
     )
 
 
