@@ -78,14 +78,20 @@ class LinearProblem:
         rows = np.hstack([dense, np.full((n, 1), int(fit_intercept), dtype=precision)])
         weight = np.ones(n) if sample_weight is None else sample_weight
         factor = (precision(C) * weight.astype(precision)).astype(precision)
-        positive = y == 1
+        positive, negative = (y == 1) & (factor > 0), (y != 1) & (factor > 0)
         terms = [
             Term(phi, rows[positive], factor[positive] * precision(fn_cost), 1.0),
-            Term(phi, rows[~positive], factor[~positive] * precision(fp_cost) / precision(gamma), -float(gamma)),
+            Term(phi, rows[negative], factor[negative] * precision(fp_cost) / precision(gamma), -float(gamma)),
         ]
         if l1:
             terms.append(Term("abs(t)", np.eye(d, d + 1, dtype=precision), np.full(d, l1, dtype=precision), 1.0))
         return cls(tuple(terms), np.append(np.full(d, ridge), 0.0).astype(precision))
+
+    @cached_property
+    def rounding(self) -> float:
+        """Errors of this size in values and bounds are beyond the precision."""
+        at_zero = sum(float(np.sum(t.weight) * extended_phi(t.phi).jet(np.zeros(1)).value[0]) for t in self.terms)
+        return 500 * float(np.finfo(self.ridge.dtype).eps) * at_zero
 
     def value(self, theta: np.ndarray) -> Any:
         """The objective in the precision of the rows."""
@@ -228,7 +234,7 @@ def _searched(stage: _Stage, direction: np.ndarray, width: float) -> _Stage:
     return before
 
 
-def optimum(problem: LinearProblem, *, accuracy: float = 2e-11, steps: int = 40) -> Optimum:
+def optimum(problem: LinearProblem, *, accuracy: float = 2e-11, steps: int = 60) -> Optimum:
     """Minimise, until the value is proved to be within a relative accuracy, or nothing improves any more."""
     size, span = problem.ridge.size, sum(term.rows.shape[0] for term in problem.terms)
     if span < size - 1 and (problem.ridge[:-1] > 0).all():
@@ -240,7 +246,7 @@ def optimum(problem: LinearProblem, *, accuracy: float = 2e-11, steps: int = 40)
     value, bound, best = problem.value(theta), -np.inf, theta
     smallest = np.finfo(problem.ridge.dtype).eps ** 1.3
     kinked = any(extended_phi(term.phi).kinks.size for term in problem.terms)
-    for width in [10.0**-k for k in range(14)] if kinked else [0.0]:
+    for width in [10.0**-k for k in range(14)] if kinked else [0.0] * 5:
         stage = _Stage(problem, theta, width)
         for _ in range(steps):
             direction = stage.direction()
@@ -254,6 +260,6 @@ def optimum(problem: LinearProblem, *, accuracy: float = 2e-11, steps: int = 40)
             if reached < value:
                 value, best = reached, candidate
         bound = max(bound, stage.bound(), stage.bound(slopes))
-        if value - bound <= accuracy * abs(value):
+        if value - bound <= max(accuracy * abs(value), problem.rounding):
             break
     return Optimum(value, bound, best)
