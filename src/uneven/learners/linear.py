@@ -16,13 +16,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from uneven import _inputs
 from uneven._inputs import Exact, brief
-from uneven.calibration import calibrated_loss
+from uneven.calibration.calibrated_losses import calibrated_loss
+from uneven.costs import Cost
 from uneven.errors import ParameterError
-from uneven.learners.base import Problem, learners_loss, read_cost
+from uneven.learners.base import Problem
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import generator, require_choice, require_integer
 from uneven.learners.progress import progress
-from uneven.losses import Loss, Phi
+from uneven.losses import Declaration, Loss, Phi
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective, PairOfLosses
 from uneven.solvers.linear.path import Follower
@@ -168,13 +169,13 @@ class UnevenLinearClassifier(LinearScores):
         before = self._last_theta()
         problem = self._read(X, y, sample_weight)
         self._remember(loss)
-        objective = self._objective(problem, PairOfLosses.of(loss, self._factor()))
+        objective = self._objective(problem, _pair(loss, self._factor(cost)))
         convex = None
         if not objective.pair.convex:
             gamma = 1 if isinstance(self.loss, Loss) else self.margin_gamma
             start = calibrated_loss("logistic", alpha=cost.exact_alpha, gamma=gamma)
             factor = _inputs.positive("C", self.C) * sum(cost.exact_costs)
-            convex = replace(objective, pair=PairOfLosses.of(start, factor))
+            convex = replace(objective, pair=_pair(start, factor))
         solution = minimise(
             objective,
             self._settings(),
@@ -195,11 +196,11 @@ class UnevenLinearClassifier(LinearScores):
             raise ParameterError(f"penalty must be 'l2' or None, got {brief(self.penalty)}")
         require_choice("solver", self.solver, names())
 
-    def _factor(self) -> Fraction:
+    def _factor(self, cost: Cost) -> Fraction:
         """Factor of the losses in the objective: C, and the sum of the costs, by which a calibrated loss is divided."""
         factor = _inputs.positive("C", self.C)
         if not isinstance(self.loss, Loss):
-            factor *= sum(read_cost(self.fp_cost, self.fn_cost).exact_costs)
+            factor *= sum(cost.exact_costs)
         return factor
 
     def _objective(self, problem: Problem, pair: PairOfLosses) -> Objective:
@@ -258,10 +259,16 @@ def _how_far(solution: Solution) -> str:
     return f"at most {solution.duality_gap:.2g} above the optimum"
 
 
+def _pair(loss: Loss, factor: Fraction) -> PairOfLosses:
+    """The two partial losses times a number; the same in every fit with the same parameters."""
+    declared = tuple(part.function.declaration for part in loss.partials if isinstance(part.function, Phi))
+    return _kept_pair(loss, declared, factor)
+
+
 @lru_cache(maxsize=1024)
-def _pair(loss: Any, fp_cost: Any, fn_cost: Any, margin_gamma: Any, factor: Fraction) -> PairOfLosses:
-    """The losses of a candidate of a search, which are the same in every split."""
-    return PairOfLosses.of(learners_loss(loss, read_cost(fp_cost, fn_cost), margin_gamma), factor)
+def _kept_pair(loss: Loss, declared: tuple[Declaration, ...], factor: Fraction) -> PairOfLosses:
+    """Two losses with one formula are equal, but their phis may be declared otherwise."""
+    return PairOfLosses.of(loss, factor)
 
 
 def fits_along_gamma(
@@ -279,9 +286,12 @@ def fits_along_gamma(
     """
     objective, problem = None, None
     for one in params:
-        model = copy.copy(learner).set_params(**one)
+        model = copy.copy(learner)
+        for name, value in one.items():
+            setattr(model, name, value)
         model._read_parameters()
-        pair = _pair(model.loss, model.fp_cost, model.fn_cost, model.margin_gamma, model._factor())
+        cost, loss = model._make_loss()
+        pair = _pair(loss, model._factor(cost))
         if not pair.convex:
             yield model.fit(X, y, sample_weight)
             continue
@@ -296,7 +306,7 @@ def fits_along_gamma(
                 if hasattr(reader, name):
                     setattr(model, name, getattr(reader, name))
         at = math.log(float(model.margin_gamma))
-        model._remember(None)
+        model._remember(loss)
         solution = follower.solve(objective, at, replace(model._settings(), progress=silent), solver=model.solver)
         model._keep(solution, problem)
         model._warn(solution, objective)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.solvers.compiled import kinked_passes, passes
+from uneven.solvers.compiled import careful_sums, kinked_passes, passes
 from uneven.solvers.threads import in_threads, row_ranges
 
 #: Bytes of the blocks that are converted or given to BLAS: at most, and at least (small blocks make BLAS slow).
@@ -69,6 +69,16 @@ class Design(ABC):
         in_threads(lambda k, lo, hi: self.add_transposed(r, lo, hi, sums[0, k], sums[1, k]), ranges)
         product, sizes = sums.sum(axis=1)
         return product, sizes
+
+    @abstractmethod
+    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
+        """Add X' r of the rows lo to hi to total, and what rounding lost to errors."""
+
+    def careful_transposed_product(self, r: np.ndarray) -> np.ndarray:
+        """X' r, wrong by one unit of rounding plus (n eps)^2 abs(X)' abs(r)."""
+        total, errors = np.zeros((2, self.d))
+        self.add_carefully(r, 0, self.n, total, errors)
+        return total + errors
 
     @property
     @abstractmethod
@@ -151,6 +161,12 @@ class Dense(Design):
         else:
             passes.transposed_columns(self.X.T, r, lo, hi, g, sizes)
 
+    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            careful_sums.rows(self.X, r, lo, hi, total, errors)
+        else:
+            careful_sums.columns(self.X.T, r, lo, hi, total, errors)
+
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return np.sum([np.square(self.rows(slice(lo, hi))).T @ r[lo:hi] for lo, hi in self.ranges()], axis=0)
 
@@ -195,6 +211,9 @@ class SparseRows(Design):
 
     def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
         passes.transposed_sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, g, sizes)
+
+    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
+        careful_sums.sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, total, errors)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return passes.squared_sparse(self.X.data, self.X.indices, self.X.indptr, r, np.zeros(self.d))

@@ -7,13 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from uneven.solvers.linear.line_search import Evaluate, Iterate, search
+from uneven.solvers.linear.line_search import Evaluate, Iterate, search_beyond_rounding
 from uneven.solvers.linear.metric import Metric
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.progress import Progress, silent
 
-#: Says whether an iterate is good enough.
-Stop = Callable[[Iterate], bool]
 #: Called before each step with the iterate and the number of steps so far; returns a new metric, or None to keep it.
 Refresh = Callable[[Iterate, int], Metric | None]
 
@@ -63,16 +61,16 @@ def lbfgs(
     max_iter: int,
     memory: int = 20,
     floor: float = 0.0,
-    stop: Stop | None = None,
+    gap: Callable[[Iterate], float] | None = None,
     rescale: bool = False,
     refresh: Refresh | None = None,
     progress: Progress = silent,
 ) -> Solution:
-    """Minimise until ``stop`` says so.
+    """Minimise until half the tolerance times the value is above the gap.
 
-    Without it: until half g' M g is below tol times the value, for the metric M with and without its corrections. Both
-    numbers estimate how far the value is above the optimum; the larger one counts, with a factor for safety. A value
-    below ``floor`` counts as ``floor``.
+    Without ``gap``: until half g' M g is below a quarter of it, for the metric M with and without its corrections. Both
+    numbers estimate how far the value is above the optimum, and the larger one counts. A value below ``floor`` counts
+    as ``floor``.
     """
     now, corrected = start, CurvaturePairs(metric, memory, rescale)
     estimate, status = np.inf, f"stopped after {max_iter} L-BFGS steps"
@@ -81,7 +79,8 @@ def lbfgs(
         direction = -corrected(now.gradient)
         estimate = -0.5 * min(float(now.gradient @ direction), -float(now.gradient @ corrected.scaled(now.gradient)))
         progress(f"lbfgs {iteration}: objective {now.value:.10g}, estimated suboptimality {estimate:.2e}")
-        reached = stop(now) if stop else bool(estimate <= 0.25 * tol * max(now.value, floor))
+        enough = tol * max(now.value, floor)
+        reached = bool(gap(now) <= 0.5 * enough if gap else estimate <= 0.25 * enough)
         if reached:
             status = "reached the tolerance"
             break
@@ -91,9 +90,9 @@ def lbfgs(
         if fresh is not None:
             corrected.metric = fresh  # the pairs stay valid
             direction = -corrected(now.gradient)
-        following, trials = search(evaluate, now, direction)
+        following, trials = search_beyond_rounding(evaluate, now, direction, gap or (lambda _: np.inf))
         passes += trials
-        if following is None or following.value >= now.value:
+        if following is None:
             if corrected.pairs:  # the corrections may be at fault: try without them
                 corrected.pairs.clear()
                 continue

@@ -215,10 +215,6 @@ class Objective:
             return 0.5 * float(g @ g) / self.penalty + intercept
         return float(np.abs(g) @ (np.abs(theta[:-1]) + self.reach(theta[:-1]))) + intercept
 
-    def promises(self, theta: np.ndarray, value: float, gradient: np.ndarray, curvature: float, tol: float) -> bool:
-        """Whether the gradient promises a duality gap within the tolerance."""
-        return self.promised_gap(theta, gradient, curvature) <= 0.5 * tol * max(value, self.floor)
-
     def reach(self, w: np.ndarray) -> np.ndarray:
         """Largest coefficients that an objective without penalty is compared with, one for each column.
 

@@ -77,7 +77,7 @@ class Follower:
             tol=settings.tol,
             max_iter=settings.max_iter,
             floor=objective.floor,
-            stop=lambda now: objective.promises(now.theta, now.value, now.gradient, curvature, settings.tol),
+            gap=lambda now: objective.promised_gap(now.theta, now.gradient, curvature),
             refresh=refreshed,
         )
 

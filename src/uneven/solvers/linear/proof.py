@@ -30,12 +30,14 @@ from functools import lru_cache
 import numpy as np
 
 from uneven.ops.kernels import CompiledPhi
-from uneven.solvers.linear.lagrangian import Lagrangian
+from uneven.solvers.linear.lagrangian import Lagrangian, Support
 from uneven.solvers.linear.objective import Objective
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Part of the wanted gap that the intercept may cost.
 _INTERCEPT_SHARE = 1e-3
+#: Part of the wanted gap that rounding of X' s may cost before X' s is computed more precisely.
+_ROUNDING_SHARE = 0.1
 #: Sizes of margins between which a bound of a margin is looked for.
 _SIZES = 2.0 ** np.arange(0.0, 1000.0)
 #: Most rounds in which the gap and the bound of the intercept improve each other.
@@ -95,8 +97,7 @@ def prove(
     v, sizes = objective.design.transposed_product(sums.slopes)
     w = state.theta[:-1]
     value = sums.loss + objective.penalty_of(w)
-    # Sums over n terms are wrong by at most n units of rounding, relative to the sum of absolute values.
-    error = (objective.design.n + 16) * _EPS * sizes
+    v, error = _with_error(objective, w, v, sizes, sums, wanted)
     # The value itself is rounded, and the lines touch the losses at rounded scores.
     gap = sums.above + 16 * _EPS * (abs(value) + sums.moment)
     gap += _gap_of_penalty(objective, w, v, error, sums.loss)
@@ -118,6 +119,23 @@ def stationarity(objective: Objective, theta: np.ndarray) -> float:
     slopes = objective.slopes(objective.design.scores(theta))
     v, sizes = objective.design.transposed_product(slopes)
     return _stationarity(objective, theta, v, sizes, float(slopes.sum()), float(np.abs(slopes).sum()))
+
+
+def _with_error(
+    objective: Objective, w: np.ndarray, v: np.ndarray, sizes: np.ndarray, sums: Support, wanted: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """X' s and bounds of its error: n units of rounding, relative to the sum of absolute values.
+
+    Where that would cost more than a part of the wanted gap (columns of very different scale), v is computed again in
+    twice the precision.
+    """
+    n = objective.design.n + 16
+    error = n * _EPS * sizes
+    plain = _gap_of_penalty(objective, w, v, np.zeros_like(error), sums.loss)
+    if _gap_of_penalty(objective, w, v, error, sums.loss) - plain <= _ROUNDING_SHARE * wanted:
+        return v, error
+    v = objective.design.careful_transposed_product(sums.slopes)
+    return v, _EPS * np.abs(v) + 2 * (n * _EPS) ** 2 * sizes
 
 
 def _sum(numbers: np.ndarray, size: float) -> tuple[float, float]:

@@ -73,10 +73,13 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
             gradient = state.gradient()
         state.update()
         value, bound = state.bounds(gradient)
-        if bound > lower:
-            lower, multipliers = bound, state.u.copy()
-        if value < best_value:
-            best_value, best_theta = value, state.theta
+        if objective.pair.polygons:
+            if bound > lower:
+                lower, multipliers = bound, state.u.copy()
+            if value < best_value:
+                best_value, best_theta = value, state.theta
+        elif value - bound < best_value - lower:  # the bound of curved pieces belongs to this very point
+            lower, multipliers, best_value, best_theta = bound, state.u.copy(), value, state.theta
         gap = best_value - lower
         settings.progress(
             f"augmented lagrangian {outer}: objective {best_value:.10g}, gap {gap:.2e}, {steps} Newton steps"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uneven.solvers.linear.line_search import evaluated, search
+from uneven.solvers.linear.line_search import Iterate, evaluated, search_beyond_rounding
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.solution import Solution
@@ -44,17 +44,22 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     iteration = 0
     for iteration in range(1, max_iter + 1):
         hessian = objective.hessian(now.theta)
+        curvature = float(hessian[-1, -1])
         direction = -cholesky_metric(hessian)(now.gradient)
         passes += 1
-        decrement = -0.5 * float(now.gradient @ direction)
-        settings.progress(f"newton {iteration}: objective {now.value:.10g}, a step may gain {decrement:.2e}")
-        following, trials = search(objective.value_and_gradient, now, direction)
+        gain = -0.5 * float(now.gradient @ direction)
+        settings.progress(f"newton {iteration}: objective {now.value:.10g}, a step may gain {gain:.2e}")
+
+        def gap(at: Iterate, curvature: float = curvature) -> float:
+            return objective.promised_gap(at.theta, at.gradient, curvature)
+
+        following, trials = search_beyond_rounding(objective.value_and_gradient, now, direction, gap)
         passes += trials
-        if following is None or not following.value < now.value:
+        if following is None:
             status = "reached the limit of rounding"
             break
         now = following
-        if objective.promises(now.theta, now.value, now.gradient, float(hessian[-1, -1]), tol):
+        if gap(now) <= 0.5 * tol * max(now.value, objective.floor):
             reached, status = True, "reached the tolerance"
             break
     return Solution(

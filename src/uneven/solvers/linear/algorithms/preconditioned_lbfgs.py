@@ -71,7 +71,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         tol=settings.tol,
         max_iter=settings.max_iter,
         floor=objective.floor,
-        stop=lambda now: objective.promises(now.theta, now.value, now.gradient, curvature, settings.tol),
+        gap=lambda now: objective.promised_gap(now.theta, now.gradient, curvature),
         refresh=refreshed,
         progress=settings.progress,
     )
@@ -136,7 +136,8 @@ def _finished_by_newton(objective: Objective, solution: Solution, settings: Sett
     while True:
         gradient = state.gradient()
         curvature = float(objective.curvatures(state.t).sum())
-        reached = objective.promises(state.theta, value, gradient, curvature, settings.tol)
+        gap = objective.promised_gap(state.theta, gradient, curvature)
+        reached = gap <= 0.5 * settings.tol * max(value, objective.floor)
         if reached or steps >= settings.max_iter:
             break
         steps += 1
