@@ -1,7 +1,7 @@
 """The optimum of the linear learner's objective, by a method that shares nothing with the package's solvers.
 
 Every kink is replaced by a steep ramp of the slope, and a damped Newton method runs in extended precision while the
-ramps get steeper. At each stage the slopes give a dual point, hence a lower bound of the optimum by weak duality, so the
+ramps get steeper. At each stage the slopes give a dual point, hence a lower bound of the optimum by weak duality: the
 answer carries its own proof.
 """
 
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from extended_phi import Extended, extended_phi
+from threadpoolctl import threadpool_limits
 
 
 @dataclass(frozen=True)
@@ -96,17 +97,20 @@ class LinearProblem:
     def value(self, theta: np.ndarray) -> Any:
         """The objective in the precision of the rows."""
         theta = theta.astype(self.ridge.dtype)
-        losses = (term.weight @ extended_phi(term.phi).jet(term.scale * (term.rows @ theta)).value for term in self.terms)
+        losses = (
+            term.weight @ extended_phi(term.phi).jet(term.scale * (term.rows @ theta)).value for term in self.terms
+        )
         return sum(losses) + (self.ridge @ theta**2) / 2
 
     def in_span_of_rows(self) -> tuple[LinearProblem, np.ndarray]:
         """The same problem in coordinates z with w = basis @ z; for a ridge the best w is a combination of rows."""
-        basis = _orthonormal(self.rows[:, :-1].T)
-        size = basis.shape[1]
-        terms = tuple(
-            Term(t.phi, np.hstack([t.rows[:, :-1] @ basis, t.rows[:, -1:]]), t.weight, t.scale) for t in self.terms
-        )
-        return LinearProblem(terms, np.append(self.ridge[:size], self.ridge[-1:])), basis
+        basis, inner = _orthonormal(self.rows[:, :-1].T)
+        first, terms = 0, []
+        for t in self.terms:
+            count = t.weight.size
+            terms.append(Term(t.phi, np.hstack([inner[first : first + count], t.rows[:, -1:]]), t.weight, t.scale))
+            first += count
+        return LinearProblem(tuple(terms), np.append(self.ridge[: basis.shape[1]], self.ridge[-1:])), basis
 
 
 class _Stage:
@@ -162,7 +166,9 @@ class _Stage:
         slope[~hard] += (self.curvature * (problem.rows @ step))[~hard]
         return self.theta + step, slope
 
-    def _step(self, down: np.ndarray, move: np.ndarray, give: np.ndarray, damping: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _step(
+        self, down: np.ndarray, move: np.ndarray, give: np.ndarray, damping: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
         problem, hard = self.problem, self.on_ramp
         norms, kind = problem.norms, self.theta.dtype
         scaled = problem.rows / norms
@@ -173,17 +179,21 @@ class _Stage:
         return solution[: norms.size] / norms, solution[norms.size :]
 
 
-def _orthonormal(columns: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of what the columns span: LAPACK in doubles, Gram and Schmidt twice in extended precision."""
+def _orthonormal(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """An orthonormal basis of what the columns span, and the columns in that basis, as rows.
+
+    In doubles by Cholesky's factor of the Gram matrix; in extended precision by Gram and Schmidt, twice.
+    """
     if columns.dtype == np.float64:
-        return np.linalg.qr(columns)[0]
+        factor = np.linalg.cholesky(columns.T @ columns)
+        return np.linalg.solve(factor, columns.T).T, factor
     found = columns.copy()
     for _ in range(2):
         for k in range(found.shape[1]):
             length = np.sqrt(found[:, k] @ found[:, k])
             found[:, k] = found[:, k] / length if length > 0 else 0
             found[:, k + 1 :] -= np.outer(found[:, k], found[:, k] @ found[:, k + 1 :])
-    return found
+    return found, columns.T @ found
 
 
 def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -234,6 +244,7 @@ def _searched(stage: _Stage, direction: np.ndarray, width: float) -> _Stage:
     return before
 
 
+@threadpool_limits.wrap(limits=1)
 def optimum(problem: LinearProblem, *, accuracy: float = 2e-11, steps: int = 60) -> Optimum:
     """Minimise, until the value is proved to be within a relative accuracy, or nothing improves any more."""
     size, span = problem.ridge.size, sum(term.rows.shape[0] for term in problem.terms)
@@ -250,10 +261,13 @@ def optimum(problem: LinearProblem, *, accuracy: float = 2e-11, steps: int = 60)
         stage = _Stage(problem, theta, width)
         for _ in range(steps):
             direction = stage.direction()
-            if not -float(stage.gradient @ direction) > smallest * float(value):
+            decrease = -float(stage.gradient @ direction)
+            if not decrease > smallest * float(value):
                 break
             stage = _searched(stage, direction, width)
             theta = stage.theta
+            if not kinked and decrease < 1e-6 * value and problem.value(theta) - stage.bound() <= accuracy * abs(value):
+                break
         settled, slopes = stage.settled()
         for candidate in (theta, settled):
             reached = problem.value(candidate)
