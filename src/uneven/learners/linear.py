@@ -228,7 +228,7 @@ class UnevenLinearClassifier(LinearScores):
         return self._theta().astype(np.float64)
 
     def _keep(self, solution: Solution, problem: Problem) -> None:
-        self._keep_theta(solution.theta.astype(problem.X.dtype))
+        self._keep_theta(solution.theta)  # in float64 also for float32 data: rounded, it would be another solution
         self.n_iter_ = max(solution.iterations, 1)
         self.objective_ = solution.value
         self.duality_gap_ = solution.duality_gap

@@ -301,12 +301,13 @@ def bounds(common: Any, t: Any, u: Any, lo: int, hi: int) -> Any:
 
 
 @njit(**ANY_ORDER)
-def support(common: Any, t: Any, u: Any, lo: int, hi: int, slopes: Any) -> Any:
+def support(common: Any, t: Any, u: Any, lo: int, hi: int, slopes: Any, steepest: Any) -> Any:
     """Write the weighted slopes in the score of lines that support the losses of the rows lo to hi into ``slopes``.
 
-    The line of a row touches the smooth part of its loss at its score; at each kink it has the slope u. Returns the
-    sums of the losses, of their heights above the lines at the scores, of the absolute slopes, and of the absolute
-    values of slope times score.
+    The line of a row touches the smooth part of its loss at its score; at each kink it has the slope u. ``steepest``
+    gets the absolute slopes plus the jumps at kinks; without kinks it is not written. Returns the sums of the losses,
+    of their heights above the lines at the scores, of the absolute slopes with the jumps, and of the absolute values of
+    slope times score.
     """
     phi, y, s, weights, scales, kinks, jumps, _, lines = common
     work = np.empty((5, MOST_ROWS))
@@ -318,7 +319,7 @@ def support(common: Any, t: Any, u: Any, lo: int, hi: int, slopes: Any) -> Any:
         for i in range(n):
             label = y[start + i]
             a = row_factor(y, s, weights, start + i)
-            slope = 0.0
+            slope = most = 0.0
             if a > 0:
                 value, slope = work[1, i], work[2, i]
                 for j in range(kinks.shape[1]):
@@ -327,9 +328,13 @@ def support(common: Any, t: Any, u: Any, lo: int, hi: int, slopes: Any) -> Any:
                     value += term
                     above += a * (term - u[j, start + i] * over)
                     slope += u[j, start + i]
+                    most += jumps[label, j]
                 loss += a * value
                 slope *= a * scales[label]
+                most = abs(slope) + most * a * abs(scales[label])
             slopes[start + i] = slope
-            size += abs(slope)
+            if kinks.shape[1] > 0:
+                steepest[start + i] = most
+            size += most
             moment += abs(slope * t[start + i])
     return loss, above, size, moment

@@ -189,44 +189,43 @@ def scores_sparse(data: Any, indices: Any, indptr: Any, w: Any, b: float, lo: in
 
 
 @njit(**ANY_ORDER)
-def transposed_rows(X: Any, r: Any, lo: int, hi: int, g: Any, sizes: Any) -> None:
-    """Add X' r of the rows lo to hi of a C-ordered matrix to g, and the same of absolute values to sizes."""
+def transposed_rows(X: Any, r: Any, q: Any, lo: int, hi: int, g: Any, sizes: Any) -> None:
+    """Add X' r of the rows lo to hi of a C-ordered matrix to g, and abs(X)' abs(q) to sizes."""
     d = X.shape[1]
     for i in range(lo, hi):
-        a = r[i]
-        if a == 0.0:
+        a, size, row = r[i], abs(q[i]), X[i]
+        if size == 0.0:
             continue
-        row, size = X[i], abs(a)
         for j in range(d):
             g[j] += a * row[j]
             sizes[j] += size * abs(row[j])
 
 
 @njit(**ANY_ORDER)
-def transposed_columns(Xt: Any, r: Any, lo: int, hi: int, g: Any, sizes: Any) -> None:
+def transposed_columns(Xt: Any, r: Any, q: Any, lo: int, hi: int, g: Any, sizes: Any) -> None:
     """The same for the transpose of an F-ordered matrix."""
-    part = r[lo:hi]
+    part, weight = r[lo:hi], q[lo:hi]
     for j in range(Xt.shape[0]):
         column = Xt[j, lo:hi]
         total = size = 0.0
         for i in range(part.size):
-            product = part[i] * column[i]
-            total += product
-            size += abs(product)
+            total += part[i] * column[i]
+            size += abs(weight[i] * column[i])
         g[j] += total
         sizes[j] += size
 
 
 @njit(**ANY_ORDER)
-def transposed_sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, hi: int, g: Any, sizes: Any) -> None:
+def transposed_sparse(
+    data: Any, indices: Any, indptr: Any, r: Any, q: Any, lo: int, hi: int, g: Any, sizes: Any
+) -> None:
     """The same for the rows of a CSR matrix."""
     for i in range(lo, hi):
-        a = r[i]
-        if a != 0.0:
+        a, size = r[i], abs(q[i])
+        if size != 0.0:
             for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-                product = a * data[k]
-                g[np.uint64(indices[k])] += product
-                sizes[np.uint64(indices[k])] += abs(product)
+                g[np.uint64(indices[k])] += a * data[k]
+                sizes[np.uint64(indices[k])] += size * abs(data[k])
 
 
 @njit(**ANY_ORDER)

@@ -59,14 +59,17 @@ class Design(ABC):
         """(X * X)' r in float64."""
 
     @abstractmethod
-    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
-        """Add X' r of the rows lo to hi to g, and the same of absolute values to sizes."""
+    def add_transposed(self, r: np.ndarray, q: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+        """Add X' r of the rows lo to hi to g, and abs(X)' abs(q) to sizes."""
 
-    def transposed_product(self, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """X' r, and abs(X)' abs(r): times a few units of rounding, this bounds the error of the former."""
+    def transposed_product(self, r: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """X' r and abs(X)' abs(q), by one pass.
+
+        If abs(q) is at least abs(r), the latter times n units of rounding bounds the error of the former.
+        """
         ranges = row_ranges(self.n, self.numbers)
         sums = np.zeros((2, len(ranges), self.d))
-        in_threads(lambda k, lo, hi: self.add_transposed(r, lo, hi, sums[0, k], sums[1, k]), ranges)
+        in_threads(lambda k, lo, hi: self.add_transposed(r, q, lo, hi, sums[0, k], sums[1, k]), ranges)
         product, sizes = sums.sum(axis=1)
         return product, sizes
 
@@ -84,6 +87,11 @@ class Design(ABC):
     @abstractmethod
     def numbers(self) -> int:
         """How many numbers are stored."""
+
+    @property
+    @abstractmethod
+    def most_terms(self) -> int:
+        """Most numbers in a row."""
 
     def scores(self, theta: np.ndarray) -> np.ndarray:
         """X w + b."""
@@ -115,6 +123,10 @@ class Dense(Design):
     @property
     def numbers(self) -> int:
         return self.n * self.d
+
+    @property
+    def most_terms(self) -> int:
+        return self.d
 
     def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
         if self.X.flags.c_contiguous:
@@ -155,11 +167,11 @@ class Dense(Design):
         else:
             kinked_passes.gradient_columns(self.X.T, common, t, u, lo, hi, g)
 
-    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+    def add_transposed(self, r: np.ndarray, q: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
-            passes.transposed_rows(self.X, r, lo, hi, g, sizes)
+            passes.transposed_rows(self.X, r, q, lo, hi, g, sizes)
         else:
-            passes.transposed_columns(self.X.T, r, lo, hi, g, sizes)
+            passes.transposed_columns(self.X.T, r, q, lo, hi, g, sizes)
 
     def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
@@ -181,6 +193,10 @@ class SparseRows(Design):
     @property
     def numbers(self) -> int:
         return int(self.X.nnz)
+
+    @property
+    def most_terms(self) -> int:
+        return int(np.diff(self.X.indptr).max(initial=0))
 
     def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
         return passes.pass_sparse(self.X.data, self.X.indices, self.X.indptr, *common, w, b, lo, hi, g)
@@ -209,8 +225,8 @@ class SparseRows(Design):
     ) -> None:
         kinked_passes.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
 
-    def add_transposed(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
-        passes.transposed_sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, g, sizes)
+    def add_transposed(self, r: np.ndarray, q: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+        passes.transposed_sparse(self.X.data, self.X.indices, self.X.indptr, r, q, lo, hi, g, sizes)
 
     def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
         careful_sums.sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, total, errors)

@@ -37,17 +37,20 @@ class Support:
     ----------
     slopes : ndarray
         Of the lines in the score, with the factors of the rows.
+    steepest : ndarray
+        At least the absolute slopes; with kinks, their jumps are added. The signs have no meaning.
     loss : float
         Sum of the losses at the scores.
     above : float
         How far the losses are above their lines at the scores, summed.
     size : float
-        Sum of the absolute slopes.
+        Sum of the absolute values of ``steepest``.
     moment : float
         Sum of the absolute values of slope times score.
     """
 
     slopes: np.ndarray
+    steepest: np.ndarray
     loss: float
     above: float
     size: float
@@ -108,6 +111,11 @@ class Lagrangian:
     def common(self) -> tuple[Any, ...]:
         """What every compiled pass takes."""
         return (self.first, *self.objective.common[1:], self.kinks, self.jumps, self.sigma, self.lines)
+
+    @property
+    def largest_kink(self) -> float:
+        """The largest score at which a loss has its kink, in absolute value."""
+        return float(np.abs(self.kinks / self.objective.pair.scales[:, None]).max(initial=0.0))
 
     @property
     def penalty(self) -> float:
@@ -302,8 +310,11 @@ class Lagrangian:
     def support(self) -> Support:
         """The lines that support the losses: smooth parts at the current scores, kinks with the multipliers."""
         slopes = np.empty(self.t.size)
-        parts = self.over_rows(lambda k, lo, hi: kinked_passes.support(self.common, self.t, self.u, lo, hi, slopes))
-        return Support(slopes, *(float(sum(values)) for values in zip(*parts, strict=True)))
+        steepest = np.empty(self.t.size) if self.u.size else slopes
+        parts = self.over_rows(
+            lambda k, lo, hi: kinked_passes.support(self.common, self.t, self.u, lo, hi, slopes, steepest)
+        )
+        return Support(slopes, steepest, *(float(sum(values)) for values in zip(*parts, strict=True)))
 
     def balance(self, enough: float) -> None:
         """Make the slopes of the lines sum to 0, or to at most ``enough``.

@@ -35,7 +35,7 @@ from uneven.solvers.linear.objective import Objective
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Part of the wanted gap that the intercept may cost.
-_INTERCEPT_SHARE = 1e-3
+_INTERCEPT_SHARE = 1e-2
 #: Part of the wanted gap that rounding of X' s may cost before X' s is computed more precisely.
 _ROUNDING_SHARE = 0.1
 #: Sizes of margins between which a bound of a margin is looked for.
@@ -56,8 +56,10 @@ class Proof:
         The point, with the intercept moved to its best value.
     value : float
         The objective there.
+    error : float
+        How wrong the value can be by rounding.
     gap : float
-        At least the value minus the optimum; never negative.
+        At least the exact value minus the optimum; never negative.
     stationarity : float
         The largest entry of the gradient, each divided by the sum of the absolute values of its terms. 0 at a
         stationary point, at most 1, whatever the units of the columns.
@@ -65,8 +67,14 @@ class Proof:
 
     theta: np.ndarray
     value: float
+    error: float
     gap: float
     stationarity: float
+
+    @property
+    def bound(self) -> float:
+        """A lower bound of the optimum."""
+        return self.value - self.error - self.gap
 
 
 def prove(
@@ -89,26 +97,28 @@ def prove(
         state.u = multipliers.astype(np.float64)
     else:
         state.multipliers_from_scores()
-    value = state.value()
     if objective.fit_intercept:
-        reach = bound_of_intercept(objective, state.theta, value)
-        state.balance(_INTERCEPT_SHARE * wanted / max(reach, 1e-300))
+        state.balance(_INTERCEPT_SHARE * wanted / (1 + abs(float(theta[-1]))))
     sums = state.support()
-    v, sizes = objective.design.transposed_product(sums.slopes)
+    v, sizes = objective.design.transposed_product(sums.slopes, sums.steepest)
     w = state.theta[:-1]
     value = sums.loss + objective.penalty_of(w)
     v, error = _with_error(objective, w, v, sizes, sums, wanted)
-    # The value itself is rounded, and the lines touch the losses at rounded scores.
-    gap = sums.above + 16 * _EPS * (abs(value) + sums.moment)
+    # The value is rounded, and so are the scores: a row may lie on the other side of its kink.
+    rounded = 16 * _EPS * (abs(value) + sums.moment)
+    terms = float(sizes @ np.abs(w)) + sums.size * abs(float(state.theta[-1])) + sums.size * state.largest_kink
+    rounded_scores = (objective.design.most_terms + 4) * _EPS * terms
+    gap = sums.above + rounded + (rounded_scores if objective.pair.kinked else 0.0)
     gap += _gap_of_penalty(objective, w, v, error, sums.loss)
     excess, inexact = _sum(sums.slopes, sums.size)
     if objective.fit_intercept:
         stuck = abs(excess) + inexact
-        gap = _with_intercept(objective, state.theta, value, gap, stuck)
-    gap = min(gap, value - objective.lower_bound)
+        gap = _with_intercept(objective, state.theta, value + rounded + rounded_scores, gap, stuck, wanted)
+    gap = min(gap, value + rounded + rounded_scores - objective.lower_bound)
     return Proof(
         state.theta,
         value,
+        error=rounded + rounded_scores,
         gap=math.inf if math.isnan(gap) else max(float(gap), 0.0),
         stationarity=_stationarity(objective, state.theta, v, sizes, excess, sums.size),
     )
@@ -117,7 +127,7 @@ def prove(
 def stationarity(objective: Objective, theta: np.ndarray) -> float:
     """How close a point of any objective is to a stationary one; see :class:`Proof`."""
     slopes = objective.slopes(objective.design.scores(theta))
-    v, sizes = objective.design.transposed_product(slopes)
+    v, sizes = objective.design.transposed_product(slopes, slopes)
     return _stationarity(objective, theta, v, sizes, float(slopes.sum()), float(np.abs(slopes).sum()))
 
 
@@ -146,17 +156,21 @@ def _sum(numbers: np.ndarray, size: float) -> tuple[float, float]:
     return float(numbers.sum()), (40 + math.log2(numbers.size)) * _EPS * size
 
 
-def _with_intercept(objective: Objective, theta: np.ndarray, value: float, gap: float, stuck: float) -> float:
+def _with_intercept(
+    objective: Objective, theta: np.ndarray, value: float, gap: float, stuck: float, wanted: float
+) -> float:
     """Add to a gap what the intercept can gain where the slopes sum to ``stuck`` instead of 0.
 
     With a squared penalty the objective rises with the square of the distance from its optimum. So a gap, even a large
     one, bounds the optimal coefficients, hence the optimal intercept, hence a better gap.
     """
     total = min(gap + stuck * bound_of_intercept(objective, theta, value), value - objective.lower_bound)
+    if total - gap <= _INTERCEPT_SHARE * wanted:
+        return total
     for _ in range(_ROUNDS if objective.penalty > 0 and math.isfinite(total) else 0):
         distance = math.sqrt(2 * max(total, 0.0) / objective.penalty)
         better = gap + stuck * bound_of_intercept(objective, theta, value, distance)
-        if better > 0.5 * total:
+        if better > 0.5 * total or better - gap <= _INTERCEPT_SHARE * wanted:
             return min(better, total)
         total = better
     return total

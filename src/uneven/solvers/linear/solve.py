@@ -70,7 +70,7 @@ def proved(solve: Minimise, objective: Objective, theta: np.ndarray | None, sett
     tolerance, until the gap is reached, the steps are used up, or rounding hides any gain.
     """
     start = objective.value_at_zero
-    best = Proof(np.zeros(objective.size), start, math.inf, 1.0)
+    best = Proof(np.zeros(objective.size), start, 0.0, math.inf, 1.0)
     if theta is not None:
         start = objective.value_and_gradient(theta)[0]
         best = replace(best, theta=theta, value=start)
@@ -80,13 +80,13 @@ def proved(solve: Minimise, objective: Objective, theta: np.ndarray | None, sett
         steps += solution.iterations
         wanted = settings.tol * max(solution.value, objective.floor)
         proof = prove(objective, solution.theta, solution.multipliers, wanted=wanted)
-        lower = max(lower, proof.value - proof.gap)
+        lower = max(lower, proof.bound)
         if not proof.value <= solution.value:  # moving the intercept for the lines did not lower the objective
             proof = replace(proof, theta=solution.theta, value=solution.value)  # its gap is smaller, too
         better = proof.gap < 0.5 * best.gap
         if proof.value < best.value or (proof.value == best.value and proof.gap < best.gap):
             best = proof
-        gap = min(best.gap, max(best.value - lower, 0.0))
+        gap = min(best.gap, max(best.value - lower, 0.0) + best.error)
         settings.progress(f"objective {best.value:.10g}, proved gap {gap:.2e}")
         reached = gap <= settings.tol * max(best.value, objective.floor)
         if reached or not better or steps >= settings.max_iter or inner < _LEAST_TOL:
