@@ -14,9 +14,8 @@ from uneven.solvers.compiled.kinked_passes import along, curvatures, gradient_ro
 from uneven.solvers.compiled.newton_steps import dot, write_direction, write_scores
 from uneven.solvers.compiled.options import ANY_ORDER
 
-#: A step is long enough where the slope along it is below this share of the slope at its start.
-FLAT = 0.1
-MOST_TRIALS = 60
+_FLAT = 0.1  # a step is long enough where the slope along it is below this share of the slope at its start
+_MOST_TRIALS = 60
 
 
 @njit(**ANY_ORDER)
@@ -25,11 +24,15 @@ def _length(
 ) -> float:
     """The length of a step along the scores q; the penalty has the slope ``linear + length * square``."""
     low, high, step = 0.0, np.inf, 1.0
-    for _ in range(MOST_TRIALS):
+    for _ in range(_MOST_TRIALS):
         slope, curvature = along(common, second, t, q, step, u, lo, hi)
         slope += linear + step * square
-        if abs(slope) <= FLAT * abs(promised):
+        if abs(slope) <= _FLAT * abs(promised):
             break
+        if not np.isfinite(slope):  # overflow: far too long
+            high = step
+            step = low + 0.1 * (high - low)
+            continue
         if slope > 0:
             high = step
         else:

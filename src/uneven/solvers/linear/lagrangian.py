@@ -6,14 +6,16 @@ Without kinks it is the objective itself.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
 from uneven.solvers.compiled import kinked_passes, kinked_steps, passes
+from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.small import is_small
@@ -66,13 +68,13 @@ class Move:
 class Lagrangian:
     """The augmented Lagrangian of an objective at the current scores and multipliers."""
 
-    def __init__(self, objective: Objective, theta: np.ndarray, width: float) -> None:
+    def __init__(self, objective: Objective, theta: np.ndarray, width: float, scores: np.ndarray | None = None) -> None:
         self.objective = objective
         self.theta = theta.copy()
         self.kinks, self.jumps = objective.pair.kinks_and_jumps
         self.smooth = not self.kinks.size
         most = self.kinks.shape[1]
-        self.t = objective.design.scores(self.theta)
+        self.t = objective.design.scores(self.theta) if scores is None else scores
         # Multipliers start in the middle of their range; the parabolas are then centred on the kinks.
         self.u = np.empty((most, objective.design.n), dtype=objective.design.X.dtype)
         for row, jumps in zip(self.u, self.jumps.T, strict=True):
@@ -83,6 +85,15 @@ class Lagrangian:
         self.first = np.zeros(2, dtype=np.int64) if straight else objective.pair.addresses
         self.second = np.zeros(2, dtype=np.int64) if straight else objective.pair.second_addresses
         self.lines = objective.pair.lines
+
+    def on_columns(self, chosen: np.ndarray) -> Lagrangian:
+        """The same for some columns only; scores and multipliers are shared."""
+        part = copy.copy(self)
+        for name in ("_ranges", "_parts", "_ridge"):
+            part.__dict__.pop(name, None)
+        part.objective = replace(self.objective, design=self.objective.design.columns(chosen))
+        part.theta = np.append(self.theta[chosen], self.theta[-1])
+        return part
 
     @cached_property
     def _ranges(self) -> list[tuple[int, int]]:
@@ -143,10 +154,11 @@ class Lagrangian:
         if self.theta.size <= MOST_COLUMNS:
             return -cholesky_metric(self._hessian())(gradient)
         curvature = np.empty(self.t.size)
-        self.over_rows(lambda k, lo, hi: self._curvatures(lo, hi, curvature[lo:hi]))
+        self.over_rows(lambda k, lo, hi: self.curvatures(lo, hi, curvature[lo:hi]))
         return self._inexact(gradient, curvature, accuracy)
 
-    def _curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
+    def curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
+        """Weighted second derivatives of the rows lo to hi in their scores."""
         kinked_passes.curvatures(self.common, self.second, self.t, self.u, lo, hi, out)
 
     @cached_property
@@ -163,7 +175,7 @@ class Lagrangian:
             work = np.empty(min(_ROWS_AT_ONCE, last - first))
             for lo in range(first, last, _ROWS_AT_ONCE):
                 hi = min(lo + _ROWS_AT_ONCE, last)
-                self._curvatures(lo, hi, work[: hi - lo])
+                self.curvatures(lo, hi, work[: hi - lo])
                 curved = np.flatnonzero(work[: hi - lo])
                 rows.append(lo + curved)
                 values.append(work[curved])
@@ -196,7 +208,7 @@ class Lagrangian:
         diagonal = np.append(design.squared_transposed_product(curvature) + self.penalty, curvature.sum() + ridge)
         return -conjugate_gradients(product, gradient, 1 / diagonal, accuracy=accuracy, most=500)
 
-    def _along(self, q: np.ndarray, at: float) -> tuple[float, float]:
+    def along(self, q: np.ndarray, at: float) -> tuple[float, float]:
         """Slope and curvature of the losses at the scores t + at * q."""
         if self.smooth:
             return self._smooth_along(q, at)[1:]
@@ -235,19 +247,12 @@ class Lagrangian:
             return False
         q = self.objective.design.scores(direction)
         linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
-        low, high, at = 0.0, np.inf, 1.0
-        for _ in range(kinked_steps.MOST_TRIALS):
-            slope, curvature = self._along(q, at)
-            slope += linear + at * quadratic
-            if abs(slope) <= kinked_steps.FLAT * abs(promised):
-                break
-            low, high = (low, at) if slope > 0 else (at, high)
-            curvature += quadratic
-            newton = at - slope / curvature if curvature > 0 else np.inf
-            outside = not low < newton < min(high, 10 * at)
-            at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
-            if high - low <= 1e-12 * at:
-                break
+
+        def slope_and_curvature(at: float) -> tuple[float, float]:
+            slope, curvature = self.along(q, at)
+            return slope + linear + at * quadratic, curvature + quadratic
+
+        at = exact_step(slope_and_curvature, promised)
         self.theta = self.theta + at * direction
         q *= at
         self.t += q
@@ -300,7 +305,7 @@ class Lagrangian:
         ones = np.ones(self.t.size)
         low, high, reach, at = -np.inf, np.inf, 1e-3, 0.0
         for _ in range(50):
-            slope, _ = self._along(ones, at)
+            slope, _ = self.along(ones, at)
             low, high = (low, at) if slope > 0 else (at, high)
             if abs(slope) * (high - low) <= enough:
                 break
@@ -374,11 +379,11 @@ class Lagrangian:
         """
         sigma, self.sigma = self.sigma, np.inf
         ones = np.ones(self.t.size)
-        excess, curvature = self._along(ones, 0.0)
+        excess, curvature = self.along(ones, 0.0)
         curved = not self.objective.pair.polygons
         if self.u.size and abs(excess) > enough:
             self._moves(excess, free_only=curved)
-            excess, curvature = self._along(ones, 0.0)
+            excess, curvature = self.along(ones, 0.0)
         if curved and abs(excess) > enough:
             excess = self._centre(ones, enough, excess, curvature)
             if self.u.size and abs(excess) > enough:
@@ -394,7 +399,7 @@ class Lagrangian:
         best, least = 0.0, slope
         for trial in range(100):
             if trial:
-                slope, curvature = self._along(ones, at)
+                slope, curvature = self.along(ones, at)
             if abs(slope) < abs(least):
                 best, least = at, slope
             if abs(slope) <= enough:

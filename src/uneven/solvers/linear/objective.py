@@ -205,6 +205,11 @@ class Objective:
         """What compiled steps take that need second derivatives too."""
         return self.pair.addresses, self.pair.second_addresses, *self.common[1:]
 
+    @property
+    def why_not_squared(self) -> str | None:
+        """None, or what is in the penalty besides the squared norm."""
+        return f"{self.pair.names} is to be fitted with an l1 penalty" if self.l1 > 0 else None
+
     def penalty_of(self, w: np.ndarray) -> float:
         """What coefficients cost by themselves."""
         total = 0.5 * self.penalty * float(w @ w)

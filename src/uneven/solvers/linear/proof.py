@@ -98,7 +98,8 @@ def prove(
     """
     state = Lagrangian(objective, theta, 1.0)
     if multipliers is not None:
-        state.u = multipliers.astype(np.float64)
+        # Rounded to float32, a multiplier may exceed the jump, and its line would not support the loss.
+        state.u = np.clip(multipliers.astype(np.float64), 0.0, state.jumps[objective.y].T)
     else:
         state.multipliers_from_scores()
     enough = _INTERCEPT_SHARE * wanted / (1 + abs(float(theta[-1])))
@@ -114,7 +115,7 @@ def prove(
     terms = float(sizes @ np.abs(w)) + sums.size * abs(float(state.theta[-1])) + sums.size * state.largest_kink
     rounded_scores = (objective.design.most_terms + 4) * _EPS * terms
     gap = sums.above + rounded + (rounded_scores if objective.pair.kinked else 0.0)
-    gap += _gap_of_penalty(objective, w, v, error, sums.loss)
+    gap += gap_of_penalty(objective, w, v, error, sums.loss)
     excess, inexact = _sum(sums.slopes, sums.size, enough)
     if objective.fit_intercept:
         stuck = abs(excess) + inexact
@@ -146,8 +147,8 @@ def _with_error(
     """
     n = objective.design.n + 16
     error = n * _EPS * sizes
-    plain = _gap_of_penalty(objective, w, v, np.zeros_like(error), sums.loss)
-    if _gap_of_penalty(objective, w, v, error, sums.loss) - plain <= _ROUNDING_SHARE * wanted:
+    plain = gap_of_penalty(objective, w, v, np.zeros_like(error), sums.loss)
+    if gap_of_penalty(objective, w, v, error, sums.loss) - plain <= _ROUNDING_SHARE * wanted:
         return v, error
     v = objective.design.careful_transposed_product(sums.slopes)
     return v, _EPS * np.abs(v) + 2 * (n * _EPS) ** 2 * sizes
@@ -185,23 +186,24 @@ def _with_intercept(
     return total
 
 
-def _gap_of_penalty(objective: Objective, w: np.ndarray, v: np.ndarray, error: np.ndarray, loss: float) -> float:
+def gap_of_penalty(objective: Objective, w: np.ndarray, v: np.ndarray, error: np.ndarray, loss: float) -> float:
     """The part of the gap that belongs to the coefficients; v may be wrong by ``error``."""
     rho, l1 = objective.penalty, objective.l1
     if rho > 0 and l1 == 0:
         return float(np.sum((np.abs(v + rho * w) + error) ** 2)) / (2 * rho)
+    if l1 == 0:
+        return float((np.abs(v) + error) @ (np.abs(w) + objective.reach(w)))
+    # Lines are mixed with the constant line below the loss, until no |v| exceeds lambda.
+    largest = float((np.abs(v) + error).max(initial=0.0))
+    share = min(1.0, l1 / largest) if largest > 0 else 1.0
+    own = 0.5 * rho * w * w + l1 * np.abs(w) + np.abs(w) * error
+    gap = float(np.maximum(own + share * v * w, 0.0).sum())
+    if share < 1:
+        gap += (1 - share) * (loss - objective.lower_bound)
     if rho > 0:
         over = np.maximum(np.abs(v) + error - l1, 0.0)
-        terms = 0.5 * rho * w * w + l1 * np.abs(w) + v * w + np.abs(w) * error + over * over / (2 * rho)
-        return float(np.maximum(terms, 0.0).sum())
-    if l1 > 0:
-        # Lines are mixed with the constant line below the loss, until no |v| exceeds lambda.
-        largest = float((np.abs(v) + error).max(initial=0.0))
-        share = min(1.0, l1 / largest) if largest > 0 else 1.0
-        terms = l1 * np.abs(w) + share * v * w + np.abs(w) * error
-        mixed = (1 - share) * (loss - objective.lower_bound) if share < 1 else 0.0
-        return float(np.maximum(terms, 0.0).sum()) + mixed
-    return float((np.abs(v) + error) @ (np.abs(w) + objective.reach(w)))
+        gap = min(gap, float(np.maximum(own + v * w + over * over / (2 * rho), 0.0).sum()))
+    return gap
 
 
 def bound_of_intercept(objective: Objective, theta: np.ndarray, value: float, distance: float = math.inf) -> float:
@@ -272,4 +274,4 @@ def _stationarity(
         terms += objective.l1 * (w != 0)
     shares = np.divide(np.abs(gradient), terms, out=np.zeros_like(terms), where=terms > 0)
     intercept = abs(excess) / size if objective.fit_intercept and size > 0 else 0.0
-    return max(float(shares.max(initial=0.0)), intercept)
+    return min(max(float(shares.max(initial=0.0)), intercept), 1.0)

@@ -21,6 +21,8 @@ _LITTLE_WORK, _FASTEST_WORK, _FEW_ROWS = 5e6, 5e7, 10
 
 def accepts(objective: Objective) -> str | None:
     """Smooth convex losses, up to 20,000 columns."""
+    if objective.why_not_squared:
+        return f"solver={_NAME!r} needs a squared penalty or none, but {objective.why_not_squared}"
     reason = objective.pair.why_not_convex or objective.pair.why_not_smooth
     if reason:
         return f"solver={_NAME!r} needs a smooth convex loss, but {reason}"

@@ -32,6 +32,8 @@ _MORE_ROWS, _SAMPLE_WORK, _PASSES = 40_000, 1e8, 5
 
 def accepts(objective: Objective) -> str | None:
     """Smooth losses, and losses that are not convex."""
+    if objective.why_not_squared:
+        return f"solver={_NAME!r} needs a squared penalty or none, but {objective.why_not_squared}"
     reason = objective.pair.why_not_smooth if objective.pair.convex else None
     return f"solver={_NAME!r} needs a smooth loss, or one that is not convex, but {reason}" if reason else None
 
