@@ -249,9 +249,7 @@ class SparseRows(Design):
         in_threads(lambda k, lo, hi: column_choice.count_chosen(*source[1:], place, lo, hi, indptr[1:]), ranges)
         np.cumsum(indptr, out=indptr)
         indices, data = np.empty(indptr[-1], self.X.indices.dtype), np.empty(indptr[-1], self.X.data.dtype)
-        in_threads(
-            lambda k, lo, hi: column_choice.copy_chosen(*source, place, lo, hi, indptr, indices, data), ranges
-        )
+        in_threads(lambda k, lo, hi: column_choice.copy_chosen(*source, place, lo, hi, indptr, indices, data), ranges)
         return SparseRows(type(self.X)((data, indices, indptr), shape=(self.n, chosen.size)))
 
     def add_curvature_product(

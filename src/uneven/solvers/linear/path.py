@@ -42,7 +42,13 @@ class Follower:
         theta = self._guess(at) if objective.l1 == 0 else self._nearest(at)
         if theta is not None and theta.size != objective.size:  # preprocessing made other columns this time
             theta, self._metrics, self._guesses = None, {}, {}
-        if theta is None or objective.pair.kinked or objective.l1 > 0 or solver != AUTO or objective.size > MOST_COLUMNS:
+        if (
+            theta is None
+            or objective.pair.kinked
+            or objective.l1 > 0
+            or solver != AUTO
+            or objective.size > MOST_COLUMNS
+        ):
             solution = minimise(objective, settings, theta=theta, solver=solver)
         else:
             solution = self._in_nearest_metric(objective, at, theta, settings)

@@ -120,7 +120,9 @@ class _Columns:
         self.added = added + _LEAST * self.diagonal
         self.diagonal += _LEAST * self.diagonal
         self.columns = _columns(design)
-        self.descend: Any = quadratic_descent.descend_sparse if len(self.columns) > 1 else quadratic_descent.descend_dense
+        self.descend: Any = (
+            quadratic_descent.descend_sparse if len(self.columns) > 1 else quadratic_descent.descend_dense
+        )
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         x, q = w.copy(), np.zeros(self.curvature.size)
