@@ -33,6 +33,8 @@ _SAMPLE_SHARE = 0.05
 
 def accepts(objective: Objective) -> str | None:
     """Convex losses with kinks."""
+    if objective.why_not_squared:
+        return f"solver={_NAME!r} needs a squared penalty or none, but {objective.why_not_squared}"
     pair = objective.pair
     reason = pair.why_not_convex or (None if pair.kinked else f"{pair.names} is smooth")
     return f"solver={_NAME!r} needs a convex loss with a kink, but {reason}" if reason else None

@@ -7,6 +7,7 @@ import numpy as np
 from uneven.solvers.linear.line_search import Iterate, evaluated, search_beyond_rounding
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.small import is_small, minimise_small
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import FASTEST, LAST_RESORT, Settings, Solver
 
@@ -19,6 +20,8 @@ _FASTEST_WORK = 5e7
 
 def accepts(objective: Objective) -> str | None:
     """Smooth convex losses, up to 20,000 columns."""
+    if objective.why_not_squared:
+        return f"solver={_NAME!r} needs a squared penalty or none, but {objective.why_not_squared}"
     reason = objective.pair.why_not_convex or objective.pair.why_not_smooth
     if reason:
         return f"solver={_NAME!r} needs a smooth convex loss, but {reason}"
@@ -33,11 +36,13 @@ def accepts(objective: Objective) -> str | None:
 def preference(objective: Objective) -> int:
     """The fastest where the matrices of all steps cost little."""
     small = objective.size <= MOST_COLUMNS and objective.design.n * objective.size**2 <= _FASTEST_WORK
-    return FASTEST if small else LAST_RESORT
+    return FASTEST if small or is_small(objective) else LAST_RESORT
 
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
     """Minimise from theta (None: from 0) until the gap that the gradient promises is below tol times the value."""
+    if is_small(objective):
+        return minimise_small(objective, theta, settings)
     tol, max_iter = settings.tol, settings.max_iter
     now = evaluated(objective.value_and_gradient, np.zeros(objective.size) if theta is None else theta)
     passes, reached, status = 1.0, False, f"stopped after {max_iter} Newton steps"
