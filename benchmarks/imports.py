@@ -1,39 +1,112 @@
-"""Time of ``import uneven`` compared with ``import numpy``: the median over new interpreters."""
+"""Start-up: time of ``import uneven``, and of the first fit in a new interpreter, part by part. Medians.
+
+    python benchmarks/imports.py [--runs 5] [--case imports first-fit]
+
+The first fit is measured with the compiled code of earlier processes (warm), and with an empty folder for it (empty).
+Its parts: imports of scikit-learn and Numba; what Numba does before it can run anything (it compiles x + 1); imports of
+uneven; the fit itself, without what a second fit costs: loading compiled code, or compiling it.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 
-RUNS = 11
+IMPORTS = {
+    "import numpy": "import numpy",
+    "import uneven": "import uneven",
+    "first loss": "import uneven; uneven.UnevenMarginLoss('logistic', gamma=2)(1, 0.5)",
+    "first calibrated loss": "import uneven; uneven.calibrated_loss('logistic', alpha=0.1)",
+    "uneven --help": (
+        "import contextlib, io; from uneven.cli.main import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): main(['--help'])\n"
+        "None"
+    ),
+}
+FIRST_FIT = """
+import json, sys, time
+times, last = {{}}, time.perf_counter()
+
+def part(name):
+    global last
+    now = time.perf_counter()
+    times[name], last = now - last, now
+
+import numpy
+part("import numpy")
+import sklearn.base
+part("import scikit-learn")
+import numba
+part("import numba")
+numba.njit("f8(f8)")(lambda x: x + 1)
+part("numba starts")
+import uneven
+from uneven.learners.linear import UnevenLinearClassifier
+part("import uneven")
+random = numpy.random.default_rng(0)
+X = random.normal(size=(1000, 20))
+y = (X[:, 0] + random.normal(size=1000) > 0).astype(int)
+model = UnevenLinearClassifier({loss!r}, tol=1e-4)
+last = time.perf_counter()
+model.fit(X, y)
+part("first fit")
+model.fit(X, y)
+part("second fit")
+print(json.dumps(times))
+"""
 
 
-def seconds(code: str) -> float:
-    """Median time of a statement in a new interpreter."""
-    program = f"import time; start = time.perf_counter(); {code}; print(time.perf_counter() - start)"
-    times = [
-        float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
-        for _ in range(RUNS)
-    ]
-    return statistics.median(times)
+def run(program: str, cache: str | None = None) -> str:
+    environment = dict(os.environ)
+    if cache is not None:
+        environment |= {"UNEVEN_CACHE_DIR": cache, "NUMBA_CACHE_DIR": cache}
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
+    )
+    return result.stdout
+
+
+def imports(runs: int) -> None:
+    numpy = 0.0
+    for name, code in IMPORTS.items():
+        program = f"import time; start = time.perf_counter(); {code}; print(time.perf_counter() - start)"
+        value = statistics.median(float(run(program)) for _ in range(runs))
+        numpy = numpy or value
+        print(f"{name:24s} {value:7.3f} s   {value - numpy:+7.3f} s beside numpy   ratio {value / numpy:5.2f}")
+
+
+def first_fit(runs: int) -> None:
+    for loss in ("logistic", "hinge"):
+        program = FIRST_FIT.format(loss=loss)
+        with tempfile.TemporaryDirectory() as folder:
+            run(program, folder)
+            warm = [json.loads(run(program, folder)) for _ in range(runs)]
+        empty = []
+        for _ in range(max(1, runs // 2)):
+            with tempfile.TemporaryDirectory() as folder:
+                empty.append(json.loads(run(program, folder)))
+        for title, found in (("warm", warm), ("empty", empty)):
+            parts = {name: statistics.median(times[name] for times in found) for name in found[0]}
+            second = parts.pop("second fit")
+            shown = ", ".join(f"{name} {value:.2f}" for name, value in parts.items())
+            print(f"first fit, {loss}, {title} cache: {sum(parts.values()):6.2f} s = {shown}; second fit {second:.4f}")
+
+
+CASES = {"imports": imports, "first-fit": first_fit}
 
 
 def main() -> None:
-    numpy = seconds("import numpy")
-    rows = {
-        "import numpy": numpy,
-        "import uneven": seconds("import uneven"),
-        "first loss": seconds("import uneven; uneven.UnevenMarginLoss('logistic', gamma=2)(1, 0.5)"),
-        "first calibrated loss": seconds("import uneven; uneven.calibrated_loss('logistic', alpha=0.1)"),
-        "uneven --help": seconds(
-            "import contextlib, io; from uneven.cli.main import main\n"
-            "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): main(['--help'])\n"
-            "None"
-        ),
-    }
-    for name, value in rows.items():
-        print(f"{name:24s} {value:7.3f} s   {value - numpy:+7.3f} s beside numpy   ratio {value / numpy:5.2f}")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--case", nargs="+", choices=CASES, default=list(CASES))
+    arguments = parser.parse_args()
+    for case in arguments.case:
+        CASES[case](arguments.runs)
 
 
 if __name__ == "__main__":

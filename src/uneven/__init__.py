@@ -5,8 +5,9 @@ Names are imported on first use, so that ``import uneven`` stays light.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from uneven._lazy import on_first_use
 
 if TYPE_CHECKING:
     from uneven import calibration as calibration
@@ -50,17 +51,4 @@ _HOME = {
 _MODULES = ("calibration", "errors", "figures", "losses", "metrics")
 
 __all__ = [*sorted(_HOME), *_MODULES]  # noqa: PLE0604 - the names of _HOME and _MODULES are strings
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"uneven.{name}")
-    if name in _HOME:
-        value = getattr(import_module(_HOME[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'uneven' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])
+__getattr__, __dir__ = on_first_use(__name__, _HOME, _MODULES)

@@ -6,6 +6,7 @@ import math
 import numbers
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,10 @@ _TOO_LARGE = Fraction(2**1024 - 2**970)
 
 def exact(name: str, value: Exact, error: Kind = ParameterError) -> Fraction:
     """A finite number as a rational."""
+    if type(value) in (int, float):
+        known = _rational(value)
+        if known is not None:
+            return known
     # NumPy counts a timedelta64 as an integer.
     if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(value, numbers.Real | Decimal | str):
         raise error(f"{name} must be a number, got {brief(value)}")
@@ -46,6 +51,12 @@ def exact(name: str, value: Exact, error: Kind = ParameterError) -> Fraction:
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > _MOST_BITS:
         raise _too_long(name, value, error)
     return number
+
+
+@lru_cache(maxsize=1024)
+def _rational(value: float) -> Fraction | None:
+    """A plain int or float as a rational, if it needs no further check: parameters are read many times in each fit."""
+    return Fraction(value) if value == 0 or 1e-300 < abs(value) < 1e300 else None
 
 
 def _from_text(text: str) -> Fraction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from uneven import _inputs
 from uneven._inputs import Exact
@@ -52,13 +53,13 @@ class Cost:
                 f"one of the costs must be positive, got fp_cost={self.fp_cost!r} and fn_cost={self.fn_cost!r}"
             )
 
-    @property
+    @cached_property
     def exact_costs(self) -> tuple[Fraction, Fraction]:
         """fp_cost and fn_cost as rationals, without rounding."""
         fp_cost = _inputs.exact("fp_cost", self.fp_cost, CostError)
         return fp_cost, _inputs.exact("fn_cost", self.fn_cost, CostError)
 
-    @property
+    @cached_property
     def exact_alpha(self) -> Fraction:
         """alpha as a rational, without rounding."""
         fp_cost, fn_cost = self.exact_costs

@@ -9,6 +9,7 @@ __all__ = [
     "LossError",
     "MissingExtraError",
     "ParameterError",
+    "SolverError",
     "UnevenError",
 ]
 
@@ -51,6 +52,10 @@ class LossError(UnevenError):
 
 class CostError(UnevenError):
     """Costs, labels or weights do not describe a classification problem with two kinds of mistake."""
+
+
+class SolverError(UnevenError, ArithmeticError):
+    """A solver's result contradicts itself, so no model is returned."""
 
 
 class CertificateError(UnevenError):

@@ -28,7 +28,7 @@ def by_nelder_mead(objective: Objective, theta: np.ndarray | None, settings: Set
     """A slow solver that needs neither slopes nor convexity."""
     start = np.zeros(objective.size) if theta is None else theta
     found = minimize(lambda point: objective.value_and_gradient(point)[0], start, method="Nelder-Mead")
-    return Solution(found.x, float(found.fun), True, "done", int(found.nit), 0.0)
+    return Solution(found.x, float(found.fun), True, "done", int(found.nit))
 
 
 def few_columns(objective: Objective) -> str | None:

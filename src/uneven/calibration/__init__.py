@@ -1,27 +1,44 @@
-"""What is true of a loss: which costs it is calibrated for, and what a small training loss guarantees."""
+"""What is true of a loss: which costs it is calibrated for, and what a small training loss guarantees.
 
-from uneven.calibration.analysis import Analysis, TightDistribution, analyze
-from uneven.calibration.calibrated_losses import calibrated_loss
-from uneven.calibration.certificate import Certificate, Verification, verify
-from uneven.calibration.certifier import certify
-from uneven.calibration.claim import Claim, OnlyAlpha
-from uneven.calibration.finite_distribution import FiniteDistribution
-from uneven.calibration.implied_costs import ImpliedAlpha, implied_alpha
-from uneven.calibration.verdict import Verdict
+Names are imported on first use: a fit needs few of them.
+"""
 
-__all__ = [
-    "Analysis",
-    "Certificate",
-    "Claim",
-    "FiniteDistribution",
-    "ImpliedAlpha",
-    "OnlyAlpha",
-    "TightDistribution",
-    "Verdict",
-    "Verification",
-    "analyze",
-    "calibrated_loss",
-    "certify",
-    "implied_alpha",
-    "verify",
-]
+from typing import TYPE_CHECKING
+
+from uneven._lazy import on_first_use
+
+if TYPE_CHECKING:
+    from uneven.calibration.analysis import Analysis as Analysis
+    from uneven.calibration.analysis import TightDistribution as TightDistribution
+    from uneven.calibration.analysis import analyze as analyze
+    from uneven.calibration.calibrated_losses import calibrated_loss as calibrated_loss
+    from uneven.calibration.certificate import Certificate as Certificate
+    from uneven.calibration.certificate import Verification as Verification
+    from uneven.calibration.certificate import verify as verify
+    from uneven.calibration.certifier import certify as certify
+    from uneven.calibration.claim import Claim as Claim
+    from uneven.calibration.claim import OnlyAlpha as OnlyAlpha
+    from uneven.calibration.finite_distribution import FiniteDistribution as FiniteDistribution
+    from uneven.calibration.implied_costs import ImpliedAlpha as ImpliedAlpha
+    from uneven.calibration.implied_costs import implied_alpha as implied_alpha
+    from uneven.calibration.verdict import Verdict as Verdict
+
+_HOME = {
+    "Analysis": "uneven.calibration.analysis",
+    "Certificate": "uneven.calibration.certificate",
+    "Claim": "uneven.calibration.claim",
+    "FiniteDistribution": "uneven.calibration.finite_distribution",
+    "ImpliedAlpha": "uneven.calibration.implied_costs",
+    "OnlyAlpha": "uneven.calibration.claim",
+    "TightDistribution": "uneven.calibration.analysis",
+    "Verdict": "uneven.calibration.verdict",
+    "Verification": "uneven.calibration.certificate",
+    "analyze": "uneven.calibration.analysis",
+    "calibrated_loss": "uneven.calibration.calibrated_losses",
+    "certify": "uneven.calibration.certifier",
+    "implied_alpha": "uneven.calibration.implied_costs",
+    "verify": "uneven.calibration.certificate",
+}
+
+__all__ = sorted(_HOME)  # noqa: PLE0605 - a list of strings
+__getattr__, __dir__ = on_first_use(__name__, _HOME)

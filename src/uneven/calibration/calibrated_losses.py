@@ -17,7 +17,7 @@ from uneven.calibration.decide import decide
 from uneven.calibration.risk.crossing import crossing
 from uneven.calibration.verdict import why
 from uneven.errors import LossError
-from uneven.losses import Phi, UnevenMarginLoss, phi
+from uneven.losses import Declaration, Phi, UnevenMarginLoss, phi
 
 
 @dataclass(frozen=True)
@@ -123,11 +123,17 @@ def calibrated_loss(function: str | Phi, *, alpha: Exact, gamma: Exact = 1.0) ->
     chosen = phi(function)
     exact_gamma = _inputs.positive("gamma", gamma)
     weight = _inputs.between_0_and_1("alpha", alpha)
-    own = own_alpha(chosen, exact_gamma)
+    return _calibrated(chosen, chosen.declaration, exact_gamma, weight)
+
+
+@lru_cache(maxsize=512)
+def _calibrated(function: Phi, declared: Declaration, gamma: Fraction, alpha: Fraction) -> UnevenMarginLoss:
+    """Losses are immutable, so one is made once. Two phis with one formula are equal, but may be declared otherwise."""
+    own = own_alpha(function, gamma)
     if own.exact == 1:
         beta = None
     elif own.exact is not None:
-        beta = 1 / (exact_gamma * own.exact)
+        beta = 1 / (gamma * own.exact)
     else:
-        beta = Fraction(1 / (to_float(exact_gamma) * own.odds))
-    return UnevenMarginLoss(chosen, gamma=exact_gamma, beta=beta, alpha=weight)
+        beta = Fraction(1 / (to_float(gamma) * own.odds))
+    return UnevenMarginLoss(function, gamma=gamma, beta=beta, alpha=alpha)

@@ -1,8 +1,21 @@
-"""scikit-learn estimators."""
+"""scikit-learn estimators, imported on first use."""
 
-from uneven.learners.cv import UnevenClassifierCV
-from uneven.learners.linear import UnevenLinearClassifier
-from uneven.learners.perceptron import UnevenPerceptron
-from uneven.learners.svc import UnevenSVC
+from typing import TYPE_CHECKING
 
-__all__ = ["UnevenClassifierCV", "UnevenLinearClassifier", "UnevenPerceptron", "UnevenSVC"]
+from uneven._lazy import on_first_use
+
+if TYPE_CHECKING:
+    from uneven.learners.cv import UnevenClassifierCV as UnevenClassifierCV
+    from uneven.learners.linear import UnevenLinearClassifier as UnevenLinearClassifier
+    from uneven.learners.perceptron import UnevenPerceptron as UnevenPerceptron
+    from uneven.learners.svc import UnevenSVC as UnevenSVC
+
+_HOME = {
+    "UnevenClassifierCV": "uneven.learners.cv",
+    "UnevenLinearClassifier": "uneven.learners.linear",
+    "UnevenPerceptron": "uneven.learners.perceptron",
+    "UnevenSVC": "uneven.learners.svc",
+}
+
+__all__ = sorted(_HOME)  # noqa: PLE0605 - a list of strings
+__getattr__, __dir__ = on_first_use(__name__, _HOME)

@@ -12,26 +12,26 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from uneven import _inputs
 from uneven._inputs import brief
-from uneven.calibration import analyze, calibrated_loss
-from uneven.calibration.analysis import Analysis
+from uneven.calibration.calibrated_losses import calibrated_loss
 from uneven.calibration.claim import NOT_CALIBRATED
-from uneven.calibration.implied_costs import costs_in_words, implied_alpha
-from uneven.calibration.verdict import verdict as verdict_on
 from uneven.costs import Cost
 from uneven.errors import CostError, LossError, ParameterError, UnevenError
 from uneven.learners.classes import Classes
+from uneven.learners.reading import read_features, read_labels, read_weights
 from uneven.losses import Loss
 from uneven.metrics.labels import positive_class, two_classes
-from uneven.solvers.threads import in_threads, row_ranges
+
+if TYPE_CHECKING:
+    from uneven.calibration.analysis import Analysis
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,9 @@ def _meant_alpha(loss: Loss, cost: Cost) -> Fraction:
 
 @lru_cache(maxsize=256)
 def _require_calibrated(loss: Loss, alpha: Fraction) -> None:
+    from uneven.calibration.implied_costs import costs_in_words, implied_alpha
+    from uneven.calibration.verdict import verdict as verdict_on
+
     verdict = verdict_on(loss, alpha)
     if verdict.status == NOT_CALIBRATED:
         implied = implied_alpha(loss)
@@ -98,6 +101,8 @@ def _require_calibrated(loss: Loss, alpha: Fraction) -> None:
 
 @lru_cache(maxsize=64)
 def _analysis(loss: Loss, alpha: Fraction) -> Analysis:
+    from uneven.calibration.analysis import analyze
+
     return analyze(loss, alpha=alpha)
 
 
@@ -170,14 +175,10 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         """Validate everything before any work, and set ``classes_``."""
-        from sklearn.utils import column_or_1d
-        from sklearn.utils.validation import check_consistent_length
-
         if y is None:
             raise CostError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X = self._read_features(X, reset=True)
-        labels = column_or_1d(y, warn=True)
-        check_consistent_length(X, labels)
+        labels = read_labels(y, X.shape[0])
         weight = read_weights(sample_weight, labels.shape[0])
         classes, index = two_classes(labels)
         if weight.size:
@@ -204,17 +205,7 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         return not isinstance(self.loss, Loss) and bool(self.fp_cost == self.fn_cost) and bool(self.margin_gamma == 1)
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=False,
-            accept_large_sparse=True,
-        )
-        require_finite("X", X)
-        return X
+        return read_features(self, X, reset=reset)
 
     # -- predicting -------------------------------------------------------------------------------------------------
 
@@ -303,45 +294,3 @@ def as_fitted_with(model: UnevenClassifier, **parameters: Any) -> Any:
         setattr(other, name, value)
     other._remember(None)
     return other
-
-
-# -- checks of the data -----------------------------------------------------------------------------------------------
-
-
-def read_weights(sample_weight: Any, count: int) -> np.ndarray:
-    """Finite nonnegative weights, not all 0; empty if none are given. One number is the weight of every row."""
-    if sample_weight is None:
-        return np.empty(0)
-    weight, scalar = _inputs.float_array("sample_weight", sample_weight, CostError)
-    if scalar:
-        weight = np.full(count, weight[0])
-    if weight.shape != (count,):
-        raise CostError(f"sample_weight must be {count} numbers, one for each row of X, got shape {weight.shape}")
-    weight = np.ascontiguousarray(weight, dtype=np.float64)
-    least, largest = weight.min(), weight.max()
-    if least < 0 or not np.isfinite(largest):
-        raise CostError(f"sample_weight must be finite and nonnegative, got {brief(least if least < 0 else largest)}")
-    if largest == 0:
-        raise CostError("sample_weight must not be zero for every row: there would be nothing to learn from")
-    return weight
-
-
-def require_finite(name: str, X: Any) -> None:
-    """Raise unless every number is finite; the message says where the first bad one is."""
-    data = X if isinstance(X, np.ndarray) else X.data
-
-    def total(k: int, lo: int, hi: int) -> float:
-        with np.errstate(all="ignore"):
-            return float(data[lo:hi].sum())
-
-    if np.isfinite(in_threads(total, row_ranges(data.shape[0], data.size))).all():
-        return
-    bad = np.argwhere(~np.isfinite(data))
-    if not len(bad):  # the numbers are finite, their sum overflowed
-        return
-    value = data[tuple(bad[0])]
-    kind = "NaN" if np.isnan(value) else "inf"
-    place = f"row {bad[0][0]}, column {bad[0][1]}" if isinstance(X, np.ndarray) else "its stored values"
-    raise CostError(
-        f"{name} must hold finite numbers, got {kind} in {place}; fill in or drop such values (NaN, inf) before"
-    )

@@ -26,4 +26,6 @@ class LinearScores(UnevenClassifier):
         return np.asarray(self._classes.turned(np.append(self.coef_.ravel(), self.intercept_)))
 
     def _score(self, X: Any) -> np.ndarray:
-        return np.asarray(self._classes.turned(np.asarray(X @ self.coef_[0]).ravel() + self.intercept_[0]))
+        """Scores in the precision of X: with mixed ones, all of X would be converted."""
+        coef, intercept = self.coef_[0].astype(X.dtype, copy=False), self.intercept_.astype(X.dtype, copy=False)[0]
+        return np.asarray(self._classes.turned(np.asarray(X @ coef).ravel() + intercept))

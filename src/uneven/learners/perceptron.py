@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_consistent_length
 from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.errors import CostError
-from uneven.learners.base import Problem, read_weights
+from uneven.learners.base import Problem
 from uneven.learners.classes import Classes
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import require_integer
 from uneven.learners.progress import progress
+from uneven.learners.reading import read_weights
 from uneven.metrics.labels import positive_class, two_classes
 from uneven.solvers.kernel.gram import squared_norms
 from uneven.solvers.online.perceptron import Examples, PerceptronState, one_pass, train

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 
 from uneven import _inputs
@@ -14,9 +15,10 @@ from uneven.losses.declaration import Declaration, Parameter, require_name
 _added: dict[str, Declaration] = {}
 
 
-def files() -> list[str]:
-    """Names declared by a file in the folder ``phis``."""
-    return [m.name for m in pkgutil.iter_modules([str(Path(__file__).parent / "phis")])]
+@lru_cache(maxsize=1)
+def files() -> frozenset[str]:
+    """Names declared by a file in the folder ``phis``, which is listed once: every fit asks for them."""
+    return frozenset(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent / "phis")]))
 
 
 def names() -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -39,16 +38,31 @@ def _threads() -> int:
     return count
 
 
-def single_threaded_blas() -> AbstractContextManager[object]:
-    """A context in which BLAS uses one thread, because our own threads call it at the same time."""
-    return _controller().limit(limits=1, user_api="blas")
+class single_threaded_blas:  # noqa: N801 - a context, called like a function
+    """A context in which BLAS uses one thread, because our own threads call it at the same time.
+
+    threadpoolctl's own context describes every library each time, which takes longer than a small fit.
+    """
+
+    def __enter__(self) -> None:
+        self._before = [(library, library.get_num_threads()) for library in _blas()]
+        self._set([(library, 1) for library, count in self._before if count != 1])
+
+    def __exit__(self, *error: object) -> None:
+        self._set([(library, count) for library, count in self._before if count != 1])
+
+    @staticmethod
+    def _set(counts: list[tuple[Any, int | None]]) -> None:
+        for library, count in counts:
+            if count is not None:  # a library that cannot tell its number of threads
+                library.set_num_threads(count)
 
 
 @lru_cache(maxsize=1)
-def _controller() -> Any:
+def _blas() -> tuple[Any, ...]:
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 @lru_cache(maxsize=1)

@@ -178,6 +178,16 @@ def gradient_sparse(
 
 
 @njit(**ANY_ORDER)
+def slopes(common: Any, t: Any, u: Any, lo: int, hi: int, out: Any) -> None:
+    """Weighted slopes in the score of the rows lo to hi, with scores t."""
+    work = np.empty((5, MOST_ROWS))
+    for start in range(lo, hi, MOST_ROWS):
+        n = min(MOST_ROWS, hi - start)
+        _slopes(*common, t, u, start, n, work)
+        out[start - lo : start - lo + n] = work[0, :n]
+
+
+@njit(**ANY_ORDER)
 def along(common: Any, second: Any, t: Any, q: Any, step: float, u: Any, lo: int, hi: int) -> Any:
     """Slope and curvature in ``step`` of the losses at the scores t + step * q."""
     phi, y, s, weights, scales, kinks, jumps, sigma, lines = common
@@ -298,3 +308,43 @@ def bounds(common: Any, t: Any, u: Any, lo: int, hi: int) -> Any:
                 loss += a * jumps[label, j] * max(m - kinks[label, j], 0.0)
                 constant -= a * u[j, start + i] * kinks[label, j]
     return loss, constant
+
+
+@njit(**ANY_ORDER)
+def support(common: Any, t: Any, u: Any, lo: int, hi: int, slopes: Any, steepest: Any) -> Any:
+    """Write the weighted slopes in the score of lines that support the losses of the rows lo to hi into ``slopes``.
+
+    The line of a row touches the smooth part of its loss at its score; at each kink it has the slope u. ``steepest``
+    gets the absolute slopes plus the jumps at kinks; without kinks it is not written. Returns the sums of the losses,
+    of their heights above the lines at the scores, of the absolute slopes with the jumps, and of the absolute values of
+    slope times score.
+    """
+    phi, y, s, weights, scales, kinks, jumps, _, lines = common
+    work = np.empty((5, MOST_ROWS))
+    loss = above = size = moment = 0.0
+    for start in range(lo, hi, MOST_ROWS):
+        n = min(MOST_ROWS, hi - start)
+        _margins(y, scales, kinks, t, start, n, work[0])
+        _smooth_part(phi, y, kinks, jumps, lines, start, n, work)
+        for i in range(n):
+            label = y[start + i]
+            a = row_factor(y, s, weights, start + i)
+            slope = most = 0.0
+            if a > 0:
+                value, slope = work[1, i], work[2, i]
+                for j in range(kinks.shape[1]):
+                    over = work[0, i] - kinks[label, j]
+                    term = jumps[label, j] * max(over, 0.0)
+                    value += term
+                    above += a * (term - u[j, start + i] * over)
+                    slope += u[j, start + i]
+                    most += jumps[label, j]
+                loss += a * value
+                slope *= a * scales[label]
+                most = abs(slope) + most * a * abs(scales[label])
+            slopes[start + i] = slope
+            if kinks.shape[1] > 0:
+                steepest[start + i] = most
+            size += most
+            moment += abs(slope * t[start + i])
+    return loss, above, size, moment

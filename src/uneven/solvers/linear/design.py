@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from uneven.solvers.compiled import kinked_passes, passes
+from uneven.solvers.compiled import careful_sums, column_choice, kinked_passes, passes
 from uneven.solvers.threads import in_threads, row_ranges
 
 #: Bytes of the blocks that are converted or given to BLAS: at most, and at least (small blocks make BLAS slow).
@@ -39,6 +40,14 @@ class Design(ABC):
         """A dense copy of some rows, in the same precision."""
 
     @abstractmethod
+    def columns(self, chosen: np.ndarray) -> Design:
+        """A copy of some columns, of the same kind and in the same precision."""
+
+    @abstractmethod
+    def fullest_first(self, chosen: np.ndarray) -> np.ndarray:
+        """Some columns in the order in which it is fastest to compute their products."""
+
+    @abstractmethod
     def add_curvature_product(
         self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
     ) -> None:
@@ -55,13 +64,54 @@ class Design(ABC):
         """Add the gradient of the rows lo to hi, with scores t and multipliers u, to g."""
 
     @abstractmethod
+    def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        """Add the rows lo to hi, each times its number in r, to g; r has a number for every row of X."""
+
+    @abstractmethod
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         """(X * X)' r in float64."""
+
+    @abstractmethod
+    def add_transposed(self, r: np.ndarray, q: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+        """Add X' r of the rows lo to hi to g, and abs(X)' abs(q) to sizes."""
+
+    def transposed_product(self, r: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """X' r and abs(X)' abs(q), by one pass.
+
+        If abs(q) is at least abs(r), the latter times n units of rounding bounds the error of the former.
+        """
+        ranges = row_ranges(self.n, self.numbers)
+        sums = np.zeros((2, len(ranges), self.d))
+        in_threads(lambda k, lo, hi: self.add_transposed(r, q, lo, hi, sums[0, k], sums[1, k]), ranges)
+        product, sizes = sums.sum(axis=1)
+        return product, sizes
+
+    @abstractmethod
+    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
+        """Add X' r of the rows lo to hi to total, and what rounding lost to errors."""
+
+    def weighted_sum(self, r: np.ndarray) -> np.ndarray:
+        """X' r in float64."""
+        ranges = row_ranges(self.n, self.numbers)
+        sums = np.zeros((len(ranges), self.d))
+        in_threads(lambda k, lo, hi: self.add_weighted(r, lo, hi, sums[k]), ranges)
+        return sums.sum(axis=0)
+
+    def careful_transposed_product(self, r: np.ndarray) -> np.ndarray:
+        """X' r, wrong by one unit of rounding plus (n eps)^2 abs(X)' abs(r)."""
+        total, errors = np.zeros((2, self.d))
+        self.add_carefully(r, 0, self.n, total, errors)
+        return total + errors
 
     @property
     @abstractmethod
     def numbers(self) -> int:
         """How many numbers are stored."""
+
+    @property
+    @abstractmethod
+    def most_terms(self) -> int:
+        """Most numbers in a row."""
 
     def scores(self, theta: np.ndarray) -> np.ndarray:
         """X w + b."""
@@ -94,6 +144,10 @@ class Dense(Design):
     def numbers(self) -> int:
         return self.n * self.d
 
+    @property
+    def most_terms(self) -> int:
+        return self.d
+
     def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
         if self.X.flags.c_contiguous:
             return passes.pass_rows(self.X, *common, w, b, lo, hi, g)
@@ -111,6 +165,17 @@ class Dense(Design):
     def some(self, chosen: np.ndarray) -> Design:
         return Dense(self.X[chosen])
 
+    def fullest_first(self, chosen: np.ndarray) -> np.ndarray:
+        return np.sort(chosen)
+
+    def columns(self, chosen: np.ndarray) -> Design:
+        if not self.X.flags.c_contiguous:
+            return Dense(self.X.T[chosen].T)
+        out = np.empty((self.n, chosen.size), dtype=self.X.dtype)
+        ranges = row_ranges(self.n, self.numbers)
+        in_threads(lambda k, lo, hi: column_choice.copy_columns(self.X, chosen, lo, hi, out), ranges)
+        return Dense(out)
+
     def add_curvature_product(
         self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
     ) -> None:
@@ -121,7 +186,7 @@ class Dense(Design):
 
     def write_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
-            passes.scores_rows(self.X, w, b, lo, hi, out)
+            passes.block_scores_rows(self.X, w, b, lo, hi - lo, out[lo:])
         else:
             passes.scores_columns(self.X.T, w, b, lo, hi, out)
 
@@ -132,6 +197,24 @@ class Dense(Design):
             kinked_passes.gradient_rows(self.X, common, t, u, lo, hi, g)
         else:
             kinked_passes.gradient_columns(self.X.T, common, t, u, lo, hi, g)
+
+    def add_transposed(self, r: np.ndarray, q: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            passes.transposed_rows(self.X, r, q, lo, hi, g, sizes)
+        else:
+            passes.transposed_columns(self.X.T, r, q, lo, hi, g, sizes)
+
+    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            careful_sums.rows(self.X, r, lo, hi, total, errors)
+        else:
+            careful_sums.columns(self.X.T, r, lo, hi, total, errors)
+
+    def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            passes.add_rows(self.X, r[lo:hi], lo, hi - lo, g)
+        else:
+            passes.add_columns(self.X.T, r[lo:hi], lo, hi - lo, g)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return np.sum([np.square(self.rows(slice(lo, hi))).T @ r[lo:hi] for lo, hi in self.ranges()], axis=0)
@@ -148,6 +231,10 @@ class SparseRows(Design):
     def numbers(self) -> int:
         return int(self.X.nnz)
 
+    @property
+    def most_terms(self) -> int:
+        return int(np.diff(self.X.indptr).max(initial=0))
+
     def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
         return passes.pass_sparse(self.X.data, self.X.indices, self.X.indptr, *common, w, b, lo, hi, g)
 
@@ -162,6 +249,26 @@ class SparseRows(Design):
     def some(self, chosen: np.ndarray) -> Design:
         return Dense(self.X[chosen].toarray())
 
+    @cached_property
+    def _counts(self) -> np.ndarray:
+        """How many numbers each column has."""
+        return np.bincount(self.X.indices, minlength=self.d)
+
+    def fullest_first(self, chosen: np.ndarray) -> np.ndarray:
+        return chosen[np.argsort(-self._counts[chosen], kind="stable")]
+
+    def columns(self, chosen: np.ndarray) -> Design:
+        place = np.full(self.d, -1, dtype=self.X.indices.dtype)
+        place[chosen] = np.arange(chosen.size)
+        source = self.X.data, self.X.indices, self.X.indptr
+        indptr = np.zeros(self.n + 1, dtype=self.X.indptr.dtype)
+        ranges = row_ranges(self.n, self.numbers)
+        in_threads(lambda k, lo, hi: column_choice.count_chosen(*source[1:], place, lo, hi, indptr[1:]), ranges)
+        np.cumsum(indptr, out=indptr)
+        indices, data = np.empty(indptr[-1], self.X.indices.dtype), np.empty(indptr[-1], self.X.data.dtype)
+        in_threads(lambda k, lo, hi: column_choice.copy_chosen(*source, place, lo, hi, indptr, indices, data), ranges)
+        return SparseRows(type(self.X)((data, indices, indptr), shape=(self.n, chosen.size)))
+
     def add_curvature_product(
         self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
     ) -> None:
@@ -174,6 +281,15 @@ class SparseRows(Design):
         self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
     ) -> None:
         kinked_passes.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
+
+    def add_transposed(self, r: np.ndarray, q: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
+        passes.transposed_sparse(self.X.data, self.X.indices, self.X.indptr, r, q, lo, hi, g, sizes)
+
+    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
+        careful_sums.sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, total, errors)
+
+    def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        passes.add_sparse(self.X.data, self.X.indices, self.X.indptr, r[lo:hi], lo, hi - lo, g)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return passes.squared_sparse(self.X.data, self.X.indices, self.X.indptr, r, np.zeros(self.d))

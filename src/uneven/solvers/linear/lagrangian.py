@@ -6,16 +6,19 @@ Without kinks it is the objective itself.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
-from uneven.shape.polygon import kinks_and_jumps
-from uneven.solvers.compiled import kinked_passes
+from uneven.solvers.compiled import kinked_passes, kinked_steps, passes
+from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.small import is_small
 from uneven.solvers.linear.squares import summed_squares
 from uneven.solvers.threads import in_threads, row_ranges
 
@@ -23,36 +26,74 @@ T = TypeVar("T")
 
 #: Rows whose second derivatives are computed at once.
 _ROWS_AT_ONCE = 65_536
-#: A step is long enough where the slope along it is below this share of the slope at its start.
-_FLAT = 0.1
+
+
+@dataclass(frozen=True)
+class Support:
+    """Lines that support the losses of all rows.
+
+    Attributes
+    ----------
+    slopes : ndarray
+        Of the lines in the score, with the factors of the rows.
+    steepest : ndarray
+        At least the absolute slopes; with kinks, their jumps are added. The signs have no meaning.
+    loss : float
+        Sum of the losses at the scores.
+    above : float
+        How far the losses are above their lines at the scores, summed.
+    size : float
+        Sum of the absolute values of ``steepest``.
+    moment : float
+        Sum of the absolute values of slope times score.
+    """
+
+    slopes: np.ndarray
+    steepest: np.ndarray
+    loss: float
+    above: float
+    size: float
+    moment: float
+
+
+@dataclass(frozen=True)
+class Move:
+    """Changes of the slopes (in the score) of some rows at one kink."""
+
+    kink: int
+    rows: np.ndarray
+    change: np.ndarray
 
 
 class Lagrangian:
     """The augmented Lagrangian of an objective at the current scores and multipliers."""
 
-    def __init__(self, objective: Objective, theta: np.ndarray, width: float) -> None:
+    def __init__(self, objective: Objective, theta: np.ndarray, width: float, scores: np.ndarray | None = None) -> None:
         self.objective = objective
         self.theta = theta.copy()
-        pairs = [kinks_and_jumps(phi.tree) for phi in objective.pair.phis]
-        most = max(len(kinks) for kinks, _ in pairs)
-        # If one class has fewer kinks than the other, its last kink is repeated with a jump of 0.
-        self.kinks = np.array([kinks + (kinks[-1:] or (0.0,)) * (most - len(kinks)) for kinks, _ in pairs])
-        self.jumps = np.array([jumps + (0.0,) * (most - len(jumps)) for _, jumps in pairs])
-        self.t = objective.design.scores(self.theta)
+        self.kinks, self.jumps = objective.pair.kinks_and_jumps
+        self.smooth = not self.kinks.size
+        most = self.kinks.shape[1]
+        self.t = objective.design.scores(self.theta) if scores is None else scores
         # Multipliers start in the middle of their range; the parabolas are then centred on the kinks.
         self.u = np.empty((most, objective.design.n), dtype=objective.design.X.dtype)
         for row, jumps in zip(self.u, self.jumps.T, strict=True):
             np.take(0.5 * jumps.astype(self.u.dtype), objective.y, out=row)
         used = self.jumps > 0
         self.sigma = width * float(np.min(np.abs(self.kinks[used]) / self.jumps[used], initial=1.0))
-        kernels = objective.pair.kernels
         straight = objective.pair.polygons  # then compiled code calls no function, and its address is 0
         self.first = np.zeros(2, dtype=np.int64) if straight else objective.pair.addresses
-        self.second = np.array([0 if straight else kernel.second_address for kernel in kernels], dtype=np.int64)
-        # Left of all kinks a polygon is a line, described by its value and slope at 0.
-        left = -2 * float(np.abs(self.kinks).max(initial=0.0)) - 1
-        at_left = [kernel.first(np.array([left])) for kernel in kernels]
-        self.lines = np.array([[value[0] - slope[0] * left, slope[0]] for value, slope in at_left])
+        self.second = np.zeros(2, dtype=np.int64) if straight else objective.pair.second_addresses
+        self.lines = objective.pair.lines
+
+    def on_columns(self, chosen: np.ndarray) -> Lagrangian:
+        """The same for some columns only; scores and multipliers are shared."""
+        part = copy.copy(self)
+        for name in ("_ranges", "_parts", "_ridge"):
+            part.__dict__.pop(name, None)
+        part.objective = replace(self.objective, design=self.objective.design.columns(chosen))
+        part.theta = np.append(self.theta[chosen], self.theta[-1])
+        return part
 
     @cached_property
     def _ranges(self) -> list[tuple[int, int]]:
@@ -66,6 +107,11 @@ class Lagrangian:
     def common(self) -> tuple[Any, ...]:
         """What every compiled pass takes."""
         return (self.first, *self.objective.common[1:], self.kinks, self.jumps, self.sigma, self.lines)
+
+    @property
+    def largest_kink(self) -> float:
+        """The largest score at which a loss has its kink, in absolute value."""
+        return float(np.abs(self.kinks / self.objective.pair.scales[:, None]).max(initial=0.0))
 
     @property
     def penalty(self) -> float:
@@ -108,10 +154,11 @@ class Lagrangian:
         if self.theta.size <= MOST_COLUMNS:
             return -cholesky_metric(self._hessian())(gradient)
         curvature = np.empty(self.t.size)
-        self.over_rows(lambda k, lo, hi: self._curvatures(lo, hi, curvature[lo:hi]))
+        self.over_rows(lambda k, lo, hi: self.curvatures(lo, hi, curvature[lo:hi]))
         return self._inexact(gradient, curvature, accuracy)
 
-    def _curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
+    def curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
+        """Weighted second derivatives of the rows lo to hi in their scores."""
         kinked_passes.curvatures(self.common, self.second, self.t, self.u, lo, hi, out)
 
     @cached_property
@@ -128,7 +175,7 @@ class Lagrangian:
             work = np.empty(min(_ROWS_AT_ONCE, last - first))
             for lo in range(first, last, _ROWS_AT_ONCE):
                 hi = min(lo + _ROWS_AT_ONCE, last)
-                self._curvatures(lo, hi, work[: hi - lo])
+                self.curvatures(lo, hi, work[: hi - lo])
                 curved = np.flatnonzero(work[: hi - lo])
                 rows.append(lo + curved)
                 values.append(work[curved])
@@ -161,12 +208,35 @@ class Lagrangian:
         diagonal = np.append(design.squared_transposed_product(curvature) + self.penalty, curvature.sum() + ridge)
         return -conjugate_gradients(product, gradient, 1 / diagonal, accuracy=accuracy, most=500)
 
-    def _along(self, q: np.ndarray, at: float) -> tuple[float, float]:
+    def along(self, q: np.ndarray, at: float) -> tuple[float, float]:
         """Slope and curvature of the losses at the scores t + at * q."""
+        if self.smooth:
+            return self._smooth_along(q, at)[1:]
         parts = self.over_rows(
             lambda k, lo, hi: kinked_passes.along(self.common, self.second, self.t, q, at, self.u, lo, hi)
         )
         return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
+
+    def _smooth_along(self, q: np.ndarray, at: float) -> tuple[float, float, float]:
+        """The sum of losses without kinks, its slope and its curvature; the slopes of the rows are kept."""
+        first, second, y, weight, *classes = self.objective.derivatives
+
+        def part(k: int, lo: int, hi: int) -> tuple[float, float, float]:
+            pair = (first, second, y[lo:hi], weight[lo:hi], *classes)
+            return passes.losses_along(
+                pair, self.t[lo:hi], q[lo:hi], at, self._slopes_of_rows[lo:hi], self._bends_of_rows[lo:hi]
+            )
+
+        loss, slope, curvature = (float(sum(values)) for values in zip(*self.over_rows(part), strict=True))
+        return loss, slope, curvature
+
+    @cached_property
+    def _slopes_of_rows(self) -> np.ndarray:
+        return np.empty(self.t.size)
+
+    @cached_property
+    def _bends_of_rows(self) -> np.ndarray:
+        return np.empty(self.t.size)
 
     def step(self, gradient: np.ndarray, direction: np.ndarray) -> bool:
         """Move to the minimum along a direction. X is read once; False if the direction does not lead down."""
@@ -177,23 +247,54 @@ class Lagrangian:
             return False
         q = self.objective.design.scores(direction)
         linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
-        low, high, at = 0.0, np.inf, 1.0
-        for _ in range(60):
-            slope, curvature = self._along(q, at)
-            slope += linear + at * quadratic
-            if abs(slope) <= _FLAT * abs(promised):
-                break
-            low, high = (low, at) if slope > 0 else (at, high)
-            curvature += quadratic
-            newton = at - slope / curvature if curvature > 0 else np.inf
-            outside = not low < newton < min(high, 10 * at)
-            at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
-            if high - low <= 1e-12 * at:
-                break
+
+        def slope_and_curvature(at: float) -> tuple[float, float]:
+            slope, curvature = self.along(q, at)
+            return slope + linear + at * quadratic, curvature + quadratic
+
+        at = exact_step(slope_and_curvature, promised)
         self.theta = self.theta + at * direction
         q *= at
         self.t += q
         return True
+
+    def descend(self, enough: float, most: int) -> tuple[np.ndarray, int]:
+        """Take semismooth Newton steps until the gradient adds at most ``enough`` to the gap; at most so many.
+
+        Returns the gradient and the number of steps.
+        """
+        if is_small(self.objective):
+            return self._descend_in_one_call(enough, most)
+        for steps in range(most + 1):
+            gradient = self.gradient()
+            obstacle = 0.5 * float(gradient[:-1] @ gradient[:-1]) / self.penalty
+            obstacle += abs(gradient[-1]) * (1 + abs(self.theta[-1]))
+            if obstacle <= enough or steps == most:
+                break
+            if not self.step(gradient, self.direction(gradient)):
+                return gradient, steps + 1  # rounding
+        return gradient, steps
+
+    def _descend_in_one_call(self, enough: float, most: int) -> tuple[np.ndarray, int]:
+        objective = self.objective
+        self.theta, gradient = self.theta.copy(), np.empty(self.theta.size)
+        taken = kinked_steps.steps(
+            np.ascontiguousarray(objective.design.X),
+            self.common,
+            self.second,
+            self.t,
+            self.u,
+            self.theta,
+            self.penalty,
+            objective.fit_intercept,
+            self._ridge,
+            enough,
+            most,
+            0,
+            self.t.size,
+            gradient,
+        )
+        return gradient, taken
 
     def centre_intercept(self, enough: float) -> None:
         """Move b to its best value for this w, until the objective can fall by at most ``enough``.
@@ -204,7 +305,7 @@ class Lagrangian:
         ones = np.ones(self.t.size)
         low, high, reach, at = -np.inf, np.inf, 1e-3, 0.0
         for _ in range(50):
-            slope, _ = self._along(ones, at)
+            slope, _ = self.along(ones, at)
             low, high = (low, at) if slope > 0 else (at, high)
             if abs(slope) * (high - low) <= enough:
                 break
@@ -223,57 +324,152 @@ class Lagrangian:
         """The objective at the current scores, and the sum of the constants of the supporting lines."""
         parts = self.over_rows(lambda k, lo, hi: kinked_passes.bounds(self.common, self.t, self.u, lo, hi))
         loss, constant = (float(sum(values)) for values in zip(*parts, strict=True))
-        return loss + 0.5 * self.penalty * float(self.theta[:-1] @ self.theta[:-1]), constant
+        return loss + self.objective.penalty_of(self.theta[:-1]), constant
 
     def value(self) -> float:
         """The objective at the current scores."""
         return self._sums()[0]
 
     def bounds(self, gradient: np.ndarray) -> tuple[float, float]:
-        """The objective and a proved lower bound of its minimum.
+        """The objective and a lower bound of its minimum, for a solver to know when to stop.
 
-        To be called after :meth:`update`, with the gradient from before it.
+        To be called after :meth:`update`, with the gradient from before it. Errors of rounding are only estimated here;
+        :func:`uneven.solvers.linear.proof.prove` bounds them.
         """
         value, constant = self._sums()
         support = gradient.copy()
         support[:-1] -= self.penalty * self.theta[:-1]
         if self.objective.fit_intercept:
-            moved = self._balanced(support[-1])
-            if moved is None:
-                return value, -np.inf
-            constant += moved[0]
-            support += moved[1]
-            # Rounding may leave the sum of slopes slightly off 0: lower the bound by what that can cost.
+            excess = support[-1]
+            for move in self._moves(excess):
+                y = self.objective.y[move.rows]
+                constant -= float((move.change / self.objective.pair.scales[y]) @ self.kinks[y, move.kink])
+                support[-1] += move.change.sum()
+                support[:-1] += self.objective.design.combined(move.rows, move.change)
             constant -= abs(support[-1]) * (1 + abs(self.theta[-1]))
         return value, float(constant) - float(support[:-1] @ support[:-1]) / (2 * self.penalty)
 
-    def _balanced(self, excess: float) -> tuple[float, np.ndarray] | None:
-        """Move slopes at kinks until all slopes sum to 0.
+    # -- supporting lines -------------------------------------------------------------------------------------------
 
-        A slope u with 0 < u < J may be moved freely: the line still supports J relu(m - k), at k. Returns the change of
-        the constants and of the support, or None if the slopes cannot be moved far enough.
+    def multipliers_from_scores(self) -> None:
+        """Give each row the slope of its loss: the whole jump right of a kink, none left of it."""
+        y = self.objective.y
+        margins = self.objective.pair.scales[y] * self.t
+        for j, row in enumerate(self.u):
+            row[:] = np.where(margins > self.kinks[y, j], self.jumps[y, j], 0.0)
+
+    def support(self) -> Support:
+        """The lines that support the losses: smooth parts at the current scores, kinks with the multipliers."""
+        if self.smooth:
+            loss, *_ = self._smooth_along(self.t, 0.0)
+            slopes = self._slopes_of_rows
+            return Support(slopes, slopes, loss, 0.0, float(np.abs(slopes).sum()), float(np.abs(slopes * self.t).sum()))
+        slopes = np.empty(self.t.size)
+        steepest = np.empty(self.t.size) if self.u.size else slopes
+        parts = self.over_rows(
+            lambda k, lo, hi: kinked_passes.support(self.common, self.t, self.u, lo, hi, slopes, steepest)
+        )
+        return Support(slopes, steepest, *(float(sum(values)) for values in zip(*parts, strict=True)))
+
+    def balance(self, enough: float) -> None:
+        """Make the slopes of the lines sum to 0, or to at most ``enough``.
+
+        Slopes at kinks are moved where that costs nothing; then b is moved, which changes the slopes of curved parts;
+        then the slopes at the nearest kinks, which raises the losses above their lines.
         """
+        sigma, self.sigma = self.sigma, np.inf
+        ones = np.ones(self.t.size)
+        excess, curvature = self.along(ones, 0.0)
+        curved = not self.objective.pair.polygons
+        if self.u.size and abs(excess) > enough:
+            self._moves(excess, free_only=curved)
+            excess, curvature = self.along(ones, 0.0)
+        if curved and abs(excess) > enough:
+            excess = self._centre(ones, enough, excess, curvature)
+            if self.u.size and abs(excess) > enough:
+                self._moves(excess)
+        self.sigma = sigma
+
+    def _centre(self, ones: np.ndarray, enough: float, slope: float, curvature: float) -> float:
+        """Move b until the slopes sum to at most ``enough``, or as far as floating point can. Returns their sum.
+
+        ``slope`` and ``curvature`` are those of the sum of the losses in b before.
+        """
+        low, high, at, reach = -np.inf, np.inf, 0.0, 1e-3 * (1 + abs(float(self.theta[-1])))
+        best, least = 0.0, slope
+        for trial in range(100):
+            if trial:
+                slope, curvature = self.along(ones, at)
+            if abs(slope) < abs(least):
+                best, least = at, slope
+            if abs(slope) <= enough:
+                break
+            low, high = (low, at) if slope > 0 else (at, high)
+            newton = at - slope / curvature if curvature > 0 else np.nan
+            if low < newton < high and abs(newton - at) <= 1e3 * reach:
+                at = newton
+            elif np.isfinite(high - low):
+                at = 0.5 * (low + high)
+            else:
+                at = high - reach if slope > 0 else low + reach
+                reach *= 4
+            if not low < at < high:
+                break
+        self.t += best
+        self.theta = self.theta.copy()
+        self.theta[-1] += best
+        return least
+
+    def _moves(self, excess: float, *, free_only: bool = False) -> list[Move]:
+        """Move multipliers until all slopes sum to 0, or as far as possible.
+
+        A multiplier u with 0 < u < J is free: at its row's score the line of any slope between 0 and J supports
+        J relu(m - k) equally well, if the score is at the kink. If these are not enough, the multipliers of the rows
+        nearest to their kinks are moved too.
+        """
+        if not excess or not self.u.size:
+            return []
         objective = self.objective
-        moves = []
-        for j, slopes in enumerate(self.u):
-            jumps = self.jumps[:, j].astype(slopes.dtype)
-            inside = np.flatnonzero((slopes > 0) & (slopes < jumps[objective.y]))
-            y = objective.y[inside]
-            weight = objective.factors(inside) * objective.pair.scales[y]  # factor of a slope in the sum
-            u = slopes[inside].astype(np.float64)
-            room = np.where(weight * excess < 0, self.jumps[y, j] - u, -u)
-            moves.append((j, inside, weight, room))
-        available = float(sum(np.abs(weight * room).sum() for _, _, weight, room in moves))
-        if abs(excess) > available:
-            return None
-        share = abs(excess) / available if excess else 0.0
-        constant, support = 0.0, np.zeros(self.theta.size)
-        for j, inside, weight, room in moves:
-            before = self.u[j, inside].astype(np.float64)
-            self.u[j, inside] = before + share * room
-            change = weight * (self.u[j, inside] - before)
-            y = objective.y[inside]
-            constant -= float((change / objective.pair.scales[y]) @ self.kinks[y, j])
-            support[-1] += change.sum()
-            support[:-1] += objective.design.combined(inside, change)
-        return constant, support
+        found = []
+        for free in (True,) if free_only else (True, False):
+            for j, slopes in enumerate(self.u):
+                jumps = self.jumps[:, j].astype(slopes.dtype)
+                inside = (slopes > 0) & (slopes < jumps[objective.y])
+                rows = np.flatnonzero(inside if free else ~inside)
+                y = objective.y[rows]
+                weight = objective.factors(rows) * objective.pair.scales[y]  # factor of a slope in the sum
+                room = np.where(weight * excess < 0, self.jumps[y, j] - slopes[rows], -slopes[rows].astype(np.float64))
+                distance = (
+                    np.zeros(rows.size) if free else np.abs(self.t[rows] - self.kinks[y, j] / objective.pair.scales[y])
+                )
+                found.append((j, rows, weight, room, distance))
+            available = sum(float(np.abs(weight * room).sum()) for _, _, weight, room, _ in found)
+            if available >= abs(excess):
+                break
+        return [move for share in self._shares(found, abs(excess)) for move in [self._moved(*share)] if move.rows.size]
+
+    @staticmethod
+    def _shares(
+        found: list[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]], wanted: float
+    ) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """Which share of its room each multiplier moves: all free ones alike, then the nearest to their kinks first."""
+        gains = [np.abs(weight * room) for _, _, weight, room, _ in found]
+        gain, distance = np.concatenate(gains), np.concatenate([item[-1] for item in found])
+        free = float(gain[distance == 0].sum())
+        share = np.where(distance == 0, min(1.0, wanted / free) if free > 0 else 0.0, 0.0)
+        left = wanted - free
+        if left > 0:
+            others = np.flatnonzero((distance > 0) & (gain > 0))
+            others = others[np.argsort(distance[others])]
+            before = np.concatenate([[0.0], np.cumsum(gain[others])[:-1]]) if others.size else np.empty(0)
+            share[others] = np.clip((left - before) / gain[others], 0.0, 1.0)
+        parts = np.split(share, np.cumsum([part.size for part in gains])[:-1])
+        return [(j, rows, weight, part * room) for (j, rows, weight, room, _), part in zip(found, parts, strict=True)]
+
+    def _moved(self, kink: int, rows: np.ndarray, weight: np.ndarray, change: np.ndarray) -> Move:
+        """Change some multipliers of one kink; returns by how much the slopes in the score changed."""
+        moving = np.flatnonzero(change)
+        rows, weight, change = rows[moving], weight[moving], change[moving]
+        before = self.u[kink, rows].astype(np.float64)
+        self.u[kink, rows] = np.clip(before + change, 0.0, self.jumps[self.objective.y[rows], kink])
+        return Move(kink, rows, weight * (self.u[kink, rows] - before))

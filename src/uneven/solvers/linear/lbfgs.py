@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from uneven.solvers.linear.line_search import Evaluate, Iterate, search
+from uneven.solvers.linear.line_search import Evaluate, Iterate, search_beyond_rounding
 from uneven.solvers.linear.metric import Metric
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.progress import Progress, silent
@@ -61,24 +61,28 @@ def lbfgs(
     max_iter: int,
     memory: int = 20,
     floor: float = 0.0,
+    gap: Callable[[Iterate], float] | None = None,
     rescale: bool = False,
     refresh: Refresh | None = None,
     progress: Progress = silent,
 ) -> Solution:
-    """Minimise until half g' M g is below tol times the value, for the metric M with and without its corrections.
+    """Minimise until half the tolerance times the value is above the gap.
 
-    Both numbers estimate how far the value is above the optimum; the larger one counts, with a factor for safety.
-    A value below ``floor`` counts as ``floor``.
+    Without ``gap``: until half g' M g is below a quarter of it, for the metric M with and without its corrections. Both
+    numbers estimate how far the value is above the optimum, and the larger one counts. A value below ``floor`` counts
+    as ``floor``.
     """
     now, corrected = start, CurvaturePairs(metric, memory, rescale)
     estimate, status = np.inf, f"stopped after {max_iter} L-BFGS steps"
-    iteration, passes = 0, 0
+    iteration, passes, reached = 0, 0, False
     for iteration in range(max_iter + 1):
         direction = -corrected(now.gradient)
         estimate = -0.5 * min(float(now.gradient @ direction), -float(now.gradient @ corrected.scaled(now.gradient)))
         progress(f"lbfgs {iteration}: objective {now.value:.10g}, estimated suboptimality {estimate:.2e}")
-        if estimate <= 0.25 * tol * max(now.value, floor):
-            status = "reached the tolerance by the estimated suboptimality"
+        enough = tol * max(now.value, floor)
+        reached = bool(gap(now) <= 0.5 * enough if gap else estimate <= 0.25 * enough)
+        if reached:
+            status = "reached the tolerance"
             break
         if iteration == max_iter:
             break
@@ -86,9 +90,9 @@ def lbfgs(
         if fresh is not None:
             corrected.metric = fresh  # the pairs stay valid
             direction = -corrected(now.gradient)
-        following, trials = search(evaluate, now, direction)
+        following, trials = search_beyond_rounding(evaluate, now, direction, gap or (lambda _: np.inf))
         passes += trials
-        if following is None or following.value >= now.value:
+        if following is None:
             if corrected.pairs:  # the corrections may be at fault: try without them
                 corrected.pairs.clear()
                 continue
@@ -99,9 +103,8 @@ def lbfgs(
     return Solution(
         theta=now.theta,
         value=now.value,
-        converged=estimate <= tol * max(now.value, floor),
+        converged=reached or estimate <= tol * max(now.value, floor),
         status=status,
         iterations=iteration,
-        suboptimality=max(estimate, 0.0),
         stats={"passes": float(passes)},
     )

@@ -66,3 +66,20 @@ def search(evaluate: Evaluate, start: Iterate, direction: np.ndarray, step: floa
         if step * abs(slope) <= 1e-18 * abs(start.value):
             return best, trial
     return best, _MOST_TRIALS
+
+
+def search_beyond_rounding(
+    evaluate: Evaluate, start: Iterate, direction: np.ndarray, gap: Callable[[Iterate], float]
+) -> tuple[Iterate | None, int]:
+    """As :func:`search`; where rounding hides any decrease, the whole step, if it makes a gap at least twice smaller.
+
+    None if it does not.
+    """
+    found, trials = search(evaluate, start, direction)
+    if found is not None and found.value < start.value:
+        return found, trials
+    if not np.isfinite(direction).all():
+        return None, trials
+    whole = evaluated(evaluate, start.theta + direction)
+    hidden = abs(whole.value - start.value) <= _ROUNDING * abs(start.value)
+    return whole if hidden and gap(whole) < 0.5 * gap(start) else None, trials + 1

@@ -23,7 +23,8 @@ def cholesky_metric(hessian: np.ndarray) -> Metric:
     The scaling makes columns harmless whose scales differ by sixteen orders of magnitude. A matrix that is still
     singular (duplicated or constant columns without a penalty) gets the smallest ridge that makes it solvable.
     """
-    from scipy.linalg import cho_factor, cho_solve
+    # LAPACK itself: for small matrices, SciPy's functions around it take longer than it does.
+    from scipy.linalg.lapack import dpotrf, dpotrs
 
     diagonal = np.diagonal(hessian).copy()
     positive = diagonal > 0
@@ -31,23 +32,21 @@ def cholesky_metric(hessian: np.ndarray) -> Metric:
     # A column without curvature is treated as if it had that of the flattest other column.
     scale[~positive] = scale.max() if positive.any() else 1.0
     scaled = hessian * scale[:, None] * scale
-    scaled[np.diag_indices(len(scale))] = 1.0
+    np.fill_diagonal(scaled, 1.0)
     alone = single_threaded_blas if len(scale) <= _SMALL else nullcontext
     ridge = 0.0
     with alone():
         while True:
             matrix = scaled.copy() if ridge == 0 else scaled + ridge * np.eye(len(scale))
-            try:
-                factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-                if np.diagonal(factor[0]).min() > 1e-7:
-                    break
-            except np.linalg.LinAlgError:
-                pass
+            # LAPACK reads columns: it need not copy the transpose of a symmetric matrix in C order.
+            factor, failed = dpotrf(matrix.T, lower=False, overwrite_a=True, clean=False)
+            if not failed and np.diagonal(factor).min() > 1e-7:
+                break
             ridge = max(10 * ridge, 1e-14)
 
     def solve(gradient: np.ndarray) -> np.ndarray:
         with alone():
-            return scale * cho_solve(factor, scale * gradient, check_finite=False)
+            return scale * dpotrs(factor, scale * gradient, lower=False)[0]
 
     return solve
 

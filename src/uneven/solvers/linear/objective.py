@@ -1,6 +1,6 @@
 r"""What a linear learner minimises.
 
-.. math:: \frac{\rho}{2} \|w\|^2 + \sum_i s_i c_{y_i} \varphi_{y_i}(k_{y_i} (w^\top x_i + b))
+.. math:: \frac{\rho}{2} \|w\|^2 + \lambda \|w\|_1 + \sum_i s_i c_{y_i} \varphi_{y_i}(k_{y_i} (w^\top x_i + b))
 
 with a weight c and a scale k for each class. The margin asymmetry gamma is one of the scales, so it costs no time.
 """
@@ -15,17 +15,22 @@ from typing import Any
 import numpy as np
 
 from uneven._inputs import to_float
-from uneven.errors import LossError
+from uneven.errors import LossError, SolverError
 from uneven.losses import Loss, Phi
 from uneven.losses.margin_function import smooth_switches
 from uneven.ops.kernels import CompiledPhi, compiled
-from uneven.shape.polygon import is_piecewise_linear
+from uneven.shape.polygon import is_piecewise_linear, kinks_and_jumps
 from uneven.solvers.linear.design import Design
+from uneven.solvers.linear.infimum import infimum
 from uneven.solvers.linear.squares import summed_squares
 from uneven.solvers.threads import in_threads, row_ranges
 
 #: Share of the objective at theta = 0 below which an unpenalised objective counts as 0.
 _COUNTS_AS_ZERO = 1e-6
+#: At least this many rows of a class enter their mean, or all.
+_ROWS_OF_MEAN = 256
+#: How much larger the coefficients may be that an unpenalised objective is compared with.
+TIMES_LARGER = 10.0
 
 
 def _name(phi: Phi) -> str:
@@ -103,9 +108,49 @@ class PairOfLosses:
         return None
 
     @cached_property
+    def infima(self) -> tuple[float, float]:
+        """Lower bounds of the two convex phis."""
+        negative, positive = (infimum(*both) for both in zip(self.phis, self.kernels, strict=True))
+        return negative, positive
+
+    @cached_property
+    def at_zero(self) -> np.ndarray:
+        """Weighted losses of both classes at the score 0."""
+        return np.array([kernel.first(np.zeros(1))[0][0] for kernel in self.kernels]) * self.weights
+
+    @cached_property
+    def kinks_and_jumps(self) -> tuple[np.ndarray, np.ndarray]:
+        """Kinks of both phis, and by how much the slope jumps there; one row per class.
+
+        If one class has fewer kinks than the other, its last kink is repeated with a jump of 0.
+        """
+        pairs = [kinks_and_jumps(phi.tree) for phi in self.phis]
+        if any(not jump > 0 for _, jumps in pairs for jump in jumps):
+            found = ", ".join(f"{jump:g}" for _, jumps in pairs for jump in jumps)
+            raise SolverError(
+                f"the slope of a convex loss jumps up at its kinks, but for {self.names} the jumps found are {found}; "
+                "a simpler formula of the loss may work"
+            )
+        most = max(len(kinks) for kinks, _ in pairs)
+        kinks = np.array([kinks + (kinks[-1:] or (0.0,)) * (most - len(kinks)) for kinks, _ in pairs])
+        return kinks, np.array([jumps + (0.0,) * (most - len(jumps)) for _, jumps in pairs])
+
+    @cached_property
+    def lines(self) -> np.ndarray:
+        """Left of all kinks a polygon is a line: its value and slope at 0, one row per class."""
+        left = -2 * float(np.abs(self.kinks_and_jumps[0]).max(initial=0.0)) - 1
+        at_left = [kernel.first(np.array([left])) for kernel in self.kernels]
+        return np.array([[value[0] - slope[0] * left, slope[0]] for value, slope in at_left])
+
+    @cached_property
     def addresses(self) -> np.ndarray:
         """Addresses of the compiled functions, for compiled code to call."""
         return np.array([kernel.first_address for kernel in self.kernels], dtype=np.int64)
+
+    @cached_property
+    def second_addresses(self) -> np.ndarray:
+        """The same of their second derivatives."""
+        return np.array([kernel.second_address for kernel in self.kernels], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -124,6 +169,8 @@ class Objective:
         rho, 0 for none.
     fit_intercept : bool
         If not, b stays 0.
+    l1 : float
+        lambda, 0 for none.
     """
 
     design: Design
@@ -132,6 +179,7 @@ class Objective:
     sample_weight: np.ndarray
     penalty: float
     fit_intercept: bool
+    l1: float = 0.0
 
     @property
     def size(self) -> int:
@@ -152,8 +200,31 @@ class Objective:
         """What every compiled pass takes."""
         return self.pair.addresses, self.y, self.sample_weight, self.pair.weights, self.pair.scales
 
+    @property
+    def derivatives(self) -> tuple[Any, ...]:
+        """What compiled steps take that need second derivatives too."""
+        return self.pair.addresses, self.pair.second_addresses, *self.common[1:]
+
+    @property
+    def why_not_squared(self) -> str | None:
+        """None, or what is in the penalty besides the squared norm."""
+        return f"{self.pair.names} is to be fitted with an l1 penalty" if self.l1 > 0 else None
+
+    def penalty_of(self, w: np.ndarray) -> float:
+        """What coefficients cost by themselves."""
+        total = 0.5 * self.penalty * float(w @ w)
+        return total + self.l1 * float(np.abs(w).sum()) if self.l1 else total
+
+    @cached_property
+    def lower_bound(self) -> float:
+        """What the objective is at least, from the infima of its losses alone."""
+        least = np.array(self.pair.infima)
+        if not np.isfinite(least).all():
+            return -np.inf
+        return float(self.factors() @ least[self.y]) if least.any() else 0.0
+
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """The objective and its gradient in theta, by one pass over X."""
+        """The objective and its gradient in theta (without that of the l1 penalty), by one pass over X."""
         w, b = np.ascontiguousarray(theta[:-1]), float(theta[-1])
         gradients = self._gradients
         gradients.fill(0.0)
@@ -165,16 +236,58 @@ class Objective:
         gradient[:-1] += self.penalty * w
         if not self.fit_intercept:
             gradient[-1] = 0.0
-        return float(sum(values)) + 0.5 * self.penalty * float(w @ w), gradient
+        return float(sum(values)) + self.penalty_of(w), gradient
 
     @cached_property
     def value_at_zero(self) -> float:
         """The objective at theta = 0, without a pass over X."""
-        at_zero = np.array([kernel.first(np.zeros(1))[0][0] for kernel in self.pair.kernels]) * self.pair.weights
+        at_zero = self.pair.at_zero
         weight = self.sample_weight
         ones = float(weight[self.y == 1].sum() if weight.size else self.y.sum())
         total = float(weight.sum() if weight.size else self.y.size)
         return float(at_zero[1] * ones + at_zero[0] * (total - ones))
+
+    def promised_gap(self, theta: np.ndarray, gradient: np.ndarray, curvature: float) -> float:
+        """About the duality gap at a point of a smooth objective, from its gradient.
+
+        ``curvature`` is the second derivative in the intercept. What moving the intercept to its best value gains is
+        estimated; :func:`uneven.solvers.linear.proof.prove` does it.
+        """
+        g, b = gradient[:-1], float(gradient[-1])
+        intercept = 0.5 * b * b / curvature if b and curvature > 0 else abs(b)
+        if self.penalty > 0:
+            return 0.5 * float(g @ g) / self.penalty + intercept
+        return float(np.abs(g) @ (np.abs(theta[:-1]) + self.reach(theta[:-1]))) + intercept
+
+    def reach(self, w: np.ndarray) -> np.ndarray:
+        """Largest coefficients that an objective without penalty is compared with, one for each column.
+
+        No column may move the scores by more than :data:`TIMES_LARGER` times what the one does that moves them most.
+        """
+        most = TIMES_LARGER * max(float((np.abs(w) * self._spread).max(initial=0.0)), 1.0)
+        return np.divide(most, self._spread, out=np.zeros_like(self._spread), where=self._spread > 0)
+
+    def mean_row(self, label: int) -> tuple[float, np.ndarray]:
+        """The sum of the factors of some rows of a class, and their weighted mean."""
+        return self._mean_rows[label]
+
+    @cached_property
+    def _mean_rows(self) -> tuple[tuple[float, np.ndarray], tuple[float, np.ndarray]]:
+        negative, positive = (self._mean_of(label) for label in (0, 1))
+        return negative, positive
+
+    def _mean_of(self, label: int) -> tuple[float, np.ndarray]:
+        members = np.flatnonzero(self.y == label)
+        members = members[:: max(1, members.size // _ROWS_OF_MEAN)]
+        factors = self.factors(members)
+        total = float(factors.sum())
+        return total, self.design.combined(members, factors / total) if total > 0 else np.zeros(self.design.d)
+
+    @cached_property
+    def _spread(self) -> np.ndarray:
+        """Root of the weighted mean square of each column."""
+        weight = self.factors()
+        return np.sqrt(self.design.squared_transposed_product(weight) / max(float(weight.sum()), 1e-300))
 
     @property
     def floor(self) -> float:
@@ -192,6 +305,15 @@ class Objective:
             return False
         margins = self.pair.scales[self.y] * self.design.scores(theta)
         return bool((margins[self.factors() > 0] > 0).all())
+
+    def slopes(self, scores: np.ndarray) -> np.ndarray:
+        """Slope of each row's loss in its score."""
+        scale = self.pair.scales[self.y]
+        negative, positive = self.pair.kernels
+        slope = positive.first(scale * scores)[1]
+        if negative is not positive:
+            slope = np.where(self.y == 1, slope, negative.first(scale * scores)[1])
+        return np.where(self.factors() > 0, slope, 0.0) * self.factors() * scale
 
     def curvatures(self, scores: np.ndarray, chosen: Any = slice(None)) -> np.ndarray:
         """Second derivative of each row's loss in its score; negative ones are replaced by 0."""
@@ -247,7 +369,7 @@ class Objective:
 
     def sample(self, count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Random rows, and how many rows each stands for. Classes keep their shares, but a rare one gets more."""
-        chosen, factors = [], []
+        chosen, factors = [], np.ones(2)
         total = self.y.size
         for label in (0, 1):
             members = np.flatnonzero(self.y == label)
@@ -257,6 +379,6 @@ class Objective:
             # One random row from each of many equal ranges: they come sorted, and seldom twice.
             at = ((np.arange(wanted) + random.random(wanted)) * (members.size / wanted)).astype(np.int64)
             chosen.append(members[np.minimum(at, members.size - 1)])
-            factors.append(np.full(wanted, members.size / wanted))
-        order = np.argsort(np.concatenate(chosen))
-        return np.concatenate(chosen)[order], np.concatenate(factors)[order]
+            factors[label] = members.size / wanted
+        rows = np.sort(np.concatenate(chosen), kind="stable")  # of two sorted parts
+        return rows, factors[self.y[rows]]

@@ -15,7 +15,7 @@ from uneven.solvers.linear.metric import MOST_COLUMNS, Metric, cholesky_metric
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.registry import AUTO
 from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.solve import minimise, proved
 from uneven.solvers.linear.solver import Settings
 
 #: Steps of L-BFGS after which the metric is renewed, and how far along the path (in log gamma) it is used.
@@ -29,20 +29,26 @@ class Follower:
     Parameters
     ----------
     before : Follower, optional
-        One that has followed the same path on other rows.
+        One that has followed the same path on other rows; with an l1 penalty, also one with a neighbouring C.
     """
 
     def __init__(self, before: Follower | None = None) -> None:
         self._solved: dict[float, np.ndarray] = {}
-        self._metrics: dict[float, Metric] = dict(before._metrics) if before else {}
+        self._metrics: dict[float, tuple[Metric, float]] = dict(before._metrics) if before else {}
         self._guesses: dict[float, np.ndarray] = before._solved if before else {}
 
     def solve(self, objective: Objective, at: float, settings: Settings, *, solver: str = AUTO) -> Solution:
         """Minimise the objective at a value of the parameter."""
-        theta = self._guess(at)
+        theta = self._guess(at) if objective.l1 == 0 else self._nearest(at)
         if theta is not None and theta.size != objective.size:  # preprocessing made other columns this time
             theta, self._metrics, self._guesses = None, {}, {}
-        if theta is None or objective.pair.kinked or solver != AUTO or objective.size > MOST_COLUMNS:
+        if (
+            theta is None
+            or objective.pair.kinked
+            or objective.l1 > 0
+            or solver != AUTO
+            or objective.size > MOST_COLUMNS
+        ):
             solution = minimise(objective, settings, theta=theta, solver=solver)
         else:
             solution = self._in_nearest_metric(objective, at, theta, settings)
@@ -51,26 +57,40 @@ class Follower:
 
     def _in_nearest_metric(self, objective: Objective, at: float, theta: np.ndarray, settings: Settings) -> Solution:
         """L-BFGS in the metric of the nearest solution; in a new one if that is too far away or not good enough."""
+
+        def along(objective: Objective, start: np.ndarray | None, settings: Settings) -> Solution:
+            return self._lbfgs(objective, at, theta if start is None else start, settings)
+
+        return proved(along, objective, theta, settings)
+
+    def _lbfgs(self, objective: Objective, at: float, theta: np.ndarray, settings: Settings) -> Solution:
         nearest = min(self._metrics, key=lambda place: abs(place - at), default=None)
         if nearest is None or abs(nearest - at) > _FAR:
-            self._metrics[at] = cholesky_metric(objective.hessian(theta))
+            self._metrics[at] = _metric_at(objective, theta)
             nearest = at
+        curvature = self._metrics[nearest][1]
 
         def refreshed(now: Iterate, iteration: int) -> Metric | None:
             if iteration and iteration % _MANY_STEPS == 0:
-                self._metrics[at] = cholesky_metric(objective.hessian(now.theta))
-                return self._metrics[at]
+                self._metrics[at] = _metric_at(objective, now.theta)
+                return self._metrics[at][0]
             return None
 
         return lbfgs(
             objective.value_and_gradient,
             evaluated(objective.value_and_gradient, theta),
-            self._metrics[nearest],
+            self._metrics[nearest][0],
             tol=settings.tol,
             max_iter=settings.max_iter,
             floor=objective.floor,
+            gap=lambda now: objective.promised_gap(now.theta, now.gradient, curvature),
             refresh=refreshed,
         )
+
+    def _nearest(self, at: float) -> np.ndarray | None:
+        """The nearest solution. An extrapolated one would have no zeros."""
+        solved = self._solved or self._guesses
+        return solved[min(solved, key=lambda place: abs(place - at))] if solved else None
 
     def _guess(self, at: float) -> np.ndarray | None:
         """A guess of the solution at the next parameter."""
@@ -80,6 +100,12 @@ class Follower:
         off = [(place, theta - self._guesses[place]) for place, theta in self._solved.items() if place in self._guesses]
         correction = _extrapolated(off[-2:], at)
         return guess if correction is None else guess + correction
+
+
+def _metric_at(objective: Objective, theta: np.ndarray) -> tuple[Metric, float]:
+    """The metric of the second derivatives at a point, and the second derivative in the intercept."""
+    hessian = objective.hessian(theta)
+    return cholesky_metric(hessian), float(hessian[-1, -1])
 
 
 def _extrapolated(points: list[tuple[float, np.ndarray]], at: float) -> np.ndarray | None:

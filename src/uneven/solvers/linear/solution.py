@@ -18,14 +18,17 @@ class Solution:
     value : float
         The objective there.
     converged : bool
-        Whether the stopping rule holds.
+        From a solver: whether its own stopping rule holds. From :func:`~uneven.solvers.linear.solve.minimise`: whether
+        the gap is within the tolerance; for a loss that is not convex, what the solver says.
     status : str
-        A sentence.
+        Why the solver stopped, as the end of a sentence.
     iterations : int
-    suboptimality : float
-        Most that the value can be above the optimum: a proved gap, or an estimate (``status`` says which).
+    multipliers : ndarray of shape (kinks, rows), optional
+        Slopes at the kinks of the losses: without them, a small gap cannot be proved for a loss with kinks.
     duality_gap : float or None
-        Value minus a proved lower bound of the optimum, where there is one.
+        At least the value minus the optimum; only :func:`~uneven.solvers.linear.solve.minimise` sets it.
+    stationarity : float or None
+        See :class:`~uneven.solvers.linear.proof.Proof`; set with the gap, and for losses that are not convex.
     stats : dict
         Counts, such as the number of passes over X.
     """
@@ -35,6 +38,7 @@ class Solution:
     converged: bool
     status: str
     iterations: int
-    suboptimality: float
+    multipliers: np.ndarray | None = None
     duality_gap: float | None = None
+    stationarity: float | None = None
     stats: dict[str, float] = field(default_factory=dict)

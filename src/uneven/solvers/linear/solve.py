@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
 
+from uneven.errors import SolverError
 from uneven.solvers.linear.metric import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.proof import Proof, prove, stationarity
 from uneven.solvers.linear.registry import AUTO, chosen
 from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import Settings
+from uneven.solvers.linear.solver import Minimise, Settings
 from uneven.solvers.progress import silent
 from uneven.solvers.threads import single_threaded_blas
 
+#: Factor of the solver's tolerance if its solution does not have the gap yet, and the tolerance that is strict enough.
+_STRICTER, _LEAST_TOL = 1e-2, 1e-15
 #: Tolerance of the convex problem whose solution is the starting point of a loss that is not convex.
 _TOL_OF_START = 1e-6
 
@@ -49,7 +54,72 @@ def minimise(
     record = chosen(solver, objective)
     # BLAS would start its own threads for long vectors; idle, they would still block ours.
     with single_threaded_blas() if objective.size > MOST_COLUMNS else nullcontext():
-        if theta is None and convex is not None and not objective.pair.convex:
+        if objective.pair.convex:
+            return proved(record.minimise, objective, theta, settings)
+        if theta is None and convex is not None:
             start = replace(settings, tol=max(settings.tol, _TOL_OF_START), progress=silent)
             theta = minimise(convex, start).theta
-        return record.minimise(objective, theta, settings)
+        solution = record.minimise(objective, theta, settings)
+        return replace(solution, duality_gap=None, stationarity=stationarity(objective, solution.theta))
+
+
+def proved(solve: Minimise, objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
+    """Minimise a convex objective until its duality gap is within the tolerance.
+
+    Each solver stops by a rule of its own. If the gap is then too large, it goes on from there with a stricter
+    tolerance, until the gap is reached, the steps are used up, or rounding hides any gain.
+    """
+    start = objective.value_at_zero
+    best = Proof(np.zeros(objective.size), start, 0.0, math.inf, 1.0)
+    if theta is not None:
+        start = objective.value_and_gradient(theta)[0]
+        best = replace(best, theta=theta, value=start)
+    inner, steps, lower = settings.tol, 0, -math.inf
+    while True:
+        solution = solve(objective, theta, replace(settings, tol=inner, max_iter=settings.max_iter - steps))
+        steps += solution.iterations
+        wanted = settings.tol * max(solution.value, objective.floor)
+        proof = prove(objective, solution.theta, solution.multipliers, wanted=wanted)
+        lower = max(lower, proof.bound)
+        if proof.value - proof.error > solution.value:  # moving the intercept for the lines raised the objective
+            unmoved = objective.value_and_gradient(solution.theta)[0]
+            if unmoved < proof.value:  # so its gap is smaller, too
+                proof = replace(proof, theta=solution.theta, value=unmoved)
+        better = proof.gap < 0.5 * best.gap
+        if proof.value < best.value or (proof.value == best.value and proof.gap < best.gap):
+            best = proof
+        gap = min(best.gap, max(best.value - lower, 0.0) + best.error)
+        settings.progress(f"objective {best.value:.10g}, proved gap {gap:.2e}")
+        reached = gap <= settings.tol * max(best.value, objective.floor)
+        if reached or not better or steps >= settings.max_iter or inner < _LEAST_TOL:
+            break
+        inner *= _STRICTER
+        theta = best.theta
+    require_consistent(objective, best.value, gap, start)
+    return replace(
+        solution,
+        theta=best.theta,
+        value=best.value,
+        converged=reached,
+        iterations=steps,
+        duality_gap=gap,
+        stationarity=best.stationarity,
+        multipliers=None,
+    )
+
+
+def require_consistent(objective: Objective, value: float, gap: float, start: float) -> None:
+    """Raise if a solution contradicts itself, which would be a mistake in a solver or in a phi's formula."""
+    slack = 1e-9 * (abs(start) + abs(objective.lower_bound))
+    problem = None
+    if not value >= objective.lower_bound - slack:
+        problem = f"the objective is {value:g}, but its losses are at least {objective.lower_bound:g}"
+    elif not value <= start + slack:
+        problem = f"the objective is {value:g}, larger than {start:g} at the start"
+    elif not gap >= 0:
+        problem = f"the duality gap is {gap:g}"
+    if problem:
+        raise SolverError(
+            f"the fit of {objective.pair.names} contradicts itself: {problem}; the model is not returned. Another "
+            "solver or a simpler formula of the loss may work, and a report of this case would help"
+        )

@@ -38,6 +38,10 @@ class Settings:
     progress: Progress = silent
 
 
+#: Takes an objective, a starting point (None: the solver chooses one) and settings.
+Minimise = Callable[[Objective, np.ndarray | None, Settings], Solution]
+
+
 def _last_resort(objective: Objective) -> int:
     return LAST_RESORT
 
@@ -61,5 +65,5 @@ class Solver:
 
     name: str
     accepts: Callable[[Objective], str | None]
-    minimise: Callable[[Objective, np.ndarray | None, Settings], Solution]
+    minimise: Minimise
     preference: Callable[[Objective], int] = _last_resort

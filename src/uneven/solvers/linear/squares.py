@@ -17,11 +17,13 @@ _CACHED = 128
 #: Up to this many columns each part of the rows gets a matrix of its own, so that threads need not wait.
 _SMALL = 600
 _PARTS = 4
+#: Multiplications of a part below which a thread is not worth its start.
+_LEAST_WORK = 1_000_000
 
 
 def summed_squares(block: Block, count: int, size: int, rows_per_block: int) -> np.ndarray:
     """Sum the weighted squares of ``count`` rows; the last row and column belong to a column of ones."""
-    parts = _PARTS if size <= _SMALL and count >= 2 * _PARTS * 64 else 1
+    parts = _PARTS if size <= _SMALL and count * size**2 >= _PARTS * _LEAST_WORK else 1
     ranges = [(count * k // parts, count * (k + 1) // parts) for k in range(parts)]
     totals = np.zeros((parts, size, size))
     add_block = passes.add_squares if size <= _CACHED else _add_by_blas
@@ -30,12 +32,10 @@ def summed_squares(block: Block, count: int, size: int, rows_per_block: int) -> 
         for start in range(lo, hi, rows_per_block):
             add_block(*block(start, min(start + rows_per_block, hi)), totals[k])
 
-    with single_threaded_blas() if size <= _SMALL else nullcontext():
+    with single_threaded_blas() if _CACHED < size <= _SMALL else nullcontext():
         in_threads(add, ranges)
     total = totals.sum(axis=0) if parts > 1 else totals[0]
-    upper = np.triu_indices(size, 1)
-    total[upper] = total.T[upper]
-    return total
+    return np.tril(total) + np.tril(total, -1).T
 
 
 def _add_by_blas(rows: np.ndarray, weight: np.ndarray, total: np.ndarray) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.metric import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.proof import prove
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import GENERAL, Settings, Solver
 from uneven.solvers.progress import silent
@@ -23,6 +24,7 @@ _NAME = "lagrangian"
 _FROM_ZERO, _FROM_NEAR = 4.0, 0.1
 _SHRINK = 0.3
 _LEAST_SIGMA = 1e-10
+_LEAST_PENALTY = 1e-14
 _MOST_INNER = 50
 _WORTH_SAMPLING = 50_000
 _SAMPLE_ROWS = 10_000
@@ -31,6 +33,8 @@ _SAMPLE_SHARE = 0.05
 
 def accepts(objective: Objective) -> str | None:
     """Convex losses with kinks."""
+    if objective.why_not_squared:
+        return f"solver={_NAME!r} needs a squared penalty or none, but {objective.why_not_squared}"
     pair = objective.pair
     reason = pair.why_not_convex or (None if pair.kinked else f"{pair.names} is smooth")
     return f"solver={_NAME!r} needs a convex loss with a kink, but {reason}" if reason else None
@@ -52,27 +56,24 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     state = Lagrangian(objective, np.zeros(objective.size) if theta is None else theta, start)
     best_value, best_theta, lower = state.value(), state.theta, -np.inf
     gap, steps, outer = best_value, 0, 0
+    multipliers: np.ndarray | None = None
     status = f"stopped after {max_iter} Newton steps"
     while steps < max_iter:
         outer += 1
-        for _ in range(_MOST_INNER):
-            gradient = state.gradient()
-            # The gap contains half the squared gradient, and the intercept's part must be moved to 0. An inner problem
-            # is solved until both are small against the gap that is wanted.
-            obstacle = 0.5 * float(gradient[:-1] @ gradient[:-1]) / objective.penalty
-            obstacle += abs(gradient[-1]) * (1 + abs(state.theta[-1]))
-            if obstacle <= 0.1 * max(tol * best_value, 0.1 * gap) or steps >= max_iter:
-                break
-            steps += 1
-            if not state.step(gradient, state.direction(gradient)):
-                break  # rounding
-        else:
-            gradient = state.gradient()
+        # The gap contains half the squared gradient, and the intercept's part must be moved to 0. An inner problem is
+        # solved until both are small against the gap that is wanted.
+        enough = 0.1 * max(tol * best_value, 0.1 * gap)
+        gradient, taken = state.descend(enough, min(_MOST_INNER, max_iter - steps))
+        steps += taken
         state.update()
         value, bound = state.bounds(gradient)
-        lower = max(lower, bound)
-        if value < best_value:
-            best_value, best_theta = value, state.theta
+        if objective.pair.polygons:
+            if bound > lower:
+                lower, multipliers = bound, state.u.copy()
+            if value < best_value:
+                best_value, best_theta = value, state.theta
+        elif value - bound < best_value - lower:  # the bound of curved pieces belongs to this very point
+            lower, multipliers, best_value, best_theta = bound, state.u.copy(), value, state.theta
         gap = best_value - lower
         settings.progress(
             f"augmented lagrangian {outer}: objective {best_value:.10g}, gap {gap:.2e}, {steps} Newton steps"
@@ -91,8 +92,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         converged=bool(gap <= tol * best_value),
         status=status,
         iterations=steps,
-        suboptimality=float(gap),
-        duality_gap=float(gap),
+        multipliers=multipliers,
         stats={"outer": float(outer)},
     )
 
@@ -107,27 +107,24 @@ def _solution_on_sample(objective: Objective, settings: Settings) -> np.ndarray:
 
 
 def _without_penalty(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
-    """Solve with smaller and smaller penalties, until the penalty adds less than the tolerance.
-
-    With rho/2 ||w||^2 added, a solution is above the unpenalised optimum by at most its gap plus rho/2 ||w*||^2, where
-    w* is the shortest optimal w. The norm of the solutions tends to that of w*.
-    """
+    """Solve with smaller and smaller penalties, until the gap of the objective without penalty is small."""
     rho, steps = 1e-4 * float(np.abs(objective.factors()).mean()), 0
     while True:
         part = minimise(
             replace(objective, penalty=rho),
             theta,
-            replace(settings, tol=0.3 * settings.tol, max_iter=settings.max_iter - steps, progress=silent),
+            replace(settings, tol=0.1 * settings.tol, max_iter=settings.max_iter - steps, progress=silent),
         )
-        theta, steps = part.theta, steps + part.iterations
-        added = 0.5 * rho * float(theta[:-1] @ theta[:-1])
-        value, above = part.value - added, part.suboptimality + added
-        settings.progress(f"penalty {rho:.1e}: objective {value:.10g}, above the optimum by about {above:.2e}")
-        reached = above <= settings.tol * max(value, objective.floor)
-        if reached or steps >= settings.max_iter or rho < 1e-14:
+        steps += part.iterations
+        wanted = settings.tol * max(part.value, objective.floor)
+        proof = prove(objective, part.theta, part.multipliers, wanted=wanted)
+        theta = proof.theta
+        settings.progress(f"penalty {rho:.1e}: objective {proof.value:.10g}, gap {proof.gap:.2e}")
+        reached = proof.gap <= settings.tol * max(proof.value, objective.floor)
+        if reached or steps >= settings.max_iter or rho < _LEAST_PENALTY:
             break
         rho *= 1e-2
-    return replace(part, value=value, converged=reached, suboptimality=above, iterations=steps)
+    return replace(part, theta=theta, value=proof.value, converged=reached, iterations=steps)
 
 
 SOLVER = Solver(_NAME, accepts, minimise, preference)

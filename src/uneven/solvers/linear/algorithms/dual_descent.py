@@ -33,6 +33,8 @@ _FEW = 0.07
 
 def accepts(objective: Objective) -> str | None:
     """Convex losses of straight pieces with a kink for each class, CSR matrices, and a penalty."""
+    if objective.why_not_squared:
+        return f"solver={_NAME!r} needs a squared penalty or none, but {objective.why_not_squared}"
     pair = objective.pair
     reason = pair.why_not_convex or pair.why_not_straight
     if reason:
@@ -98,6 +100,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     w = np.zeros(objective.design.d)
     intercept, centre = np.zeros(1), 0.0
     margin = np.inf
+    multipliers: np.ndarray | None = None
     best_value, best_theta, lower = np.inf, state.theta, -np.inf
     check, checked, gap, value = _FIRST_CHECK, 0, np.inf, objective.value_at_zero
     status, iteration = f"stopped after {max_iter} visits of all rows", 0
@@ -126,7 +129,8 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         value, bound = state.bounds(state.gradient_of_multipliers())
         if value < best_value:
             best_value, best_theta = value, state.theta
-        lower = max(lower, bound)
+        if bound > lower:
+            lower, multipliers = bound, state.u.copy()
         before, gap = gap, best_value - lower
         settings.progress(f"dual {iteration}: objective {best_value:.10g}, gap {gap:.2e}, {awake.size} rows active")
         if gap <= tol * best_value:
@@ -149,8 +153,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         converged=bool(gap <= tol * best_value),
         status=status,
         iterations=iteration,
-        suboptimality=float(gap),
-        duality_gap=float(gap),
+        multipliers=multipliers,
     )
 
 

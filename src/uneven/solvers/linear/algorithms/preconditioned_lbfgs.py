@@ -16,19 +16,24 @@ from uneven.solvers.linear.line_search import Iterate, evaluated
 from uneven.solvers.linear.metric import MOST_COLUMNS, Metric, cholesky_metric, diagonal_metric
 from uneven.solvers.linear.nonconvex import descend
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.small import is_small, minimise_small
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import GENERAL, Settings, Solver
+from uneven.solvers.progress import silent
 
 _NAME = "lbfgs"
 #: Largest share of the rows that may be copied into the sample, unless X is small.
 _SAMPLE_SHARE, _SMALL_SAMPLE = 0.05, 1000
 _ROWS_PER_COLUMN = 40
-#: A sample has up to this many rows if its second derivatives (rows times columns squared) cost less than a pass.
-_MORE_ROWS, _SAMPLE_WORK = 40_000, 1e8
+#: A sample has up to this many rows if its second derivatives (rows times columns squared) cost little: in all, and
+#: compared with a pass (rows times columns).
+_MORE_ROWS, _SAMPLE_WORK, _PASSES = 40_000, 1e8, 5
 
 
 def accepts(objective: Objective) -> str | None:
     """Smooth losses, and losses that are not convex."""
+    if objective.why_not_squared:
+        return f"solver={_NAME!r} needs a squared penalty or none, but {objective.why_not_squared}"
     reason = objective.pair.why_not_smooth if objective.pair.convex else None
     return f"solver={_NAME!r} needs a smooth loss, or one that is not convex, but {reason}" if reason else None
 
@@ -44,25 +49,28 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     if objective.size > MOST_COLUMNS:
         return _many_columns(objective, theta, settings)
     n = objective.design.n
-    wanted = int(max(_ROWS_PER_COLUMN * objective.size, min(_MORE_ROWS, _SAMPLE_WORK / objective.size**2)))
+    cheap = min(_MORE_ROWS, _SAMPLE_WORK / objective.size**2, _PASSES * n / objective.size)
+    wanted = int(max(_ROWS_PER_COLUMN * objective.size, cheap))
     sampled = None
     if theta is None:
         count = int(min(wanted, max(_SAMPLE_SHARE * n, _SMALL_SAMPLE)))
         sampled = objective.on_rows(*objective.sample(count, settings.random))
-        theta = _solution_on_sample(sampled, settings.tol)
+        theta = _solution_on_sample(sampled, settings)
     start = evaluated(objective.value_and_gradient, theta)
     if not start.value < objective.value_at_zero:
         start = evaluated(objective.value_and_gradient, np.zeros(objective.size))
     if sampled is not None and sampled.design.n >= min(wanted, n):
         hessian = sampled.hessian(start.theta)
     else:
-        hessian = objective.hessian(start.theta, *objective.sample(min(wanted, n), settings.random))
+        chosen = objective.sample(wanted, settings.random) if wanted < n else ()
+        hessian = objective.hessian(start.theta, *chosen)
 
     def refreshed(now: Iterate, iteration: int) -> Metric | None:
         """Second derivatives of all rows, which cost as much as many passes: only if those of the sample fell short."""
         price = 8 + objective.size // 20
         return cholesky_metric(objective.hessian(now.theta)) if iteration in (price, 3 * price) else None
 
+    curvature = float(hessian[-1, -1])
     return lbfgs(
         objective.value_and_gradient,
         start,
@@ -70,16 +78,20 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         tol=settings.tol,
         max_iter=settings.max_iter,
         floor=objective.floor,
+        gap=lambda now: objective.promised_gap(now.theta, now.gradient, curvature),
         refresh=refreshed,
         progress=settings.progress,
     )
 
 
-def _solution_on_sample(sampled: Objective, tol: float) -> np.ndarray:
+def _solution_on_sample(sampled: Objective, settings: Settings) -> np.ndarray:
     """The minimum on a sample of the rows, to the accuracy that the sample has.
 
     A sample's objective is wrong by about columns/rows of its value. Solving it more accurately would fit its noise.
     """
+    if is_small(sampled):
+        rough = replace(settings, tol=max(settings.tol, sampled.size / sampled.design.n), progress=silent)
+        return minimise_small(sampled, None, rough).theta
     zero = evaluated(sampled.value_and_gradient, np.zeros(sampled.size))
 
     def refreshed(now: Iterate, iteration: int) -> Metric | None:
@@ -89,7 +101,7 @@ def _solution_on_sample(sampled: Objective, tol: float) -> np.ndarray:
         sampled.value_and_gradient,
         zero,
         cholesky_metric(sampled.hessian(zero.theta)),
-        tol=max(tol, sampled.size / sampled.design.n),
+        tol=max(settings.tol, sampled.size / sampled.design.n),
         max_iter=60,
         floor=sampled.floor,
         refresh=refreshed,
@@ -127,34 +139,34 @@ def _positive(diagonal: np.ndarray) -> np.ndarray:
 
 
 def _finished_by_newton(objective: Objective, solution: Solution, settings: Settings) -> Solution:
-    tol = settings.tol
+    """Newton steps by conjugate gradients, until the gradient promises a small duality gap."""
     state = Lagrangian(objective, solution.theta, 1.0)
     value, steps = solution.value, solution.iterations
-    decrement, best = solution.suboptimality, solution.theta
-    while steps < settings.max_iter:
-        steps += 1
+    best, reached, status = solution.theta, False, solution.status
+    while True:
         gradient = state.gradient()
-        direction = state.direction(gradient, accuracy=0.2)
-        decrement = -0.5 * float(gradient @ direction)
-        if not state.step(gradient, direction):
+        curvature = float(objective.curvatures(state.t).sum())
+        gap = objective.promised_gap(state.theta, gradient, curvature)
+        reached = gap <= 0.5 * settings.tol * max(value, objective.floor)
+        if reached or steps >= settings.max_iter:
+            break
+        steps += 1
+        if not state.step(gradient, state.direction(gradient, accuracy=0.1)):
+            status = "reached the limit of rounding"
             break
         before, value = value, state.value()
-        settings.progress(f"newton {steps}: objective {value:.10g}, suboptimality before this step {decrement:.2e}")
-        if value > before:  # by rounding
-            value = before
+        settings.progress(f"newton {steps}: objective {value:.10g}")
+        if value > before:
+            value, status = before, "reached the limit of rounding"
             break
         best = state.theta
-        if decrement <= 0.5 * tol * max(value, objective.floor):
-            break
-    reached = decrement <= tol * max(value, objective.floor)
     return replace(
         solution,
         theta=best,
         value=value,
         converged=reached,
         iterations=steps,
-        suboptimality=max(decrement, 0.0),
-        status="reached the tolerance by the Newton decrement" if reached else solution.status,
+        status="reached the tolerance" if reached else status,
     )
 
 

@@ -1,0 +1,102 @@
+"""How learners read what they are given: features, labels and weights. Bad ones are refused in one sentence.
+
+scikit-learn's checks take longer than a small fit. An array that they would return as it is does not go through them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from uneven import _inputs
+from uneven._inputs import brief
+from uneven.errors import CostError
+from uneven.solvers.threads import in_threads, row_ranges
+
+
+def read_features(learner: Any, X: Any, *, reset: bool) -> Any:
+    """A finite float64 or float32 array or CSR matrix, not copied if possible.
+
+    Sets ``n_features_in_`` and ``feature_names_in_`` of the learner if ``reset``, else compares with them.
+    """
+    if not _is_plain_matrix(X) or not _took_plain_matrix(learner, X.shape[1], reset):
+        from sklearn.utils.validation import validate_data
+
+        X = validate_data(
+            learner,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+            accept_large_sparse=True,
+        )
+    require_finite("X", X)
+    return X
+
+
+def _is_plain_matrix(X: Any) -> bool:
+    """Whether scikit-learn's checks would return the array itself."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in (np.float64, np.float32)
+
+
+def _took_plain_matrix(learner: Any, columns: int, reset: bool) -> bool:
+    """Set or compare the number of columns of an array without names; False if scikit-learn has to complain."""
+    if reset:
+        learner.__dict__.pop("feature_names_in_", None)
+        learner.n_features_in_ = columns
+        return True
+    return learner.__dict__.get("n_features_in_") == columns and "feature_names_in_" not in learner.__dict__
+
+
+def read_labels(y: Any, count: int) -> np.ndarray:
+    """Labels in one dimension, one for each of ``count`` rows."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufUS" and y.size == count:
+        return np.ascontiguousarray(y)
+    from sklearn.utils import column_or_1d
+    from sklearn.utils.validation import check_consistent_length
+
+    labels = column_or_1d(y, warn=True)
+    check_consistent_length(np.empty((count, 0)), labels)
+    return np.asarray(labels)
+
+
+def read_weights(sample_weight: Any, count: int) -> np.ndarray:
+    """Finite nonnegative weights, not all 0; empty if none are given. One number is the weight of every row."""
+    if sample_weight is None:
+        return np.empty(0)
+    weight, scalar = _inputs.float_array("sample_weight", sample_weight, CostError)
+    if scalar:
+        weight = np.full(count, weight[0])
+    if weight.shape != (count,):
+        raise CostError(f"sample_weight must be {count} numbers, one for each row of X, got shape {weight.shape}")
+    weight = np.ascontiguousarray(weight, dtype=np.float64)
+    least, largest = weight.min(), weight.max()
+    if least < 0 or not np.isfinite(largest):
+        raise CostError(f"sample_weight must be finite and nonnegative, got {brief(least if least < 0 else largest)}")
+    if largest == 0:
+        raise CostError("sample_weight must not be zero for every row: there would be nothing to learn from")
+    return weight
+
+
+def require_finite(name: str, X: Any) -> None:
+    """Raise unless every number is finite; the message says where the first bad one is."""
+    data = X if isinstance(X, np.ndarray) else X.data
+
+    def total(k: int, lo: int, hi: int) -> float:
+        with np.errstate(all="ignore"):
+            return float(data[lo:hi].sum())
+
+    if math.isfinite(sum(in_threads(total, row_ranges(data.shape[0], data.size)))):
+        return
+    bad = np.argwhere(~np.isfinite(data))
+    if not len(bad):  # the numbers are finite, their sum overflowed
+        return
+    value = data[tuple(bad[0])]
+    kind = "NaN" if np.isnan(value) else "inf"
+    place = f"row {bad[0][0]}, column {bad[0][1]}" if isinstance(X, np.ndarray) else "its stored values"
+    raise CostError(
+        f"{name} must hold finite numbers, got {kind} in {place}; fill in or drop such values (NaN, inf) before"
+    )

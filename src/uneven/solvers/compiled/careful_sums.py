@@ -1,0 +1,80 @@
+"""Compiled products X' r as if computed in twice the precision.
+
+Each product and each sum is split into its rounded value and its exact error (Dekker, Knuth), and the errors are summed
+beside it. The result is wrong by at most one unit of rounding plus (n eps)^2 abs(X)' abs(r) (Ogita, Rump, Oishi 2005).
+Sums must be taken in the order written, so these loops are slower than the plain ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from uneven.solvers.compiled.options import IN_ORDER
+
+_SPLITTER = 134217729.0  # 2**27 + 1 cuts a double into two halves whose products are exact
+
+
+@njit(**IN_ORDER)
+def _error_of_product(a: float, b: float, product: float) -> float:
+    c = _SPLITTER * a
+    a_high = c - (c - a)
+    c = _SPLITTER * b
+    b_high = c - (c - b)
+    a_low, b_low = a - a_high, b - b_high
+    return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+@njit(**IN_ORDER)
+def _error_of_sum(a: float, b: float, total: float) -> float:
+    virtual = total - a
+    return (a - (total - virtual)) + (b - virtual)
+
+
+@njit(**IN_ORDER)
+def rows(X: Any, r: Any, lo: int, hi: int, total: Any, errors: Any) -> None:
+    """Add X' r of the rows lo to hi of a C-ordered matrix to total, and what rounding lost to errors."""
+    for i in range(lo, hi):
+        a, row = r[i], X[i]
+        if a == 0.0:
+            continue
+        for j in range(row.size):
+            x = np.float64(row[j])
+            product = a * x
+            before = total[j]
+            after = before + product
+            errors[j] += _error_of_product(a, x, product) + _error_of_sum(before, product, after)
+            total[j] = after
+
+
+@njit(**IN_ORDER)
+def columns(Xt: Any, r: Any, lo: int, hi: int, total: Any, errors: Any) -> None:
+    """The same for the transpose of an F-ordered matrix."""
+    for j in range(Xt.shape[0]):
+        column = Xt[j]
+        before, error = total[j], errors[j]
+        for i in range(lo, hi):
+            x = np.float64(column[i])
+            product = r[i] * x
+            after = before + product
+            error += _error_of_product(r[i], x, product) + _error_of_sum(before, product, after)
+            before = after
+        total[j], errors[j] = before, error
+
+
+@njit(**IN_ORDER)
+def sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, hi: int, total: Any, errors: Any) -> None:
+    """The same for the rows of a CSR matrix."""
+    for i in range(lo, hi):
+        a = r[i]
+        if a == 0.0:
+            continue
+        for k in range(indptr[i], indptr[i + 1]):
+            j, x = indices[k], np.float64(data[k])
+            product = a * x
+            before = total[j]
+            after = before + product
+            errors[j] += _error_of_product(a, x, product) + _error_of_sum(before, product, after)
+            total[j] = after

@@ -1,0 +1,277 @@
+r"""The duality gap: a proved bound of how far an objective is above its optimum, for every convex loss.
+
+Lines that support the losses of the rows bound the objective from below: with slopes s in the scores and v = X' s,
+every (w', b') costs at least
+
+.. math:: \textstyle\sum_i \text{constant}_i + v^\top w' + r b' + \frac{\rho}{2} \|w'\|^2 + \lambda \|w'\|_1,
+          \qquad r = \sum_i s_i.
+
+A line that touches the loss at the current score has the height 0 below it there; a line through a kink may have any
+slope between those on its two sides. The minimum of the bound over w' is known in closed form, so that the gap is
+
+.. math:: \textstyle\sum_i \text{height}_i + \sum_j \left[ \frac{\rho}{2} w_j^2 + \lambda |w_j| + v_j w_j
+          + \frac{(|v_j| - \lambda)_+^2}{2 \rho} \right] + \text{what the intercept can gain}.
+
+For lambda = 0 the middle term is \|v + rho w\|^2/(2 rho). The intercept is free, so r must be 0: b is moved to its best
+value, and slopes at kinks are moved (:meth:`Lagrangian.balance`). What rounding leaves of r costs at most \|r\| times a
+proved bound of the optimal \|b\|. Other errors of rounding are bounded as well and added.
+
+Without any penalty v must be 0 too, which floating point cannot reach. The statement is then about coefficients of a
+bounded size: the gap bounds how far the objective is above the best one that no column moves the scores by more than
+ten times as much as the column that moves them most now (:meth:`Objective.reach`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from uneven.ops.kernels import CompiledPhi
+from uneven.solvers.linear.lagrangian import Lagrangian, Support
+from uneven.solvers.linear.objective import Objective
+
+_EPS = float(np.finfo(np.float64).eps)
+#: Part of the wanted gap that the intercept may cost.
+_INTERCEPT_SHARE = 1e-2
+#: Part of the wanted gap that rounding of X' s may cost before X' s is computed more precisely.
+_ROUNDING_SHARE = 0.1
+#: Sizes of margins between which a bound of a margin is looked for.
+_SIZES = 2.0 ** np.arange(0.0, 1000.0)
+#: Most rounds in which the gap and the bound of the intercept improve each other.
+_ROUNDS = 6
+#: Up to this many numbers are summed without any error of rounding, which takes long for more.
+_SUMMED_EXACTLY = 2000
+
+
+@dataclass(frozen=True)
+class Proof:
+    """An objective and how far it can be above its optimum.
+
+    Attributes
+    ----------
+    theta : ndarray
+        The point, with the intercept moved to its best value.
+    value : float
+        The objective there.
+    error : float
+        How wrong the value can be by rounding.
+    gap : float
+        At least the exact value minus the optimum; never negative.
+    stationarity : float
+        The largest entry of the gradient, each divided by the sum of the absolute values of its terms. 0 at a
+        stationary point, at most 1, whatever the units of the columns.
+    """
+
+    theta: np.ndarray
+    value: float
+    error: float
+    gap: float
+    stationarity: float
+
+    @property
+    def bound(self) -> float:
+        """A lower bound of the optimum."""
+        return self.value - self.error - self.gap
+
+
+def prove(
+    objective: Objective,
+    theta: np.ndarray,
+    multipliers: np.ndarray | None = None,
+    *,
+    wanted: float = 0.0,
+) -> Proof:
+    """Bound the distance of a convex objective from its optimum, by two passes over X.
+
+    Parameters
+    ----------
+    objective : Objective
+    theta : ndarray
+    multipliers : ndarray of shape (kinks, rows), optional
+        Slopes at the kinks, as a solver for losses with kinks finds them. None: a row right of a kink has the whole
+        jump, a row left of it has none.
+    wanted : float
+        The gap that the caller needs; the intercept is placed accurately enough for it.
+    """
+    state = Lagrangian(objective, theta, 1.0)
+    if multipliers is not None:
+        # Rounded to float32, a multiplier may exceed the jump, and its line would not support the loss.
+        state.u = np.clip(multipliers.astype(np.float64), 0.0, state.jumps[objective.y].T)
+    else:
+        state.multipliers_from_scores()
+    enough = _INTERCEPT_SHARE * wanted / (1 + abs(float(theta[-1])))
+    if objective.fit_intercept:
+        state.balance(enough)
+    sums = state.support()
+    v, sizes = objective.design.transposed_product(sums.slopes, sums.steepest)
+    w = state.theta[:-1]
+    value = sums.loss + objective.penalty_of(w)
+    v, error = _with_error(objective, w, v, sizes, sums, wanted)
+    # The value is rounded, and so are the scores: a row may lie on the other side of its kink.
+    rounded = 16 * _EPS * (abs(value) + sums.moment)
+    terms = float(sizes @ np.abs(w)) + sums.size * abs(float(state.theta[-1])) + sums.size * state.largest_kink
+    rounded_scores = (objective.design.most_terms + 4) * _EPS * terms
+    gap = sums.above + rounded + (rounded_scores if objective.pair.kinked else 0.0)
+    gap += gap_of_penalty(objective, w, v, error, sums.loss)
+    excess, inexact = _sum(sums.slopes, sums.size, enough)
+    if objective.fit_intercept:
+        stuck = abs(excess) + inexact
+        gap = _with_intercept(objective, state.theta, value + rounded + rounded_scores, gap, stuck, wanted)
+    gap = min(gap, value + rounded + rounded_scores - objective.lower_bound)
+    return Proof(
+        state.theta,
+        value,
+        error=rounded + rounded_scores,
+        gap=math.inf if math.isnan(gap) else max(float(gap), 0.0),
+        stationarity=_stationarity(objective, state.theta, v, sizes, excess, sums.size),
+    )
+
+
+def stationarity(objective: Objective, theta: np.ndarray) -> float:
+    """How close a point of any objective is to a stationary one; see :class:`Proof`."""
+    slopes = objective.slopes(objective.design.scores(theta))
+    v, sizes = objective.design.transposed_product(slopes, slopes)
+    return _stationarity(objective, theta, v, sizes, float(slopes.sum()), float(np.abs(slopes).sum()))
+
+
+def _with_error(
+    objective: Objective, w: np.ndarray, v: np.ndarray, sizes: np.ndarray, sums: Support, wanted: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """X' s and bounds of its error: n units of rounding, relative to the sum of absolute values.
+
+    Where that would cost more than a part of the wanted gap (columns of very different scale), v is computed again in
+    twice the precision.
+    """
+    n = objective.design.n + 16
+    error = n * _EPS * sizes
+    plain = gap_of_penalty(objective, w, v, np.zeros_like(error), sums.loss)
+    if gap_of_penalty(objective, w, v, error, sums.loss) - plain <= _ROUNDING_SHARE * wanted:
+        return v, error
+    v = objective.design.careful_transposed_product(sums.slopes)
+    return v, _EPS * np.abs(v) + 2 * (n * _EPS) ** 2 * sizes
+
+
+def _sum(numbers: np.ndarray, size: float, enough: float) -> tuple[float, float]:
+    """Their sum, and how wrong it can be; ``size`` is the sum of their absolute values.
+
+    A few numbers are summed exactly, unless an error of ``enough`` does no harm.
+    """
+    error = (40 + math.log2(numbers.size)) * _EPS * size
+    if error > enough and numbers.size <= _SUMMED_EXACTLY:
+        total = math.fsum(numbers.tolist())
+        return total, _EPS * abs(total)
+    return float(numbers.sum()), error
+
+
+def _with_intercept(
+    objective: Objective, theta: np.ndarray, value: float, gap: float, stuck: float, wanted: float
+) -> float:
+    """Add to a gap what the intercept can gain where the slopes sum to ``stuck`` instead of 0.
+
+    With a squared penalty the objective rises with the square of the distance from its optimum. So a gap, even a large
+    one, bounds the optimal coefficients, hence the optimal intercept, hence a better gap.
+    """
+    total = min(gap + stuck * bound_of_intercept(objective, theta, value), value - objective.lower_bound)
+    if total - gap <= _INTERCEPT_SHARE * wanted:
+        return total
+    for _ in range(_ROUNDS if objective.penalty > 0 and math.isfinite(total) else 0):
+        distance = math.sqrt(2 * max(total, 0.0) / objective.penalty)
+        better = gap + stuck * bound_of_intercept(objective, theta, value, distance)
+        if better > 0.5 * total or better - gap <= _INTERCEPT_SHARE * wanted:
+            return min(better, total)
+        total = better
+    return total
+
+
+def gap_of_penalty(objective: Objective, w: np.ndarray, v: np.ndarray, error: np.ndarray, loss: float) -> float:
+    """The part of the gap that belongs to the coefficients; v may be wrong by ``error``."""
+    rho, l1 = objective.penalty, objective.l1
+    if rho > 0 and l1 == 0:
+        return float(np.sum((np.abs(v + rho * w) + error) ** 2)) / (2 * rho)
+    if l1 == 0:
+        return float((np.abs(v) + error) @ (np.abs(w) + objective.reach(w)))
+    # Lines are mixed with the constant line below the loss, until no |v| exceeds lambda.
+    largest = float((np.abs(v) + error).max(initial=0.0))
+    share = min(1.0, l1 / largest) if largest > 0 else 1.0
+    own = 0.5 * rho * w * w + l1 * np.abs(w) + np.abs(w) * error
+    gap = float(np.maximum(own + share * v * w, 0.0).sum())
+    if share < 1:
+        gap += (1 - share) * (loss - objective.lower_bound)
+    if rho > 0:
+        over = np.maximum(np.abs(v) + error - l1, 0.0)
+        gap = min(gap, float(np.maximum(own + v * w + over * over / (2 * rho), 0.0).sum()))
+    return gap
+
+
+def bound_of_intercept(objective: Objective, theta: np.ndarray, value: float, distance: float = math.inf) -> float:
+    """A bound of how far the optimal intercept is from this one; infinite if the loss sets none.
+
+    At the optimum the losses of some rows of a class do not exceed ``value`` (less what the others need at least). So
+    the loss at their mean margin is bounded, because phi is convex, and that margin lies in an interval. Its part from
+    the coefficients is bounded too: by their penalty, or because they are within ``distance`` of those of theta.
+    """
+    room = value - objective.lower_bound
+    if not math.isfinite(room):
+        return math.inf
+    lowest, highest = -math.inf, math.inf
+    for label, (kernel, least) in enumerate(zip(objective.pair.kernels, objective.pair.infima, strict=True)):
+        total, mean = objective.mean_row(label)
+        if not total > 0:
+            continue
+        limit = 1.001 * max(room, 0.0) / total + least
+        scale = float(objective.pair.scales[label])
+        left, right = sorted(margin / scale for margin in _margins_below(kernel, limit))
+        near, far = _scores_of_optimum(objective, theta[:-1], mean, room, distance)
+        lowest, highest = max(lowest, left - far), min(highest, right - near)
+    b = float(theta[-1])
+    return max(abs(lowest - b), abs(highest - b)) if lowest <= highest else math.inf
+
+
+def _scores_of_optimum(
+    objective: Objective, w: np.ndarray, row: np.ndarray, room: float, distance: float
+) -> tuple[float, float]:
+    """Bounds of the score of a row under optimal coefficients, without the intercept."""
+    if objective.penalty > 0:
+        score, length = float(row @ w), math.sqrt(float(row @ row))
+        far = 1.001 * length * math.sqrt(2 * max(room, 0.0) / objective.penalty)
+        near = 1.001 * length * distance + 1e-9 * abs(score)
+        return max(-far, score - near), min(far, score + near)
+    if objective.l1 > 0:
+        far = 1.001 * float(np.abs(row).max(initial=0.0)) * max(room, 0.0) / objective.l1
+    else:
+        far = 1.001 * float(np.abs(row) @ objective.reach(w))
+    return -far, far
+
+
+def _margins_below(kernel: CompiledPhi, limit: float) -> tuple[float, float]:
+    """An interval outside of which a convex phi exceeds a limit; an end is infinite if phi does not grow there."""
+    left, right = (
+        float(_SIZES[np.argmax(values > limit)]) if values[-1] > limit else math.inf for values in _growth(kernel)
+    )
+    return -left, right
+
+
+@lru_cache(maxsize=256)
+def _growth(kernel: CompiledPhi) -> tuple[np.ndarray, np.ndarray]:
+    """A convex phi at minus and plus the sizes, where it rises away from 0; minus infinity where it does not."""
+    found = []
+    for side in (-1, 1):
+        values, slopes = kernel.first(side * _SIZES)
+        found.append(np.where(side * slopes > 0, values, -np.inf))
+    return found[0], found[1]
+
+
+def _stationarity(
+    objective: Objective, theta: np.ndarray, v: np.ndarray, sizes: np.ndarray, excess: float, size: float
+) -> float:
+    w = theta[:-1]
+    gradient, terms = v + objective.penalty * w, sizes + objective.penalty * np.abs(w)
+    if objective.l1 > 0:
+        gradient = np.where(w == 0, np.maximum(np.abs(v) - objective.l1, 0.0), gradient + objective.l1 * np.sign(w))
+        terms += objective.l1 * (w != 0)
+    shares = np.divide(np.abs(gradient), terms, out=np.zeros_like(terms), where=terms > 0)
+    intercept = abs(excess) / size if objective.fit_intercept and size > 0 else 0.0
+    return min(max(float(shares.max(initial=0.0)), intercept), 1.0)
