@@ -354,7 +354,7 @@ def fits_along(
             reader = model
             objective = model._objective(problem, pair)
         else:
-            objective = replace(objective, pair=pair)
+            objective = objective.with_losses(pair)
             model._keep_classes(problem.classes)
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(reader, name):
