@@ -7,7 +7,7 @@ answer carries its own proof.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -244,6 +244,13 @@ def _searched(stage: _Stage, direction: np.ndarray, width: float) -> _Stage:
     return before
 
 
+def _least_squares(problem: LinearProblem) -> np.ndarray:
+    """A starting point: the optimum for the loss (1 - t)^2."""
+    terms = tuple(replace(term, phi="(1 - t)**2") for term in problem.terms)
+    zero = np.zeros_like(problem.ridge)
+    return _Stage(replace(problem, terms=terms), zero, 0.0).direction()
+
+
 @threadpool_limits.wrap(limits=1)
 def optimum(problem: LinearProblem, *, accuracy: float = 2e-11, steps: int = 60) -> Optimum:
     """Minimise, until the value is proved to be within a relative accuracy, or nothing improves any more."""
@@ -253,7 +260,7 @@ def optimum(problem: LinearProblem, *, accuracy: float = 2e-11, steps: int = 60)
         found = optimum(inner, accuracy=accuracy, steps=steps)
         theta = np.append(basis @ found.theta[:-1], found.theta[-1:])
         return Optimum(problem.value(theta), found.bound, theta)
-    theta = np.zeros(size, dtype=problem.ridge.dtype)
+    theta = min(np.zeros(size, dtype=problem.ridge.dtype), _least_squares(problem), key=problem.value)
     value, bound, best = problem.value(theta), -np.inf, theta
     smallest = np.finfo(problem.ridge.dtype).eps ** 1.3
     kinked = any(extended_phi(term.phi).kinks.size for term in problem.terms)

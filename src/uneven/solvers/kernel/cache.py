@@ -7,7 +7,7 @@ import numpy as np
 from uneven.solvers.kernel.gram import Gram, Stored, combined_rows
 
 #: Up to this many rows, computing all of K at once is faster than computing its rows one by one.
-_FEW_ROWS = 2000
+_FEW_ROWS = 3000
 
 
 class RowCache:

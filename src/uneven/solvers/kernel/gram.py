@@ -199,7 +199,8 @@ class Computed(Gram):
         self.rounding = terms
 
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
-        rows, own = self.X[chosen], self.norms[chosen]
+        part: Any = slice(chosen[0], chosen[0] + 1) if chosen.size == 1 else chosen  # a slice needs no copy
+        rows, own = self.X[part], self.norms[part]
         if not isinstance(self.X, np.ndarray):
             self.kernel.apply(_products(rows, self.X), own, self.norms, out)
             return

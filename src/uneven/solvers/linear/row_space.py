@@ -53,13 +53,14 @@ class RowSpace:
         self.start_at_zero()
 
     def start_at_zero(self) -> None:
-        """Start where all coefficients are 0, with multipliers in the middle of their range."""
+        """Start where all coefficients are 0, with the multipliers that belong to them."""
         self.c, self._own = np.zeros(self._factors.size), np.zeros(self._factors.size)
         self.b = self._squared_norm = 0.0  # own: scores without the intercept; squared norm: of w
         self._base = self.c, self._own, self._squared_norm  # where they were computed from X last
         self._w: np.ndarray | None = None  # if it was computed for these coefficients
         self._bend = 0.0  # curvature of the minimum over w as a function of the intercept
         self.losses.u = 0.5 * self._jumps
+        self.losses.u = self.multipliers()
 
     @property
     def _rho(self) -> float:

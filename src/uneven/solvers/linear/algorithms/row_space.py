@@ -27,7 +27,8 @@ _WIDTH = 4.0
 #: Each width is this share of the one before.
 _SHRINK = 0.1
 _LEAST_SHARE = 1e-10
-_MOST_INNER = 30
+_MOST_INNER = 12
+WIDEN = 1e4
 #: With a Gram matrix of single precision, scores are computed from X at each step if the gap is below this share of the
 #: value.
 _PROMISING = 0.3
@@ -116,8 +117,11 @@ class _Run:
             least = min(least, self.last)
             enough = self.steps >= settings.max_iter or self.last <= _CLOSE * settings.tol * state.value()
             if state.kinked and helped and not enough and idle < _MOST_IDLE and state.losses.sigma > narrowest:
-                state.losses.sigma *= _SHRINK
-                self._guarded(partial(state.predicted_step, at_kinks))
+                if self.slow:
+                    state.losses.sigma = min(state.losses.sigma * WIDEN, state.typical_change())
+                else:
+                    state.losses.sigma *= _SHRINK
+                    self._guarded(partial(state.predicted_step, at_kinks))
                 continue
             gap, idle = self._measure(), 0
             if self.gap <= settings.tol * self.value:
@@ -133,6 +137,7 @@ class _Run:
     def _newton_steps(self) -> bool:
         """Steps at fixed multipliers until they can gain little, or the gap is small; False if one does not help."""
         state, tol = self.state, self.settings.tol
+        self.slow = False
         for _ in range(_MOST_INNER):
             gain, gap, value = state.gain(), state.gap(state.multipliers()), state.value()
             if not state.gram.exact and gap <= _PROMISING * value:
@@ -145,6 +150,7 @@ class _Run:
                 return True
             if self.steps >= self.settings.max_iter or not self._guarded(state.newton_step):
                 return False
+        self.slow = True
         return True
 
     def _guarded(self, step: Callable[[], bool]) -> bool:
