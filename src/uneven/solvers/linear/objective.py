@@ -136,6 +136,11 @@ class PairOfLosses:
         return kinks, np.array([jumps + (0.0,) * (most - len(jumps)) for _, jumps in pairs])
 
     @cached_property
+    def largest_kink(self) -> float:
+        """The largest score at which a loss has its kink, in absolute value."""
+        return float(np.abs(self.kinks_and_jumps[0] / self.scales[:, None]).max(initial=0.0))
+
+    @cached_property
     def lines(self) -> np.ndarray:
         """Left of all kinks a polygon is a line: its value and slope at 0, one row per class."""
         left = -2 * float(np.abs(self.kinks_and_jumps[0]).max(initial=0.0)) - 1
