@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import warnings
 from collections.abc import Iterable, Iterator
@@ -19,7 +18,7 @@ from uneven._inputs import Exact
 from uneven.calibration.calibrated_losses import calibrated_loss
 from uneven.costs import Cost
 from uneven.errors import LossError, ParameterError
-from uneven.learners.base import Problem
+from uneven.learners.base import Problem, with_parameters
 from uneven.learners.linear_penalty import penalty_weights
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import generator, require_choice, require_integer
@@ -342,9 +341,7 @@ def fits_along(
     """
     objective, problem = None, None
     for one in params:
-        model = copy.copy(learner)
-        for name, value in one.items():
-            setattr(model, name, value)
+        model = with_parameters(learner, one)
         model._read_parameters()
         cost, loss = model._make_loss()
         pair = _pair(loss, model._factor(cost))
@@ -356,7 +353,7 @@ def fits_along(
             reader = model
             objective = model._objective(problem, pair)
         else:
-            objective = replace(objective, pair=pair)
+            objective = objective.with_losses(pair)
             model._keep_classes(problem.classes)
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(reader, name):
