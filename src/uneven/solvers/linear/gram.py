@@ -15,6 +15,8 @@ from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 _WORTH_SINGLE = 2e9
 #: Columns that are multiplied at once; their products are summed in double precision.
 _BLOCK_COLUMNS = 2048
+#: How many times as long a multiplication takes for a sparse matrix.
+_SPARSE_COST = 50.0
 #: Rows and columns of a tile of the matrix, the work of one thread at a time.
 _TILE = 512
 
@@ -54,6 +56,14 @@ def keep(design: Design, gram: Gram) -> None:
 def known(design: Design) -> Gram | None:
     """The Gram matrix if it was computed before."""
     return _kept.get(design)
+
+
+def multiplications(design: Design) -> float:
+    """How many multiplications the Gram matrix costs, in units of those of a dense matrix."""
+    if isinstance(design, SparseRows):
+        columns = np.bincount(design.X.indices, minlength=1).astype(np.float64)
+        return _SPARSE_COST * 0.5 * float(columns @ columns)
+    return float(design.n) ** 2 * design.d
 
 
 def _computed(design: Design, exact: bool) -> Gram:

@@ -134,6 +134,12 @@ class RowSpace:
         above = self._jumps * np.maximum(over, 0.0) - u * over
         return self._reducible(self._slopes(self.t, u, np.inf)) + float(above.sum(axis=0) @ self._factors)
 
+    def use(self, gram: Gram) -> None:
+        """Go on with a more accurate Gram matrix."""
+        self.gram = gram
+        self._base = np.zeros_like(self.c), np.zeros_like(self.c), 0.0
+        self._place(self.c, self.b)
+
     def refresh(self) -> None:
         """Compute w and the scores from X, by two passes."""
         if self._w is None:

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from uneven.solvers.linear.gram import gram_of
+from uneven.solvers.linear.gram import gram_of, multiplications
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.row_space import NotPositive, RowSpace
 from uneven.solvers.linear.solution import Solution
@@ -22,13 +22,23 @@ from uneven.solvers.threads import single_threaded_blas
 _NAME = "gram"
 #: With more rows the Gram matrix and the system of a step would not fit into the memory of most machines.
 _MOST_ROWS = 10_000
+#: "auto" takes two matrices of n by n numbers if they need at most this memory, or this many times that of X.
+_SMALL_BYTES, _MORE_BYTES = 1 << 28, 4
+#: A rough model of time, on two cores. Only ratios matter: seconds for a multiplication in the Gram matrix and in the
+#: factors of a step, how many steps there are, and for each number and column in a pass of a solver that iterates over
+#: X, with how many passes such a solver needs.
+_SECONDS_PER_PRODUCT, _SECONDS_PER_ELIMINATION, _STEPS = 1e-11, 2.5e-11, 8
+_SECONDS_PER_NUMBER, _SECONDS_PER_COLUMN = 5e-10, 4e-8
+_PASSES, _PASSES_WITH_KINKS = 300, 1000
 #: Width of the first parabola that replaces a kink, in units of kink/jump.
 _WIDTH = 4.0
 #: Each width is this share of the one before.
 _SHRINK = 0.1
 _LEAST_SHARE = 1e-10
+#: Newton steps at fixed multipliers.
 _MOST_INNER = 12
-WIDEN = 1e4
+#: If that was not enough steps, the parabolas become wider by this factor.
+_WIDEN = 1e4
 #: With a Gram matrix of single precision, scores are computed from X at each step if the gap is below this share of the
 #: value.
 _PROMISING = 0.3
@@ -58,8 +68,14 @@ def accepts(objective: Objective) -> str | None:
 
 
 def preference(objective: Objective) -> int:
-    """The fastest with more columns than rows."""
-    return FASTEST if objective.design.n < objective.design.d else LAST_RESORT
+    """The fastest with more columns than rows, unless the matrices cost more time or memory than iterating over X."""
+    design, n = objective.design, objective.design.n
+    if n >= design.d or 16 * n * n > max(_SMALL_BYTES, _MORE_BYTES * 8 * design.numbers):
+        return LAST_RESORT
+    passes = _PASSES_WITH_KINKS if objective.pair.kinked else _PASSES
+    one_pass = design.numbers * _SECONDS_PER_NUMBER + design.d * _SECONDS_PER_COLUMN
+    work = multiplications(design) * _SECONDS_PER_PRODUCT + _STEPS * n**3 / 3 * _SECONDS_PER_ELIMINATION
+    return FASTEST if work <= passes * one_pass else LAST_RESORT
 
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
@@ -74,7 +90,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         converged=bool(run.gap <= settings.tol * run.value),
         status=run.status,
         iterations=run.steps,
-        multipliers=run.multipliers,
+        multipliers=run.multipliers if run.state.kinked else None,
         stats={"measured": float(run.measured)},
     )
 
@@ -88,6 +104,7 @@ class _Run:
         self.theta, self.value = np.zeros(objective.size), objective.value_at_zero
         self.gap = self.value  # no loss is negative
         self.multipliers: np.ndarray | None = None
+        self.creeping = False
         self.last = self.gap  # when the multipliers were changed last
         self.steps = self.measured = 0
         self.status = f"stopped after {settings.max_iter} Newton steps"
@@ -117,8 +134,8 @@ class _Run:
             least = min(least, self.last)
             enough = self.steps >= settings.max_iter or self.last <= _CLOSE * settings.tol * state.value()
             if state.kinked and helped and not enough and idle < _MOST_IDLE and state.losses.sigma > narrowest:
-                if self.slow:
-                    state.losses.sigma = min(state.losses.sigma * WIDEN, state.typical_change())
+                if self.creeping:
+                    state.losses.sigma = min(_WIDEN * state.losses.sigma, state.typical_change())
                 else:
                     state.losses.sigma *= _SHRINK
                     self._guarded(partial(state.predicted_step, at_kinks))
@@ -137,7 +154,7 @@ class _Run:
     def _newton_steps(self) -> bool:
         """Steps at fixed multipliers until they can gain little, or the gap is small; False if one does not help."""
         state, tol = self.state, self.settings.tol
-        self.slow = False
+        self.creeping = False
         for _ in range(_MOST_INNER):
             gain, gap, value = state.gain(), state.gap(state.multipliers()), state.value()
             if not state.gram.exact and gap <= _PROMISING * value:
@@ -148,7 +165,7 @@ class _Run:
                 return True
             if self.steps >= self.settings.max_iter or not self._guarded(state.newton_step):
                 return False
-        self.slow = True
+        self.creeping = True
         return True
 
     def _guarded(self, step: Callable[[], bool]) -> bool:
@@ -163,7 +180,7 @@ class _Run:
         """Replace a Gram matrix of single precision; False if it has double precision already."""
         if self.state.gram.exact:
             return False
-        self.state.gram = gram_of(self.objective.design, exact=True)
+        self.state.use(gram_of(self.objective.design, exact=True))
         return True
 
     def _measure(self) -> float:
