@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -15,11 +15,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from uneven import _inputs
-from uneven._inputs import Exact, brief
+from uneven._inputs import Exact
 from uneven.calibration.calibrated_losses import calibrated_loss
 from uneven.costs import Cost
-from uneven.errors import ParameterError
+from uneven.errors import LossError, ParameterError
 from uneven.learners.base import Problem
+from uneven.learners.linear_penalty import penalty_weights
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import generator, require_choice, require_integer
 from uneven.learners.progress import progress
@@ -39,11 +40,12 @@ class UnevenLinearClassifier(LinearScores):
 
     With the score :math:`f_i = w^\top x_i + b` of the positive class, it minimises
 
-    .. math:: \tfrac12 \|w\|^2 + C \sum_i s_i \left[ c_{FN} 1\{y_i = +\} \varphi(f_i)
-              + \tfrac{c_{FP}}{\gamma} 1\{y_i = -\} \varphi(-\gamma f_i) \right].
+    .. math:: P(w) + C \sum_i s_i \left[ c_{FN} 1\{y_i = +\} \varphi(f_i)
+              + \tfrac{c_{FP}}{\gamma} 1\{y_i = -\} \varphi(-\gamma f_i) \right]
 
-    The intercept is never penalised. For a phi that is not convex, the two weights are changed so that the loss is
-    calibrated for the costs (:func:`uneven.calibrated_loss`).
+    with :math:`P(w) = \tfrac12 \|w\|^2` unless ``penalty`` says otherwise. The intercept is never penalised. For a phi
+    that is not convex, the two weights are changed so that the loss is calibrated for the costs
+    (:func:`uneven.calibrated_loss`).
 
     Parameters
     ----------
@@ -56,12 +58,15 @@ class UnevenLinearClassifier(LinearScores):
         Margin asymmetry gamma. You may tune it freely: the classifier stays calibrated for your costs.
     C : positive number
         Weight of the data against the penalty.
-    penalty : {"l2", None}
+    penalty : {"l2", "l1", "elasticnet", None}
+        "l2": half the squared norm of w. "l1": the sum of absolute values, which makes many coefficients exactly 0; it
+        needs a convex loss. "elasticnet": ``l1_ratio`` times the latter plus ``1 - l1_ratio`` times the former.
     fit_intercept : bool
-    solver : {"auto", "lbfgs", "newton", "lagrangian", "dual"}
-        "auto" chooses by the loss and the shape of X. "lbfgs" and "newton" are for smooth losses ("lbfgs" also for
-        those that are not convex), "lagrangian" for convex losses with kinks, "dual" for convex losses made of straight
-        pieces on CSR matrices.
+    solver : {"auto", "lbfgs", "newton", "lagrangian", "dual", "coordinate"}
+        "auto" chooses by the loss, the penalty and the shape of X. "coordinate" is for all convex losses with the
+        penalty "l1" or "elasticnet". The others are for "l2" and None: "lbfgs" and "newton" for smooth losses ("lbfgs"
+        also for those that are not convex), "lagrangian" for convex losses with kinks, "dual" for convex losses made of
+        straight pieces on CSR matrices.
     tol : positive number
         For a convex loss the fit ends when the objective is proved to be within this fraction of its optimum
         (``duality_gap_``), or it warns and says how far it got. For other losses it ends near a local minimum.
@@ -76,6 +81,8 @@ class UnevenLinearClassifier(LinearScores):
         Seed of the sample of rows that some solvers draw; by default always the same.
     verbose : bool or int
         Progress on stderr.
+    l1_ratio : number from 0 to 1, optional
+        Share of the l1 norm, for ``penalty="elasticnet"`` only: 0 is "l2", 1 is "l1".
 
     Attributes
     ----------
@@ -113,6 +120,10 @@ class UnevenLinearClassifier(LinearScores):
     (uneven.UnevenMarginLoss('logistic', gamma=3.0, alpha='1/41'), 'calibrated')
     >>> int(((clf.predict(X) == 1) & (y == 0)).sum())                 # malignant ones missed
     0
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> sparse = uneven.UnevenLinearClassifier("logistic", fn_cost=40, penalty="l1", C=0.02, pos_label=0)
+    >>> int((sparse.fit(StandardScaler().fit_transform(X), y).coef_ != 0).sum())    # of 30
+    4
     """
 
     def __init__(
@@ -132,6 +143,7 @@ class UnevenLinearClassifier(LinearScores):
         pos_label: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
+        l1_ratio: float | None = None,
     ) -> None:
         self.loss = loss
         self.fp_cost = fp_cost
@@ -147,6 +159,7 @@ class UnevenLinearClassifier(LinearScores):
         self.pos_label = pos_label
         self.random_state = random_state
         self.verbose = verbose
+        self.l1_ratio = l1_ratio
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> UnevenLinearClassifier:
         """Fit to examples.
@@ -187,13 +200,48 @@ class UnevenLinearClassifier(LinearScores):
         self._warn(solution, objective)
         return self
 
+    def fit_path(self, X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = None) -> list[UnevenLinearClassifier]:
+        """Fitted copies of this learner, one for each C. Each fit starts from that of the next smaller C.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        Cs : iterable of positive numbers
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        list of UnevenLinearClassifier
+            In the order of ``Cs``.
+
+        Examples
+        --------
+        >>> import uneven
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> learner = uneven.UnevenLinearClassifier("logistic", penalty="l1", pos_label=0)
+        >>> path = learner.fit_path(StandardScaler().fit_transform(X), y, [0.001, 0.01, 0.1, 1])
+        >>> [int((model.coef_ != 0).sum()) for model in path]         # columns that each model uses
+        [0, 2, 8, 16]
+        """
+        given = list(Cs)
+        for C in given:
+            _inputs.positive("Cs", C)
+        rising = sorted(set(given))
+        if not rising:
+            raise ParameterError("Cs is empty; give at least one positive number")
+        params = [{"C": C} for C in rising]
+        fits = dict(zip(rising, fits_along(self, X, y, sample_weight, params, Follower(), by="C"), strict=True))
+        return [fits[C] for C in given]
+
     def _read_parameters(self) -> None:
         """Check the parameters that only this learner has."""
         for name in ("C", "tol"):
             _inputs.positive(name, getattr(self, name))
         require_integer("max_iter", self.max_iter)
-        if self.penalty not in ("l2", None):
-            raise ParameterError(f"penalty must be 'l2' or None, got {brief(self.penalty)}")
+        penalty_weights(self.penalty, self.l1_ratio)
         require_choice("solver", self.solver, names())
 
     def _factor(self, cost: Cost) -> Fraction:
@@ -204,13 +252,19 @@ class UnevenLinearClassifier(LinearScores):
         return factor
 
     def _objective(self, problem: Problem, pair: PairOfLosses) -> Objective:
+        l1, squared = penalty_weights(self.penalty, self.l1_ratio)
+        if l1 > 0 and pair.why_not_convex:
+            raise LossError(
+                f"penalty={self.penalty!r} needs a convex loss, but {pair.why_not_convex}; penalty='l2' would work"
+            )
         return Objective(
             design=design(problem.X),
             y=problem.y,
             pair=pair,
             sample_weight=problem.sample_weight,
-            penalty=1.0 if self.penalty == "l2" else 0.0,
+            penalty=squared,
             fit_intercept=bool(self.fit_intercept),
+            l1=l1,
         )
 
     def _settings(self) -> Settings:
@@ -271,15 +325,17 @@ def _kept_pair(loss: Loss, declared: tuple[Declaration, ...], factor: Fraction) 
     return PairOfLosses.of(loss, factor)
 
 
-def fits_along_gamma(
+def fits_along(
     learner: UnevenLinearClassifier,
     X: Any,
     y: Any,
     sample_weight: Any,
     params: list[dict[str, Any]],
     follower: Follower,
+    *,
+    by: str = "margin_gamma",
 ) -> Iterator[UnevenLinearClassifier]:
-    """Fitted copies of a learner, for parameters in rising order of gamma with one loss and one C.
+    """Fitted copies of a learner, for parameters in rising order of gamma with one loss and one C, or of another one.
 
     The data are read once, and each fit starts from a guess extrapolated from the fits before. A loss that is not
     convex has many local minima, so each of its fits starts as it would alone.
@@ -305,7 +361,7 @@ def fits_along_gamma(
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(reader, name):
                     setattr(model, name, getattr(reader, name))
-        at = math.log(float(model.margin_gamma))
+        at = math.log(float(getattr(model, by)))
         model._remember(loss)
         solution = follower.solve(objective, at, replace(model._settings(), progress=silent), solver=model.solver)
         model._keep(solution, problem)

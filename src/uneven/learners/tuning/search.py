@@ -1,7 +1,8 @@
 """Cross-validation of candidates that differ in gamma, C and loss. Work that candidates share is done once per split.
 
 Preprocessing is fitted once. All gammas of a hinge at one effective C are one fit whose decision threshold moves. The
-kernel matrix is computed once if it fits into reusable. Other linear learners start from their neighbours along gamma.
+kernel matrix is computed once if it fits into reusable. Other linear learners start from their neighbours along gamma,
+and with an l1 penalty along C.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sklearn.utils.metaestimators import _safe_split
 
 from uneven.costs import Cost
 from uneven.learners.base import UnevenClassifier, positive_scores, read_rows
-from uneven.learners.linear import UnevenLinearClassifier, fits_along_gamma
+from uneven.learners.linear import UnevenLinearClassifier, fits_along
 from uneven.learners.svc import UnevenSVC, fits_along_c
 from uneven.learners.tuning.hinge_path import is_one_fit, moved, own_c
 from uneven.metrics.expected_cost import mean_cost
@@ -169,10 +170,17 @@ def _fits(task: Task, X: Any, y: Any, sample_weight: Any, reusable: Reusable) ->
     for path, model, seconds in _one_fit_paths(task, one_fit, X, y, sample_weight, reusable.buffer):
         for index in path:
             yield index, model, True, seconds / len(path)
-    for number, path in by_path.items():
+    l1 = getattr(task.learner, "penalty", None) in ("l1", "elasticnet")
+    neighbours: dict[str, Follower] = {}  # of each loss, with the next smaller C
+    paths = list(by_path.items())
+    if l1:
+        paths.sort(key=lambda item: float(task.candidates[item[1][0]].C))
+    for number, path in paths:
         if path in one_fit:
             continue
-        follower = reusable.followers[number] = Follower(reusable.followers.get(number))
+        loss = repr(task.candidates[path[0]].loss)
+        before = reusable.followers.get(number) or (neighbours.get(loss) if l1 else None)
+        follower = reusable.followers[number] = neighbours[loss] = Follower(before)
         rising = sorted(path, key=lambda index: float(task.candidates[index].margin_gamma))
         started = time.perf_counter()
         for index, model in zip(rising, _plain_fits(task, rising, X, y, sample_weight, follower), strict=True):
@@ -183,7 +191,7 @@ def _fits(task: Task, X: Any, y: Any, sample_weight: Any, reusable: Reusable) ->
 def _plain_fits(task: Task, path: list[int], X: Any, y: Any, sample_weight: Any, follower: Follower) -> Iterator[Any]:
     params = [task.candidates[index].params for index in path]
     if type(task.learner) is UnevenLinearClassifier:
-        yield from fits_along_gamma(clone(task.learner), X, y, sample_weight, params, follower)
+        yield from fits_along(clone(task.learner), X, y, sample_weight, params, follower)
         return
     weight = {} if sample_weight is None else {"sample_weight": sample_weight}
     for one in params:

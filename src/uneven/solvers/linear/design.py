@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from uneven.solvers.compiled import careful_sums, kinked_passes, passes
+from uneven.solvers.compiled import careful_sums, column_choice, kinked_passes, passes
 from uneven.solvers.threads import in_threads, row_ranges
 
 #: Bytes of the blocks that are converted or given to BLAS: at most, and at least (small blocks make BLAS slow).
@@ -37,6 +38,14 @@ class Design(ABC):
     @abstractmethod
     def some(self, chosen: np.ndarray) -> Design:
         """A dense copy of some rows, in the same precision."""
+
+    @abstractmethod
+    def columns(self, chosen: np.ndarray) -> Design:
+        """A copy of some columns, of the same kind and in the same precision."""
+
+    @abstractmethod
+    def fullest_first(self, chosen: np.ndarray) -> np.ndarray:
+        """Some columns in the order in which it is fastest to compute their products."""
 
     @abstractmethod
     def add_curvature_product(
@@ -156,6 +165,17 @@ class Dense(Design):
     def some(self, chosen: np.ndarray) -> Design:
         return Dense(self.X[chosen])
 
+    def fullest_first(self, chosen: np.ndarray) -> np.ndarray:
+        return np.sort(chosen)
+
+    def columns(self, chosen: np.ndarray) -> Design:
+        if not self.X.flags.c_contiguous:
+            return Dense(self.X.T[chosen].T)
+        out = np.empty((self.n, chosen.size), dtype=self.X.dtype)
+        ranges = row_ranges(self.n, self.numbers)
+        in_threads(lambda k, lo, hi: column_choice.copy_columns(self.X, chosen, lo, hi, out), ranges)
+        return Dense(out)
+
     def add_curvature_product(
         self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
     ) -> None:
@@ -166,7 +186,7 @@ class Dense(Design):
 
     def write_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
-            passes.scores_rows(self.X, w, b, lo, hi, out)
+            passes.block_scores_rows(self.X, w, b, lo, hi - lo, out[lo:])
         else:
             passes.scores_columns(self.X.T, w, b, lo, hi, out)
 
@@ -228,6 +248,26 @@ class SparseRows(Design):
 
     def some(self, chosen: np.ndarray) -> Design:
         return Dense(self.X[chosen].toarray())
+
+    @cached_property
+    def _counts(self) -> np.ndarray:
+        """How many numbers each column has."""
+        return np.bincount(self.X.indices, minlength=self.d)
+
+    def fullest_first(self, chosen: np.ndarray) -> np.ndarray:
+        return chosen[np.argsort(-self._counts[chosen], kind="stable")]
+
+    def columns(self, chosen: np.ndarray) -> Design:
+        place = np.full(self.d, -1, dtype=self.X.indices.dtype)
+        place[chosen] = np.arange(chosen.size)
+        source = self.X.data, self.X.indices, self.X.indptr
+        indptr = np.zeros(self.n + 1, dtype=self.X.indptr.dtype)
+        ranges = row_ranges(self.n, self.numbers)
+        in_threads(lambda k, lo, hi: column_choice.count_chosen(*source[1:], place, lo, hi, indptr[1:]), ranges)
+        np.cumsum(indptr, out=indptr)
+        indices, data = np.empty(indptr[-1], self.X.indices.dtype), np.empty(indptr[-1], self.X.data.dtype)
+        in_threads(lambda k, lo, hi: column_choice.copy_chosen(*source, place, lo, hi, indptr, indices, data), ranges)
+        return SparseRows(type(self.X)((data, indices, indptr), shape=(self.n, chosen.size)))
 
     def add_curvature_product(
         self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray

@@ -29,7 +29,7 @@ class Follower:
     Parameters
     ----------
     before : Follower, optional
-        One that has followed the same path on other rows.
+        One that has followed the same path on other rows; with an l1 penalty, also one with a neighbouring C.
     """
 
     def __init__(self, before: Follower | None = None) -> None:
@@ -39,10 +39,16 @@ class Follower:
 
     def solve(self, objective: Objective, at: float, settings: Settings, *, solver: str = AUTO) -> Solution:
         """Minimise the objective at a value of the parameter."""
-        theta = self._guess(at)
+        theta = self._guess(at) if objective.l1 == 0 else self._nearest(at)
         if theta is not None and theta.size != objective.size:  # preprocessing made other columns this time
             theta, self._metrics, self._guesses = None, {}, {}
-        if theta is None or objective.pair.kinked or solver != AUTO or objective.size > MOST_COLUMNS:
+        if (
+            theta is None
+            or objective.pair.kinked
+            or objective.l1 > 0
+            or solver != AUTO
+            or objective.size > MOST_COLUMNS
+        ):
             solution = minimise(objective, settings, theta=theta, solver=solver)
         else:
             solution = self._in_nearest_metric(objective, at, theta, settings)
@@ -80,6 +86,11 @@ class Follower:
             gap=lambda now: objective.promised_gap(now.theta, now.gradient, curvature),
             refresh=refreshed,
         )
+
+    def _nearest(self, at: float) -> np.ndarray | None:
+        """The nearest solution. An extrapolated one would have no zeros."""
+        solved = self._solved or self._guesses
+        return solved[min(solved, key=lambda place: abs(place - at))] if solved else None
 
     def _guess(self, at: float) -> np.ndarray | None:
         """A guess of the solution at the next parameter."""

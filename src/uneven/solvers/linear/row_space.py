@@ -140,19 +140,19 @@ class RowSpace:
         self._base = np.zeros_like(self.c), np.zeros_like(self.c), 0.0
         self._place(self.c, self.b)
 
-    def refresh(self) -> None:
-        """Compute w and the scores from X, by two passes."""
+    def refresh(self) -> np.ndarray:
+        """Compute w and the scores from X, by two passes; returns w."""
         if self._w is None:
             design = self.objective.design
             self._w = design.weighted_sum(self.c)
             self._own = design.scores(np.append(self._w, 0.0))
             self._squared_norm = float(self._w @ self._w)
             self._base = self.c, self._own, self._squared_norm
+        return self._w
 
     def measured(self) -> tuple[np.ndarray, float, float]:
         """theta, the objective there, and its gap, with scores computed from X."""
-        self.refresh()
-        theta = np.append(self._w, self.b)
+        theta = np.append(self.refresh(), self.b)
         return theta, self.value(), self.gap(self.losses.u)
 
     # -- steps --------------------------------------------------------------------------------------------------------

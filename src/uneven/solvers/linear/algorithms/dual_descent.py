@@ -33,6 +33,8 @@ _FEW = 0.07
 
 def accepts(objective: Objective) -> str | None:
     """Convex losses of straight pieces with a kink for each class, CSR matrices, and a penalty."""
+    if objective.why_not_squared:
+        return f"solver={_NAME!r} needs a squared penalty or none, but {objective.why_not_squared}"
     pair = objective.pair
     reason = pair.why_not_convex or pair.why_not_straight
     if reason:

@@ -161,7 +161,9 @@ class _Run:
                 state.refresh()
                 gain, gap, value = state.gain(), state.gap(state.multipliers()), state.value()
             self.settings.progress(f"gram {self.steps}: objective {value:.10g}, gap {gap:.2e}, gain {gain:.2e}")
-            if gap <= _CLOSE * tol * value or (state.kinked and (gain <= 0.01 * gap or gap <= _MUCH_SMALLER * min(value, self.last))):
+            if gap <= _CLOSE * tol * value or (
+                state.kinked and (gain <= 0.01 * gap or gap <= _MUCH_SMALLER * min(value, self.last))
+            ):
                 return True
             if self.steps >= self.settings.max_iter or not self._guarded(state.newton_step):
                 return False

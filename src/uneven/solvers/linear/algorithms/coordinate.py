@@ -1,0 +1,310 @@
+"""Penalties with an l1 norm: Newton steps on a working set of columns, each found by coordinate descent.
+
+Most coefficients of a solution are 0, so only the columns of a working set are copied and visited. A Newton step
+minimises the local parabola plus the l1 norm; the scores alone tell how far to go along it. When the problem on the
+working set is solved, one pass over X finds the columns whose slope exceeds lambda, and these join. Losses with kinks
+are replaced by their augmented Lagrangian, whose multipliers are updated between these passes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from uneven.solvers.linear.design import SparseRows
+from uneven.solvers.linear.lagrangian import Lagrangian
+from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.proof import gap_of_penalty
+from uneven.solvers.linear.quadratic import Model, model
+from uneven.solvers.linear.solution import Solution
+from uneven.solvers.linear.solver import FASTEST, Settings, Solver
+from uneven.solvers.progress import silent
+
+_NAME = "coordinate"
+#: Columns in the first working set, and how many may join for each one that is used.
+_FIRST, _GROWTH = 300, 3.0
+#: A model is kept while each step gains less than this share of the step before.
+_GOOD = 0.05
+#: Most Newton steps between two passes over X.
+_MOST_INNER = 50
+#: The problem on the working set is solved until its gap is this share of what is wanted, or of the gap of all columns.
+_WANTED_SHARE, _GAP_SHARE = 0.1, 0.3
+#: Rows of a dense matrix from which a sample gives the starting point, its share of the rows, and the tolerance on it.
+_WORTH_SAMPLING, _SAMPLE_SHARE, _SAMPLE_TOL = 20_000, 0.1, 0.02
+#: Factor of lambda on a sample: the slopes there are noisier, and at lambda itself too many would exceed it.
+_SAMPLE_L1 = 2.0
+#: From 0, the penalty falls by this power of 10 at a time, and each time the gap may be this share of the value.
+_DECADES, _STAGE_TOL = 1.5, 0.3
+#: Least factor of the gap on the working set, where the gap of all columns does not fall.
+_STRICTEST = 1e-6
+#: A step is long enough where the slope along it is below this share of the slope at its start.
+_FLAT = 0.3
+#: Relative size of slopes that rounding may make, and the largest coefficient of a step.
+_ROUNDING, _FARTHEST = 1e-14, 1e100
+#: Width of the first parabola that replaces a kink, in units of kink/jump: from 0, and from a given point.
+_FROM_ZERO, _FROM_NEAR = 4.0, 0.1
+_SHRINK = 0.3
+_LEAST_SIGMA = 1e-12
+#: Damping of Newton steps for losses with kinks, whose parabolas may be flat: at first, and at least.
+_DAMPING, _LEAST_DAMPING = 1e-3, 1e-9
+
+
+def accepts(objective: Objective) -> str | None:
+    """Convex losses, with an l1 norm in the penalty."""
+    reason = objective.pair.why_not_convex
+    if reason:
+        return f"solver={_NAME!r} needs a convex loss, but {reason}"
+    if not objective.l1 > 0:
+        return f"solver={_NAME!r} needs an l1 penalty, but there is none (the loss {objective.pair.names} would fit)"
+    return None
+
+
+def preference(objective: Objective) -> int:
+    return FASTEST
+
+
+def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
+    """Minimise from theta until the duality gap is below tol times the value; None: from a sample's solution, or 0."""
+    if theta is None and objective.design.n >= _WORTH_SAMPLING and not isinstance(objective.design, SparseRows):
+        theta = _solution_on_sample(objective, settings)
+    width = _FROM_ZERO if theta is None else _FROM_NEAR
+    state = Lagrangian(objective, np.zeros(objective.size) if theta is None else theta, width)
+    return _Search(state, settings).solution()
+
+
+def _solution_on_sample(objective: Objective, settings: Settings) -> np.ndarray:
+    """The minimum on a sample of the rows, roughly."""
+    chosen, factor = objective.sample(int(_SAMPLE_SHARE * objective.design.n), settings.random)
+    sampled = replace(objective.on_rows(chosen, factor), l1=_SAMPLE_L1 * objective.l1)
+    rough = replace(settings, tol=max(settings.tol, _SAMPLE_TOL), progress=silent)
+    return minimise(sampled, None, rough).theta
+
+
+class _Search:
+    """One minimisation: the state for all columns, and a copy of it for those of the working set."""
+
+    def __init__(self, state: Lagrangian, settings: Settings) -> None:
+        self.given = self.objective = state.objective
+        self.state, self.settings = state, settings
+        self.used = np.empty(0, dtype=np.int64)
+        self.part = state  # until columns join
+        self.model: Model | None = None
+        self.steps = self.models = 0
+        self.damping = _DAMPING if state.u.size else 0.0
+        self.strictness = 1.0
+        self.gap = self.value = np.inf
+        self.best_value, self.best_theta, self.lower = np.inf, state.theta, -np.inf
+        self.multipliers: np.ndarray | None = None
+
+    def solution(self) -> Solution:
+        """Solve with larger penalties first, each roughly, if the start is 0 and far from the solution."""
+        slopes = self._look()
+        far = float(np.abs(slopes).max(initial=0.0)) / self.objective.l1
+        stages = int(np.ceil(np.log10(far) / _DECADES)) if far > 1 and not self.state.theta[:-1].any() else 1
+        status = ""
+        for stage in reversed(range(stages)):
+            if stages > 1:
+                self._penalise(10.0 ** (_DECADES * stage))
+                slopes = self._look()
+            status = self._solve(slopes, self.settings.tol if stage == 0 else max(self.settings.tol, _STAGE_TOL))
+        reached = bool(self.gap <= self.settings.tol * self.best_value)
+        return Solution(
+            theta=self.best_theta,
+            value=self.best_value,
+            converged=reached,
+            status="reached the tolerance by the duality gap" if reached else status,
+            iterations=self.steps,
+            multipliers=self.multipliers,
+            stats={"models": float(self.models)},
+        )
+
+    def _penalise(self, factor: float) -> None:
+        """Change to the objective with this multiple of the penalty."""
+        given = self.given
+        self.objective = replace(given, l1=factor * given.l1, penalty=factor * given.penalty)
+        self.state.objective = self.objective
+        if self.part is not self.state:
+            self.part.objective = replace(self.objective, design=self.part.objective.design)
+        self.model, self.strictness = None, 1.0
+        self.gap = self.best_value = np.inf
+        self.lower = -np.inf
+
+    def _solve(self, slopes: np.ndarray, tol: float) -> str:
+        """Alternate between steps on the working set and looks at all columns. Returns why it ended early."""
+        while not self.gap <= tol * self.best_value:
+            if self.steps >= self.settings.max_iter:
+                return f"stopped after {self.settings.max_iter} Newton steps"
+            joined = self._join(slopes)
+            before, steps = self.gap, self.steps
+            self._descend(tol)
+            slopes = self._look()
+            if joined:
+                continue
+            if self.state.u.size and self.state.sigma > _LEAST_SIGMA:
+                self.state.sigma *= _SHRINK
+                self.part.sigma = self.state.sigma
+                self.model = None
+            elif steps == self.steps or not self.gap < before:
+                self.strictness *= 0.1
+                if self.strictness < _STRICTEST:
+                    return "reached the limit of rounding"
+        return ""
+
+    # -- all columns ------------------------------------------------------------------------------------------------
+
+    def _look(self) -> np.ndarray:
+        """Compute the gap by a pass over X. Returns the slopes of the losses in all coefficients."""
+        state, objective = self.state, self.objective
+        if self.part is not state:
+            state.theta = state.theta.copy()
+            state.theta[self.used], state.theta[-1] = self.part.theta[:-1], self.part.theta[-1]
+        state.update()
+        kinked = bool(state.u.size)
+        value, before = state.value(), (state.theta, state.t.copy(), state.u.copy()) if kinked else None
+        if objective.fit_intercept:
+            state.balance(1e-3 * self.settings.tol * abs(value) / (1 + abs(float(state.theta[-1]))))
+        lines, gradient = state.support(), state.gradient_of_multipliers()
+        self.loss = lines.loss
+        w, b = state.theta[:-1], float(state.theta[-1])
+        slopes = gradient[:-1] - objective.penalty * w
+        lower = lines.loss + objective.penalty_of(w) - lines.above
+        lower -= gap_of_penalty(objective, w, slopes, np.zeros(1), lines.loss)
+        if objective.fit_intercept:
+            lower -= abs(float(gradient[-1])) * (1 + abs(b))
+        multipliers = state.u.copy() if kinked else None
+        if before is None:
+            value = lines.loss + objective.penalty_of(w)
+        else:  # balancing the lines is no step towards the minimum
+            state.theta, state.t[...], state.u[...] = before
+            if not objective.pair.polygons:
+                multipliers = before[2]
+        self._keep(value, lower, multipliers)
+        self.part.theta[-1] = state.theta[-1]
+        self.settings.progress(
+            f"coordinate descent: objective {self.best_value:.10g}, gap {self.gap:.2e}, {self.used.size} columns in "
+            f"the working set, {np.count_nonzero(w)} used, {self.steps} Newton steps"
+        )
+        return np.asarray(slopes)
+
+    def _keep(self, value: float, lower: float, multipliers: np.ndarray | None) -> None:
+        """Keep the best point and the best lines. If losses are curved, the lines belong to the point."""
+        theta = self.state.theta.copy()
+        if self.objective.pair.polygons:
+            if lower > self.lower:
+                self.lower, self.multipliers = lower, multipliers
+            if value < self.best_value:
+                self.best_value, self.best_theta = value, theta
+        elif not value - lower > self.gap:
+            self.best_value, self.best_theta, self.lower, self.multipliers = value, theta, lower, multipliers
+        self.gap = self.best_value - self.lower
+
+    def _join(self, slopes: np.ndarray) -> bool:
+        """Let the columns with the largest slopes join the working set; unused ones leave."""
+        size = np.abs(slopes)
+        outside = size > self.objective.l1
+        outside[self.used] = False
+        kept = np.flatnonzero(self.state.theta[:-1])
+        outside[kept] = False
+        joining = np.flatnonzero(outside)
+        if not joining.size and self.part is not self.state:
+            return False
+        most = int(max(_FIRST, _GROWTH * kept.size))
+        if joining.size > most:
+            joining = joining[np.argpartition(-size[joining], most)[:most]]
+        self.used = self.objective.design.fullest_first(np.concatenate([kept, joining]))
+        self.part = self.state.on_columns(self.used)
+        self.model = None
+        return True
+
+    # -- the working set --------------------------------------------------------------------------------------------
+
+    def _descend(self, tol: float) -> None:
+        """Newton steps on the working set."""
+        part, objective = self.part, self.part.objective
+        wanted = max(_WANTED_SHARE * tol * self.best_value, _GAP_SHARE * min(self.gap, self.best_value))
+        before = np.inf
+        for _ in range(_MOST_INNER):
+            gradient = part.gradient()
+            w = part.theta[:-1]
+            slopes = gradient[:-1] - objective.penalty * w
+            gap = gap_of_penalty(objective, w, slopes, np.zeros(1), self.loss)
+            gap += abs(float(gradient[-1])) * (1 + abs(float(part.theta[-1])))
+            if gap <= self.strictness * wanted or self.steps >= self.settings.max_iter:
+                return
+            if self.model is None:
+                self.model = self._model()
+            x, gain = self.model.minimum(part.theta, gradient, objective.l1, 1e-3)
+            length = self._step(gradient, x)
+            if length == 0:
+                self.model = None
+                return
+            self.steps += 1
+            if self.damping:
+                self.damping = max(0.1 * self.damping, _LEAST_DAMPING) if length > 0.5 else min(10 * self.damping, 1.0)
+            if gain > _GOOD * before or self.damping:
+                self.model = None
+            before = gain
+
+    def _model(self) -> Model:
+        """The parabola at the current scores, damped where it would be flat."""
+        part, objective = self.part, self.part.objective
+        curvature = np.empty(part.t.size)
+        part.over_rows(lambda k, lo, hi: part.curvatures(lo, hi, curvature[lo:hi]))
+        self.models += 1
+        found = model(objective, curvature, self._damping(curvature))
+        if not self.damping and not found.diagonal.min() > 0:
+            self.damping = _DAMPING
+            found = model(objective, curvature, self._damping(curvature))
+        return found
+
+    def _damping(self, curvature: np.ndarray) -> np.ndarray:
+        """A share of the second derivatives that there would be if all rows had the curvature of the steepest."""
+        if not self.damping:
+            return np.zeros(1)
+        objective = self.part.objective
+        factors = objective.factors() * objective.pair.scales[objective.y] ** 2
+        own = np.divide(curvature, factors, out=np.zeros_like(curvature), where=factors > 0)
+        steepest = float(own.max(initial=0.0)) or 1.0
+        squares = np.append(objective.design.squared_transposed_product(factors), factors.sum())
+        return np.asarray(self.damping * steepest * squares)
+
+    def _step(self, gradient: np.ndarray, x: np.ndarray) -> float:
+        """Move towards x, to the minimum on the way. Returns the length of the step; 0: it does not lead down."""
+        part, l1, rho = self.part, self.objective.l1, self.objective.penalty
+        w = part.theta
+        move = x - w
+        # Where a coefficient keeps its sign, its slope and lambda nearly cancel: they are added first.
+        signs = np.append(np.where(w[:-1] * x[:-1] > 0, np.sign(x[:-1]), 0.0), 0.0)
+        others = l1 * float(((np.abs(x) - np.abs(w)) * (signs == 0))[:-1].sum())
+        promised = float((gradient + l1 * signs) @ move) + others
+        if not promised < 0 or not np.isfinite(move).all() or np.abs(move).max() > _FARTHEST:
+            return 0.0
+        rounding = _ROUNDING * float((np.abs(gradient) + l1) @ np.abs(move))
+        q = part.objective.design.scores(move)
+        linear, quadratic = (rho * float(v @ move[:-1]) for v in (w[:-1], move[:-1]))
+        low, high, at = 0.0, np.inf, 1.0
+        for _ in range(60):
+            slope, curvature = part.along(q, at)
+            there = w[:-1] + at * move[:-1]
+            signs = np.sign(np.where(there == 0, w[:-1], there))
+            slope += linear + at * quadratic + l1 * float(signs @ move[:-1])
+            curvature += quadratic
+            # Beyond the minimum only if it is near: the function may rise as steeply as it fell.
+            if abs(slope) <= _FLAT * abs(promised) and slope <= _FLAT * at * curvature:
+                break
+            if abs(slope) <= rounding:
+                break
+            low, high = (low, at) if slope > 0 else (at, high)
+            newton = at - slope / curvature if curvature > 0 else np.inf
+            outside = not low < newton < min(high, 10 * at)
+            at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
+            if high - low <= 1e-12 * at:
+                break
+        part.theta = x if at == 1.0 else w + at * move
+        q *= at
+        part.t += q
+        return at
+
+
+SOLVER = Solver(_NAME, accepts, minimise, preference)

@@ -1,0 +1,152 @@
+"""The quadratic model of a smooth objective, and its minimum together with an l1 norm."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from uneven.solvers.compiled import column_choice, quadratic_descent
+from uneven.solvers.linear.design import Design, SparseRows
+from uneven.solvers.linear.metric import cholesky_metric
+from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.squares import summed_squares
+from uneven.solvers.threads import in_threads
+
+#: Columns up to which the matrix of second derivatives is kept.
+MOST_KEPT = 2500
+#: Numbers of a sparse matrix from which its squares are worth a second thread.
+_WORTH_THREADS = 100_000
+#: Nonzero coordinates up to which a Newton step on them is faster than more visits.
+_MOST_FACTORED = 1500
+#: Share of the diagonal of H that is added to it, so that equal columns do not make it singular.
+_LEAST = 1e-12
+#: Visits of all coordinates between two Newton steps on the nonzero ones, and most such rounds.
+_VISITS, _ROUNDS = 20, 40
+
+
+class Model(Protocol):
+    """g'(x - w) + (x - w)' H (x - w)/2 + l1 |x|_1; the last coordinate is not in the norm."""
+
+    #: The diagonal of H.
+    diagonal: np.ndarray
+
+    def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
+        """The minimiser x, and by how much it is below w. It stops where little more than ``accuracy`` is left."""
+        ...
+
+
+def model(objective: Objective, curvature: np.ndarray, damping: np.ndarray) -> Model:
+    """The model whose H is (X 1)' diag(curvature) (X 1) + diag(damping), plus the second derivative of the penalty."""
+    added = np.append(np.full(objective.design.d, objective.penalty), 0.0) + damping
+    kind = _Kept if objective.design.d <= MOST_KEPT else _Columns
+    return kind(objective.design, curvature, added, objective.fit_intercept)
+
+
+def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
+    size = design.d + 1
+    if not isinstance(design, SparseRows):
+        return summed_squares(
+            lambda lo, hi: (design.rows(slice(lo, hi)), curvature[lo:hi]), design.n, size, design.rows_per_block
+        )
+    X, total = design.X, np.zeros((size, size))
+    parts = 2 if design.numbers >= _WORTH_THREADS else 1
+    in_threads(
+        lambda part, *_: column_choice.add_squares_sparse(X.data, X.indices, X.indptr, curvature, parts, part, total),
+        [(0, 0)] * parts,
+    )
+    column_choice.mirror(total, 0, size)
+    return total
+
+
+class _Kept:
+    """H is kept as a matrix: coordinate descent finds the nonzero coordinates, Newton steps on them the rest."""
+
+    def __init__(self, design: Design, curvature: np.ndarray, added: np.ndarray, fit_intercept: bool) -> None:
+        self.H = _squares(design, curvature)
+        diagonal = np.diag_indices(len(self.H))
+        self.H[diagonal] += added + _LEAST * self.H[diagonal]
+        if not fit_intercept:
+            self.H[-1, :] = self.H[:, -1] = 0.0
+            self.H[-1, -1] = 1.0
+        self.diagonal = np.diagonal(self.H)
+
+    def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
+        x, slope = w.copy(), gradient.copy()
+        gained = 0.0
+        for _ in range(_ROUNDS):
+            last = quadratic_descent.descend(self.H, x, slope, l1, _VISITS, accuracy * gained)
+            gained = self._gain(w, x, gradient, slope, l1)
+            if last <= accuracy * gained:
+                break
+            if np.count_nonzero(x) <= _MOST_FACTORED:
+                self._on_nonzero(x, slope, l1)
+        return x, gained
+
+    def _gain(self, w: np.ndarray, x: np.ndarray, gradient: np.ndarray, slope: np.ndarray, l1: float) -> float:
+        norms = np.abs(x[:-1]).sum() - np.abs(w[:-1]).sum()
+        return -float(0.5 * (gradient + slope) @ (x - w) + l1 * norms)
+
+    def _on_nonzero(self, x: np.ndarray, slope: np.ndarray, l1: float) -> None:
+        """A Newton step on the nonzero coordinates, none of which changes its sign."""
+        used = np.append(np.flatnonzero(x[:-1]), x.size - 1)
+        part, signs = self.H[np.ix_(used, used)], np.sign(x[used])
+        signs[-1] = 0.0
+        down = slope[used] + l1 * signs
+        move = -cholesky_metric(part)(down)
+        image = part @ move
+        steepness, bend = float(down @ move), float(move @ image)
+        if not steepness < 0:
+            return
+        longest = -steepness / bend if bend > 0 else np.inf
+        crossing = (signs * move < 0) & (signs != 0)
+        reach = np.full(used.size, np.inf)
+        reach[crossing] = -x[used[crossing]] / move[crossing]
+        at = min(longest, float(reach.min(initial=np.inf)))
+        if not np.isfinite(at):
+            return
+        new = x[used] + at * move
+        new[reach <= at] = 0.0
+        slope += self.H[:, used] @ (new - x[used])
+        x[used] = new
+
+
+class _Columns:
+    """H is not computed: coordinate descent reads the columns of X."""
+
+    def __init__(self, design: Design, curvature: np.ndarray, added: np.ndarray, fit_intercept: bool) -> None:
+        self.curvature, self.fit_intercept = curvature, fit_intercept
+        self.diagonal = np.append(design.squared_transposed_product(curvature), curvature.sum()) + added
+        self.added = added + _LEAST * self.diagonal
+        self.diagonal += _LEAST * self.diagonal
+        self.columns = _columns(design)
+        self.descend: Any = (
+            quadratic_descent.descend_sparse if len(self.columns) > 1 else quadratic_descent.descend_dense
+        )
+
+    def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
+        x, q = w.copy(), np.zeros(self.curvature.size)
+        gained = 0.0
+        for _ in range(_ROUNDS):
+            last = self.descend(
+                *self.columns, self.curvature, self.diagonal, self.added, x, w, gradient, q, l1, _VISITS,
+                accuracy * gained, self.fit_intercept,
+            )  # fmt: skip
+            gained = self._gain(w, x, gradient, q, l1)
+            if last <= accuracy * gained:
+                break
+        return x, gained
+
+    def _gain(self, w: np.ndarray, x: np.ndarray, gradient: np.ndarray, q: np.ndarray, l1: float) -> float:
+        move = x - w
+        bend = float(q @ (self.curvature * q)) + float(self.added @ (move * move))
+        norms = np.abs(x[:-1]).sum() - np.abs(w[:-1]).sum()
+        return -float(gradient @ move + 0.5 * bend + l1 * norms)
+
+
+def _columns(design: Design) -> tuple[Any, ...]:
+    """The columns of X: arrays of a CSC matrix, or the transpose of an F-ordered one."""
+    if isinstance(design, SparseRows):
+        columns = design.X.tocsc()
+        return columns.data, columns.indices, columns.indptr
+    return (np.ascontiguousarray(design.X.T),)
