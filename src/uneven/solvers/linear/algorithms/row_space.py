@@ -48,6 +48,10 @@ _CLOSE = 0.3
 _MUCH_SMALLER = 1e-3
 #: Changes of the multipliers that do not halve the gap, after which rounding is to blame.
 _MOST_IDLE = 4
+#: Share of the value to which steps must lower it, unless they halve the gap.
+_LITTLE_LESS = 0.99
+#: Steps in theta at the end, if rounding hides any gain.
+_MOST_POLISHING = 10
 #: From a starting point, rows are taken to be at a kink if their margin is as near to it, relative to the kink.
 _NEAR = 1e-3
 
@@ -140,16 +144,36 @@ class _Run:
                     state.losses.sigma *= _SHRINK
                     self._guarded(partial(state.predicted_step, at_kinks))
                 continue
+            value = self.value
             gap, idle = self._measure(), 0
             if self.gap <= settings.tol * self.value:
                 self.status = "reached the tolerance by the gap"
                 return
             if self.steps >= settings.max_iter:
                 return
-            if gap > 0.5 * before and not self._improve_gram():
-                self.status = "reached the limit of rounding"
+            stuck = gap > 0.5 * before and self.value > _LITTLE_LESS * value
+            if stuck and not self._improve_gram():
+                self._polish()
                 return
             before = gap
+
+    def _polish(self) -> None:
+        """Steps in theta, where rounding of the coefficients hides any gain; only for smooth losses."""
+        self.status = "reached the limit of rounding"
+        if self.state.kinked:
+            return
+        wanted = _CLOSE * self.settings.tol * self.value
+        most = min(_MOST_POLISHING, self.settings.max_iter - self.steps)
+        try:
+            for theta, value, gap in self.state.polished(self.theta, most, wanted):
+                self.steps += 1
+                self.settings.progress(f"gram {self.steps}: objective {value:.10g}, gap {gap:.2e}")
+                if gap < self.gap:
+                    self.theta, self.value, self.gap = theta, value, gap
+        except NotPositive:
+            return
+        if self.gap <= self.settings.tol * self.value:
+            self.status = "reached the tolerance by the gap"
 
     def _newton_steps(self) -> bool:
         """Steps at fixed multipliers until they can gain little, or the gap is small; False if one does not help."""
