@@ -8,6 +8,7 @@ again, and the next steps correct the difference. Losses with kinks get the mult
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,6 +18,7 @@ from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.row_space import NotPositive, RowSpace
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import FASTEST, LAST_RESORT, Settings, Solver
+from uneven.solvers.progress import silent
 from uneven.solvers.threads import single_threaded_blas
 
 _NAME = "gram"
@@ -50,6 +52,9 @@ _MUCH_SMALLER = 1e-3
 _MOST_IDLE = 4
 #: Share of the value to which steps must lower it, unless they halve the gap.
 _LITTLE_LESS = 0.99
+#: If a unit of slope changes its own margin by more than this, steps are short because too many losses change between
+#: straight and curved pieces on the way. Then the start is a rough solution with a stronger penalty.
+_STIFF, _STRONGER, _ROUGH = 1e5, 10.0, 0.1
 #: Steps in theta at the end, if rounding hides any gain.
 _MOST_POLISHING = 10
 #: From a starting point, rows are taken to be at a kink if their margin is as near to it, relative to the kink.
@@ -118,13 +123,25 @@ class _Run:
         state = self.state
         if state.kinked:
             state.losses.sigma = min(_WIDTH * state.losses.sigma, state.typical_change())
-        if theta is not None:
+        scores = None if theta is None else self.objective.design.scores(theta)
+        if scores is None and not state.kinked and state.typical_change() > _STIFF:
+            scores = self._scores_of_easier()
+        if scores is not None:
             try:
-                state.start_near(self.objective.design.scores(theta), _NEAR)
+                state.start_near(scores, _NEAR)
             except NotPositive:
                 return
             if not state.value() < self.value:
                 state.start_at_zero()
+
+    def _scores_of_easier(self) -> np.ndarray:
+        """The scores of a rough solution with a stronger penalty."""
+        easier = replace(self.objective, penalty=_STRONGER * self.objective.penalty)
+        run = _Run(easier, replace(self.settings, tol=_ROUGH, progress=silent))
+        run.start(None)
+        run.finish()
+        self.steps += run.steps
+        return run.state.t
 
     def finish(self) -> None:
         """Go on until the gap is small enough, no step helps, or there were too many."""
