@@ -10,13 +10,17 @@ import pytest
 import scipy.sparse as sp
 from problems import linear_objective, settings
 from scipy.optimize import minimize
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+import uneven
 from uneven.solvers.linear import cholesky, gram, row_space
 from uneven.solvers.linear.algorithms import row_space as algorithm
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.gram import gram_of
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.shared_grams import SharedGrams
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solve import minimise
 
@@ -231,3 +235,54 @@ def test_it_is_not_preferred_where_matrices_would_cost_more_than_iterating() -> 
     assert algorithm.preference(linear_objective("logistic", many, np.arange(8000) % 2)) == 0
     tall = np.zeros((200, 100))
     assert algorithm.preference(linear_objective("logistic", tall, np.arange(200) % 2)) == 0
+
+
+# -- sharing its matrix -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of rows of the Gram matrices that are computed."""
+    found: list[int] = []
+    compute = gram._computed
+
+    def counted(design: Any, exact: bool) -> gram.Gram:
+        found.append(design.n)
+        return compute(design, exact)
+
+    monkeypatch.setattr(gram, "_computed", counted)
+    return found
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
+def test_a_part_is_taken_from_the_gram_matrix_of_all_rows(convert: Any, computed: list[int]) -> None:
+    matrix, grams = convert(X), SharedGrams()
+    for rows in (np.arange(0, 60, 2), np.arange(40)):
+        with grams.part(matrix, rows):
+            part = design(matrix[rows])
+            np.testing.assert_allclose(gram_of(part).matrix, X[rows] @ X[rows].T, rtol=1e-12, atol=1e-10)
+            assert gram_of(design(part.X)).matrix is gram_of(part).matrix
+    assert computed == [60]
+    gram_of(design(matrix[rows]))
+    assert computed == [60, 40]
+
+
+def test_other_rows_are_not_taken_from_it(computed: list[int]) -> None:
+    grams, rows = SharedGrams(), np.arange(30)
+    for other in (X[rows] + 1.0, X[rows].astype(np.float32), X[rows][:, :100], X[:20]):
+        with grams.part(X, rows):
+            np.testing.assert_allclose(gram_of(design(other)).matrix, other @ other.T, rtol=1e-5, atol=1e-3)
+    with grams.part(None, rows):
+        shared = X[rows].copy()
+        assert gram_of(design(shared)).matrix is gram_of(design(shared)).matrix
+    assert computed == [30, 30, 30, 20, 30]
+
+
+def test_one_gram_matrix_serves_a_search(computed: list[int]) -> None:
+    grid = {"margin_gammas": [0.5, 1.0, 2.0], "Cs": [0.1, 1.0], "cv": 3}
+    search = uneven.UnevenClassifierCV(uneven.UnevenLinearClassifier("logistic", fn_cost=3), refit=False, **grid)
+    search.fit(X, Y)
+    assert computed == [60]
+    scaled = make_pipeline(StandardScaler(), uneven.UnevenLinearClassifier("logistic", fn_cost=3))
+    uneven.UnevenClassifierCV(scaled, refit=False, **grid).fit(X, Y)
+    assert computed == [60, 40, 40, 40]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -39,23 +41,20 @@ class Gram:
 _kept: WeakKeyDictionary[Design, Gram] = WeakKeyDictionary()
 
 
+#: Asked for a Gram matrix before it is computed: design, exact -> Gram or None.
+Source = Callable[[Design, bool], "Gram | None"]
+source: ContextVar[Source | None] = ContextVar("source", default=None)
+
+
 def gram_of(design: Design, *, exact: bool = False) -> Gram:
     """The Gram matrix; in double precision if ``exact``, or if that is fast."""
     found = _kept.get(design)
     if found is None or (exact and not found.exact):
         _kept.pop(design, None)  # frees its memory before the new one is made
-        found = _kept[design] = _computed(design, exact)
+        ask = source.get()
+        found = ask(design, exact) if ask else None
+        found = _kept[design] = found or _computed(design, exact)
     return found
-
-
-def keep(design: Design, gram: Gram) -> None:
-    """Use a Gram matrix that is known already, such as a part of that of more rows."""
-    _kept[design] = gram
-
-
-def known(design: Design) -> Gram | None:
-    """The Gram matrix if it was computed before."""
-    return _kept.get(design)
 
 
 def multiplications(design: Design) -> float:

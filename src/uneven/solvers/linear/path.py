@@ -48,6 +48,7 @@ class Follower:
             or objective.l1 > 0
             or solver != AUTO
             or objective.size > MOST_COLUMNS
+            or objective.design.n < objective.design.d
         ):
             solution = minimise(objective, settings, theta=theta, solver=solver)
         else:
