@@ -91,7 +91,8 @@ def theirs(peer: Peer, task: Task, X: Any, y: np.ndarray, best: float, limit: fl
     seconds = dict.fromkeys(TARGETS, np.inf)
     few = np.concatenate([np.flatnonzero(y == label)[:50] for label in (0, 1)])
     try:
-        peer.fit(peer.prepare(X[few], y[few]), y[few], task.C, peer.settings[0])  # imports and compiles
+        # Imports and compiles what the peer needs; with this C its coefficients are not all 0.
+        peer.fit(peer.prepare(X[few], y[few]), y[few], task.C * y.size / few.size, peer.settings[0])
         prepared = peer.prepare(X, y)
         for setting in peer.settings:
             took = np.inf

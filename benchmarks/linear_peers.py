@@ -204,7 +204,7 @@ def _sparse_models(loss: str) -> list[Peer]:
             Peer("scikit-learn saga", _saga, _TIGHT),
             Peer("skglm", _skglm, _TIGHT, prepare=_columns_first, package="skglm"),
             Peer(
-                "celer (no intercept)", _celer, _TIGHT, prepare=_columns_first, without_intercept=True, package="celer"
+                "celer, no intercept", _celer, _TIGHT, prepare=_columns_first, without_intercept=True, package="celer"
             ),
             Peer("LIBLINEAR", _liblinear(6, True), _TIGHT, prepare=_liblinear_problem, package="liblinear"),
         ]
