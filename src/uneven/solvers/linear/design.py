@@ -80,7 +80,7 @@ class Design(ABC):
 
         If abs(q) is at least abs(r), the latter times n units of rounding bounds the error of the former.
         """
-        ranges = row_ranges(self.n, self.numbers)
+        ranges = row_ranges(self.n, self.numbers, self.d)
         sums = np.zeros((2, len(ranges), self.d))
         in_threads(lambda k, lo, hi: self.add_transposed(r, q, lo, hi, sums[0, k], sums[1, k]), ranges)
         product, sizes = sums.sum(axis=1)
@@ -92,7 +92,7 @@ class Design(ABC):
 
     def weighted_sum(self, r: np.ndarray) -> np.ndarray:
         """X' r in float64."""
-        ranges = row_ranges(self.n, self.numbers)
+        ranges = row_ranges(self.n, self.numbers, self.d)
         sums = np.zeros((len(ranges), self.d))
         in_threads(lambda k, lo, hi: self.add_weighted(r, lo, hi, sums[k]), ranges)
         return sums.sum(axis=0)
