@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import uneven
 from uneven.errors import CostError, LossError, ParameterError
 from uneven.solvers.kernel.gram import KERNELS, KernelFunction, gram
-from uneven.solvers.kernel.smo import Dual
+from uneven.solvers.kernel.solution import Dual
 
 GAMMAS = [0.25, 1, 4]
 
@@ -37,7 +37,7 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 @parametrize_with_checks(
     [
         uneven.UnevenSVC(tol=1e-10),  # equality with repeated rows is checked to seven digits
-        uneven.UnevenSVC(tol=1e-10, kernel="linear", warm_start=True),
+        uneven.UnevenSVC(tol=1e-9, kernel="linear", warm_start=True),  # rows at 100: no proof to 1e-10
         uneven.UnevenSVC(tol=1e-10, solver="libsvm"),
     ]
 )

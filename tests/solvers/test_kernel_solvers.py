@@ -13,9 +13,9 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from uneven.errors import ParameterError
 from uneven.solvers.hinge_identity import HingeIdentity
-from uneven.solvers.kernel import libsvm, smo
+from uneven.solvers.kernel import cache, libsvm, smo
 from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram
-from uneven.solvers.kernel.smo import Dual, KernelSolution
+from uneven.solvers.kernel.solution import Dual, KernelSolution
 
 X, Y = binary(90, 3)
 SIGNS = np.where(Y == 1, 1.0, -1.0)
@@ -144,7 +144,7 @@ def test_a_small_cache_costs_digits_but_not_the_solution(
     megabytes: float, digits: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows come and go, in float32 if not all of them fit."""
-    monkeypatch.setattr(smo, "_FEW_ROWS", 0)
+    monkeypatch.setattr(cache, "_FEW_ROWS", 0)
     dual = problem()
     solution = smo.solve(dual, tol=1e-4, cache_size=megabytes)
     assert solution.converged
@@ -158,11 +158,13 @@ def test_kernels_are_those_of_scikit_learn(name: str, sparse: bool) -> None:
     expected = pairwise_kernels(X, metric=name, **given.get(name, {"gamma": 0.2, "coef0": 0.5}))
     kernel = KernelFunction(name, width=0.2, offset=0.5, degree=2.0)
     matrix: Any = sp.csr_matrix(X) if sparse else X
+    np.testing.assert_allclose(kernel.between(matrix[:5], matrix), expected[:5], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(kernel.values(matrix, matrix, SIGNS), expected @ SIGNS, rtol=1e-9, atol=1e-9)
+    if name == "linear" and not sparse:  # the matrix of centred rows
+        expected = pairwise_kernels(X - X.mean(axis=0), metric=name)
     K = gram(kernel, matrix)
     np.testing.assert_allclose(K.whole(), expected, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(K.diagonal(), np.diagonal(expected), rtol=1e-10)
-    np.testing.assert_allclose(kernel.between(matrix[:5], matrix), expected[:5], rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(kernel.values(matrix, matrix, SIGNS), expected @ SIGNS, rtol=1e-9, atol=1e-9)
     few = np.where(np.arange(Y.size) < 4, SIGNS, 0.0)
     np.testing.assert_allclose(K.times(few), expected @ few, rtol=1e-9, atol=1e-9)
     single = np.empty((2, Y.size), dtype=np.float32)

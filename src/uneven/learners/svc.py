@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,19 +14,22 @@ from sklearn.exceptions import ConvergenceWarning
 from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.errors import CostError, ParameterError
-from uneven.learners.base import Problem, UnevenClassifier
+from uneven.learners.base import Problem, UnevenClassifier, read_cost
 from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.progress import progress
 from uneven.solvers.hinge_identity import HingeIdentity
 from uneven.solvers.kernel import libsvm, smo
-from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram
-from uneven.solvers.kernel.smo import Dual, KernelSolution
+from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram, weights
+from uneven.solvers.kernel.solution import Dual, KernelSolution, checked
+from uneven.solvers.threads import single_threaded_blas
 
 SOLVERS = ("smo", "libsvm")
-#: Bound of the sum of all upper bounds; below it products of coefficients stay finite.
+#: Bound of the sum of all upper bounds, and of the kernel; below it products of coefficients stay finite.
 _MOST = 1e150
 #: Up to this many rows, computing all of K in reused memory is faster than computing the rows that one fit needs.
 _FEW_ROWS = 4000
+#: Numbers that differ by no more than this, relatively, count as equal.
+_SAME = 1e-14
 
 
 class UnevenSVC(UnevenClassifier):
@@ -61,13 +65,17 @@ class UnevenSVC(UnevenClassifier):
     coef0 : number
         Offset in "poly" and "sigmoid".
     solver : {"smo", "libsvm"}
-        Ours, or scikit-learn's SVC by the identity above; the latter cannot start from an earlier fit.
+        Ours, or scikit-learn's SVC by the identity above, finished by ours if it misses tol; it cannot start from an
+        earlier fit.
     tol : positive number
-        Largest violation of optimality, in units of half the distance between the two margins, as in SVC.
+        A fit without a warning promises two things. The objective is at most ``1 + tol`` times its optimum;
+        ``duality_gap_`` proves it. No pair of rows violates optimality by more than ``tol``, in units of half the
+        distance between the two margins; this is all that SVC promises. If the kernel is not positive semidefinite,
+        there is no proof, and only the second holds.
     cache_size : positive number
         Megabytes for rows of the kernel matrix. If the whole matrix does not fit, rows are stored in float32.
     max_iter : int
-        Most steps of the solver; -1 for no limit.
+        Most steps of the solver; -1 for no limit. It stops by itself where rounding errors allow no progress.
     warm_start : bool
         Start from the coefficients of the last fit, if it had the same rows and labels.
     pos_label : label, optional
@@ -96,11 +104,13 @@ class UnevenSVC(UnevenClassifier):
     objective_ : float
         The minimised function at the solution.
     duality_gap_ : float
-        Objective minus the dual objective, a lower bound of the optimum (for a positive semidefinite kernel).
+        Upper bound of the objective minus its optimum, rounding errors of the kernel included: the objective minus the
+        dual objective. Infinite if the kernel is not positive semidefinite: "sigmoid", "poly" with a negative coef0, or
+        a matrix or function with which a negative curvature was met. A given matrix is not tested otherwise.
     n_iter_ : int
         Steps of the solver.
     fit_status_ : int
-        0 if tol was reached, 1 if not.
+        0 if tol was reached, 1 if not; then the fit warns with the gap it proved.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -120,7 +130,8 @@ class UnevenSVC(UnevenClassifier):
     'calibrated'
     >>> int(((clf.predict(scale(X)) == 1) & (y == 0)).sum())          # malignant ones missed
     0
-    >>> bool(0 <= clf.duality_gap_ < 1e-3 * clf.objective_)
+    >>> optimum_is_at_least = clf.objective_ - clf.duality_gap_
+    >>> bool(clf.objective_ <= (1 + clf.tol) * optimum_is_at_least)
     True
     """
 
@@ -186,10 +197,9 @@ class UnevenSVC(UnevenClassifier):
         UnevenSVC
         """
         self._read_parameters()
-        _, loss = self._make_loss()
         before = self._warm if self.warm_start and hasattr(self, "_warm") else None
         problem = self._read(X, y, sample_weight)
-        self._remember(loss)
+        self._remember(None)
         kernel = self._read_kernel(problem)
         self._fit(problem, kernel, gram(kernel, problem.X), before)
         return self
@@ -200,33 +210,48 @@ class UnevenSVC(UnevenClassifier):
         """Fit to data that have been read; several fits can share the matrix K."""
         dual = self._dual(problem, K)
         identity = HingeIdentity.of(self.margin_gamma)
+        tol = float(self.tol)
         limits: dict[str, Any] = {"max_iter": int(self.max_iter), "cache_size": float(self.cache_size)}
         if self.solver == "libsvm":
-            solution = libsvm.solve(dual, problem.X, kernel, identity, tol=float(self.tol), **limits)
+            solution = libsvm.solve(dual, problem.X, kernel, identity, tol=tol, gap=tol, **limits)
         else:
             start = None
             if before is not None and before[0].shape == dual.signs.shape and (before[0] * dual.signs >= 0).all():
                 start = smo.feasible(*before, dual)
             tell = progress(self.verbose, type(self).__name__)
-            solution = smo.solve(dual, tol=float(self.tol) * identity.a, start=start, progress=tell, **limits)
-        self._keep(solution, problem, kernel)
+            solution = smo.solve(dual, tol=tol * identity.a, gap=tol, start=start, progress=tell, **limits)
+        checked(dual, solution, tol)
+        self._keep(replace(solution, intercept=solution.intercept + K.shift(solution.b)), problem, kernel)
         if self.warm_start:
             self._warm = (solution.b, dual.upper)
         if not solution.converged:
-            warnings.warn(
-                f"{type(self).__name__} did not reach tol={self.tol:g} in {solution.iterations} steps (a pair still "
-                f"violates optimality by {solution.violation:.2g}); raise max_iter or tol, or standardise the "
-                "columns of X",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warnings.warn(self._shortfall(solution), ConvergenceWarning, stacklevel=3)
+
+    def _shortfall(self, solution: KernelSolution) -> str:
+        """What a fit that did not reach tol has reached."""
+        if not solution.bounded:
+            proved = ""
+        elif solution.duality_gap < solution.value:
+            relative = solution.duality_gap / (solution.value - solution.duality_gap)
+            proved = f"its objective is proved to be at most {relative:.2g} (relative) above the optimum, and "
+        else:
+            proved = "no lower bound of its optimum above 0 was found, and "
+        if 0 <= self.max_iter <= solution.iterations:
+            advice = "raise max_iter or tol, or standardise the columns of X"
+        else:
+            advice = "rounding errors allow no better proof; standardise the columns of X, lower C, or raise tol"
+        return (
+            f"{type(self).__name__} did not reach tol={self.tol:g} in {solution.iterations} steps ({proved}a pair "
+            f"violates optimality by {solution.violation:.2g}); {advice}"
+        )
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def _read_parameters(self) -> None:
-        """Check the parameters that only this learner has."""
-        for name in ("C", "tol", "cache_size"):
+        """Check all parameters; the loss is made when it is asked for."""
+        for name in ("C", "tol", "cache_size", "margin_gamma"):
             _inputs.positive(name, getattr(self, name))
+        _inputs.between_0_and_1("alpha", read_cost(self.fp_cost, self.fn_cost).exact_alpha)
         require_integer("max_iter", self.max_iter, least=-1, wanted="-1 (no limit) or an integer of at least 0")
         require_choice("solver", self.solver, SOLVERS)
         if not callable(self.kernel) and self.kernel not in (*KERNELS, "precomputed"):
@@ -284,7 +309,13 @@ class UnevenSVC(UnevenClassifier):
                 f"fp_cost={brief(self.fp_cost)}, fn_cost={brief(self.fn_cost)}, "
                 f"margin_gamma={brief(self.margin_gamma)}"
             )
-        return Dual(K, np.where(problem.y == 1, 1.0, -inverse), signs, upper)
+        dual = Dual(K, np.where(problem.y == 1, 1.0, -inverse), signs, upper)
+        if not np.abs(dual.diagonal).max() < _MOST:
+            raise CostError(
+                f"the kernel of a row with itself must be below {_MOST:g}, got {np.abs(dual.diagonal).max():g}; "
+                "standardise the columns of X"
+            )
+        return dual
 
     # -- keeping and predicting -------------------------------------------------------------------------------------
 
@@ -311,7 +342,7 @@ class UnevenSVC(UnevenClassifier):
         """Weights of the features, with the linear kernel."""
         if self.kernel != "linear":
             raise AttributeError("coef_ exists with kernel='linear' only; other kernels have support_ and dual_coef_")
-        return np.asarray(self.dual_coef_ @ self.support_vectors_)
+        return weights(self.support_vectors_, self.dual_coef_[0]).reshape(1, -1)
 
     def _score(self, X: Any) -> np.ndarray:
         coefficients = self.dual_coef_[0]
@@ -336,7 +367,8 @@ def fits_along_c(
     K = gram(kernel, problem.X)
     fits = learner.solver == "smo" and 8 * K.n**2 <= float(learner.cache_size) * 2**20
     if fits and (len(Cs) > 1 or K.n <= _FEW_ROWS):
-        K = Stored(K.whole(buffer))
+        with single_threaded_blas():
+            K = Stored(K.whole(buffer), K)
     before = None
     for C in Cs:
         model = copy.copy(learner).set_params(C=C)
@@ -350,12 +382,14 @@ def fits_along_c(
 
 
 def _variance(X: Any, weight: np.ndarray) -> float:
-    """Variance of all numbers of X, where each row counts as often as its weight says."""
+    """Variance of all numbers of X, where each row counts as often as its weight says; 0 if only rounding varies."""
     if isinstance(X, np.ndarray) and not weight.size:
-        return float(X.var())
-    share = weight / weight.sum() if weight.size else np.full(X.shape[0], 1 / X.shape[0])
-    if isinstance(X, np.ndarray):
-        mean = float(share @ X.mean(axis=1))
-        return float(share @ np.square(X - mean).mean(axis=1))
-    mean = float(share @ np.asarray(X.mean(axis=1)).ravel())
-    return float(share @ np.asarray(X.multiply(X).mean(axis=1)).ravel()) - mean**2
+        mean, spread = float(X.mean()), float(X.var())
+    else:
+        share = weight / weight.sum() if weight.size else np.full(X.shape[0], 1 / X.shape[0])
+        mean = float(share @ np.asarray(X.mean(axis=1)).ravel())
+        if isinstance(X, np.ndarray):
+            spread = float(share @ np.square(X - mean).mean(axis=1))
+        else:
+            spread = float(share @ np.asarray(X.multiply(X).mean(axis=1)).ravel()) - mean**2
+    return spread if spread > (_SAME * mean) ** 2 else 0.0

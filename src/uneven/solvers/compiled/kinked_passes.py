@@ -178,6 +178,16 @@ def gradient_sparse(
 
 
 @njit(**ANY_ORDER)
+def slopes(common: Any, t: Any, u: Any, lo: int, hi: int, out: Any) -> None:
+    """Weighted slopes in the score of the rows lo to hi, with scores t."""
+    work = np.empty((5, MOST_ROWS))
+    for start in range(lo, hi, MOST_ROWS):
+        n = min(MOST_ROWS, hi - start)
+        _slopes(*common, t, u, start, n, work)
+        out[start - lo : start - lo + n] = work[0, :n]
+
+
+@njit(**ANY_ORDER)
 def along(common: Any, second: Any, t: Any, q: Any, step: float, u: Any, lo: int, hi: int) -> Any:
     """Slope and curvature in ``step`` of the losses at the scores t + step * q."""
     phi, y, s, weights, scales, kinks, jumps, sigma, lines = common

@@ -75,12 +75,50 @@ def losses(phi: Any, y: Any, s: Any, weights: Any, scales: Any, lo: int, n: int,
 
 
 @njit(**ANY_ORDER)
+def losses_along(pair: Any, t: Any, q: Any, step: float, r: Any, h: Any) -> Any:
+    """The sum of the losses at the scores t + step * q, and its first and second derivative in ``step``.
+
+    Slopes and curvatures in the score go to r and h; a curvature that is negative or not a number counts as 0. ``pair``
+    holds the addresses of first and second derivatives, y, s, and the weights and scales of the classes.
+    """
+    first, second, y, s, weights, scales = pair
+    work, other = np.empty((4, MOST_ROWS)), np.empty((3, MOST_ROWS))
+    total = slope = curvature = 0.0
+    for lo in range(0, t.size, MOST_ROWS):
+        n = min(MOST_ROWS, t.size - lo)
+        for i in range(n):
+            work[0, i] = scales[y[lo + i]] * (t[lo + i] + step * q[lo + i])
+        call_first(first[1], n, work[0].ctypes.data, work[1].ctypes.data, work[2].ctypes.data)
+        call_second(second[1], n, work[0].ctypes.data, work[3].ctypes.data)
+        if first[0] != first[1]:
+            call_first(first[0], n, work[0].ctypes.data, other[0].ctypes.data, other[1].ctypes.data)
+            call_second(second[0], n, work[0].ctypes.data, other[2].ctypes.data)
+            for i in range(n):
+                if y[lo + i] == 0:
+                    for k in range(3):
+                        work[1 + k, i] = other[k, i]
+        for i in range(n):
+            label = y[lo + i]
+            a = row_factor(y, s, weights, lo + i)
+            scale = a * scales[label] if a > 0 else 0.0
+            # A row of weight 0 counts as 0 even if its loss overflows.
+            total += a * work[1, i] if a > 0 else 0.0
+            bend = work[3, i] if work[3, i] > 0.0 and a > 0 else 0.0
+            r[lo + i] = scale * work[2, i] if a > 0 else 0.0
+            h[lo + i] = min(scale * scales[label] * bend, 1e300)
+            slope += r[lo + i] * q[lo + i]
+            curvature += h[lo + i] * q[lo + i] * q[lo + i]
+    return total, slope, curvature
+
+
+@njit(**ANY_ORDER)
 def rows_per_block(width: int, item: int) -> int:
     return max(16, min(MOST_ROWS, _BLOCK_BYTES // (item * max(width, 1)) // 4 * 4))
 
 
 @njit(**ANY_ORDER)
-def _scores_rows(X: Any, w: Any, b: float, lo: int, n: int, out: Any) -> None:
+def block_scores_rows(X: Any, w: Any, b: float, lo: int, n: int, out: Any) -> None:
+    """Write the scores of n rows from lo on to the start of out."""
     d = X.shape[1]
     full = n // 4 * 4
     for i in range(0, full, 4):
@@ -172,11 +210,6 @@ def add_sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, n: int, g:
 
 
 @njit(**ANY_ORDER)
-def scores_rows(X: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
-    _scores_rows(X, w, b, lo, hi - lo, out[lo:])
-
-
-@njit(**ANY_ORDER)
 def scores_columns(Xt: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
     size = 4 * rows_per_block(Xt.shape[0], Xt.itemsize)
     for start in range(lo, hi, size):
@@ -259,7 +292,7 @@ def pass_rows(
     total = 0.0
     for start in range(lo, hi, size):
         n = min(size, hi - start)
-        _scores_rows(X, w, b, start, n, work[0])
+        block_scores_rows(X, w, b, start, n, work[0])
         total += losses(phi, y, s, weights, scales, start, n, work)
         add_rows(X, work[0], start, n, g)
         g[-1] += work[0, :n].sum()
@@ -318,7 +351,7 @@ def curvature_product_rows(X: Any, curvature: Any, v: Any, c: float, lo: int, hi
     work = np.empty(size)
     for start in range(lo, hi, size):
         n = min(size, hi - start)
-        _scores_rows(X, v, c, start, n, work)
+        block_scores_rows(X, v, c, start, n, work)
         for i in range(n):
             work[i] *= curvature[start + i]
         add_rows(X, work, start, n, g)

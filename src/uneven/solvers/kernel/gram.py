@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,13 +35,22 @@ class Buffer:
 
 
 class Gram(ABC):
-    """The matrix K of a training set."""
+    """The matrix K of a training set.
+
+    Its methods should run while BLAS uses one thread, because they use threads of their own.
+    """
 
     n: int
+    #: K_ij is computed to within this times the root of K_ii K_jj.
+    rounding: float = 0.0
+    #: Whether K is positive semidefinite as far as is known.
+    semidefinite: bool = True
+    #: Norm of the point that was subtracted from all rows; it matters if the coefficients do not sum to 0 exactly.
+    centre: float = 0.0
 
     @abstractmethod
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
-        """Write the chosen rows of K into the rows of out (float64 or float32); BLAS should use one thread."""
+        """Write the chosen rows of K into the rows of out (float64 or float32)."""
 
     @abstractmethod
     def diagonal(self) -> np.ndarray:
@@ -50,33 +61,40 @@ class Gram(ABC):
 
     def times(self, b: np.ndarray) -> np.ndarray:
         """K b, from the rows where b is not 0."""
+        from uneven.solvers.compiled import gram_blocks
+
         total = np.zeros(self.n)
         chosen = np.flatnonzero(b)
         size = self.rows_per_block()
-        with single_threaded_blas():
-            for lo in range(0, chosen.size, size):
-                part = chosen[lo : lo + size]
-                block = np.empty((part.size, self.n))
-                self.fill(part, block)
-                total += b[part] @ block
+        for lo in range(0, chosen.size, size):
+            part = chosen[lo : lo + size]
+            block = np.empty((part.size, self.n))
+            self.fill(part, block)
+            gram_blocks.add_rows(block, np.arange(part.size), b[part], total)
         return total
+
+    def shift(self, b: np.ndarray) -> float:
+        """What to add to the intercept: scores K b of this matrix may differ by a constant from those of the kernel."""
+        return 0.0
 
     def whole(self, buffer: Buffer | None = None) -> np.ndarray:
         """All of K in float64; in the memory of ``buffer`` if it is given."""
         out = (buffer or Buffer()).matrix(self.n)
         size = self.rows_per_block()
-        with single_threaded_blas():
-            for lo in range(0, self.n, size):
-                self.fill(np.arange(lo, min(lo + size, self.n)), out[lo : lo + size])
+        for lo in range(0, self.n, size):
+            self.fill(np.arange(lo, min(lo + size, self.n)), out[lo : lo + size])
         return out
 
 
 class Stored(Gram):
-    """K as it was given, or computed before."""
+    """K as it was given, or computed before as the K of ``like``."""
 
-    def __init__(self, K: np.ndarray) -> None:
-        self.K = K
+    def __init__(self, K: np.ndarray, like: Gram | None = None) -> None:
+        self.K = np.ascontiguousarray(K, dtype=np.float64)
         self.n = K.shape[0]
+        self.like = like
+        if like is not None:
+            self.rounding, self.semidefinite, self.centre = like.rounding, like.semidefinite, like.centre
 
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
         out[...] = self.K[chosen]
@@ -85,10 +103,14 @@ class Stored(Gram):
         return np.ascontiguousarray(np.diagonal(self.K), dtype=np.float64)
 
     def times(self, b: np.ndarray) -> np.ndarray:
-        return np.asarray(self.K @ b)
+        chosen = np.flatnonzero(b)
+        return combined_rows(self.K, chosen, b[chosen])
 
     def whole(self, buffer: Buffer | None = None) -> np.ndarray:
-        return np.ascontiguousarray(self.K, dtype=np.float64)
+        return self.K
+
+    def shift(self, b: np.ndarray) -> float:
+        return 0.0 if self.like is None else self.like.shift(b)
 
 
 @dataclass(frozen=True)
@@ -123,6 +145,14 @@ class KernelFunction:
     def values(self, X: Any, Z: Any, coefficients: np.ndarray) -> np.ndarray:
         """sum_j c_j k(x, z_j) for every row x, in blocks."""
         n = X.shape[0]
+        if self.name == "linear":
+            return np.asarray(X @ weights(Z, coefficients))
+        if not callable(self.name) and isinstance(X, np.ndarray) and isinstance(Z, np.ndarray):
+            if self.name == "rbf" and Z.shape[0]:
+                centre = Z.mean(axis=0)
+                X, Z = X - centre, Z - centre
+            with single_threaded_blas():
+                return self.combined(Z, X, squared_norms(Z), squared_norms(X), coefficients)
         size = max(1, _BLOCK // max(Z.shape[0], 1))
         if callable(self.name):
             size = max(n, 1)  # a user's function is called only once
@@ -131,30 +161,82 @@ class KernelFunction:
             out[lo : lo + size] = self.between(X[lo : lo + size], Z) @ coefficients
         return out
 
+    def combined(self, Z: Any, X: Any, own: np.ndarray, other: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        """sum_j c_j k(x, z_j) for every row x of a dense X, from the rows z_j and the squared norms of both."""
+        from uneven.solvers.compiled import gram_blocks
+
+        out = np.empty(X.shape[0])
+        in_threads(
+            lambda k, lo, hi: gram_blocks.times(Z, X, *self.numbers, own, other, coefficients, lo, hi, out),
+            row_ranges(out.size, _work(Z.shape[0] * X.shape[0], X.shape[1])),
+        )
+        return out
+
 
 class Computed(Gram):
     """K of a named kernel on dense or CSR rows, computed when it is asked for."""
 
     def __init__(self, kernel: KernelFunction, X: Any) -> None:
         self.kernel = kernel
-        # A Gaussian depends on differences only. Centring makes squared norms small, so less is lost by rounding.
-        self.X = X - X.mean(axis=0) if kernel.name == "rbf" and isinstance(X, np.ndarray) else X
+        # A Gaussian depends on differences only. With the linear kernel and coefficients that sum to 0, centring
+        # changes all scores by one constant. It makes norms small, so less is lost by rounding.
+        self.mean = X.mean(axis=0) if kernel.name in ("linear", "rbf") and isinstance(X, np.ndarray) else None
+        self.X = X if self.mean is None else X - self.mean
+        if kernel.name == "linear" and self.mean is not None:
+            self.centre = float(np.linalg.norm(self.mean))
         self.n = X.shape[0]
         self.norms = squared_norms(self.X)
+        self.semidefinite = kernel.name in ("linear", "rbf") or (kernel.name == "poly" and kernel.offset >= 0)
+        # An inner product of d numbers is off by at most d units of |x| |z|; then comes the kernel at it.
+        terms = 2.0**-53 * (X.shape[1] + 4)
+        if kernel.name == "poly":
+            terms *= max(1.0, kernel.degree)
+        elif kernel.name == "rbf":
+            terms *= 1.0 + 4 * kernel.width * float(self.norms.max())
+            if isinstance(X, np.ndarray):
+                # A small distance is computed from differences, so it is off by at most 64 d units of itself.
+                terms = min(terms, 2.0**-53 * 64 * (X.shape[1] + 4))
+        self.rounding = terms
 
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
-        rows, own = self.X[chosen], self.norms[chosen]
-
+        part: Any = slice(chosen[0], chosen[0] + 1) if chosen.size == 1 else chosen  # a slice needs no copy
+        rows, own = self.X[part], self.norms[part]
         if not isinstance(self.X, np.ndarray):
             self.kernel.apply(_products(rows, self.X), own, self.norms, out)
             return
         from uneven.solvers.compiled import gram_blocks
 
-        # An exponential costs about as much as reading ten numbers.
         in_threads(
             lambda k, lo, hi: gram_blocks.fill(rows, self.X, *self.kernel.numbers, own, self.norms, lo, hi, out),
-            row_ranges(self.n, chosen.size * self.n * (10 + self.X.shape[1]) // 20),
+            row_ranges(self.n, _work(chosen.size * self.n, self.X.shape[1])),
         )
+
+    def whole(self, buffer: Buffer | None = None) -> np.ndarray:
+        if not isinstance(self.X, np.ndarray):
+            return super().whole(buffer)
+        from uneven.solvers.compiled import gram_blocks
+
+        out = (buffer or Buffer()).matrix(self.n)
+        count = len(row_ranges(self.n, _work(self.n**2 // 2, self.X.shape[1])))
+        # Ranges of rows with equally many entries up to the diagonal.
+        ends = [round(self.n * math.sqrt(k / count)) for k in range(count + 1)]
+        in_threads(
+            lambda k, lo, hi: gram_blocks.whole(self.X, *self.kernel.numbers, self.norms, lo, hi, out),
+            list(itertools.pairwise(ends)),
+        )
+        return out
+
+    def times(self, b: np.ndarray) -> np.ndarray:
+        if not isinstance(self.X, np.ndarray):
+            return super().times(b)
+        chosen = np.flatnonzero(b)
+        return self.kernel.combined(self.X[chosen], self.X, self.norms[chosen], self.norms, b[chosen])
+
+    def shift(self, b: np.ndarray) -> float:
+        if self.kernel.name != "linear" or self.mean is None:
+            return 0.0
+        chosen = np.flatnonzero(b)
+        return -float(self.mean @ (b[chosen] @ self.X[chosen] + math.fsum(b) * self.mean))
 
     def diagonal(self) -> np.ndarray:
         if self.kernel.name == "rbf":
@@ -164,6 +246,23 @@ class Computed(Gram):
         return out[0]
 
 
+def combined_rows(rows: np.ndarray, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """The sum of the chosen rows of a matrix, each times its coefficient."""
+    from uneven.solvers.compiled import gram_blocks
+
+    total = np.zeros(rows.shape[1])
+    in_threads(
+        lambda k, lo, hi: gram_blocks.add_rows(rows[:, lo:hi], chosen, coefficients, total[lo:hi]),
+        row_ranges(total.size, total.size * chosen.size // 2),
+    )
+    return total
+
+
+def _work(entries: int, columns: int) -> int:
+    """Numbers that could be read in the time of computing entries of K; an exponential costs about as much as ten."""
+    return entries * (10 + columns) // 20
+
+
 def gram(kernel: KernelFunction, X: Any) -> Gram:
     """K of a kernel on validated rows."""
     if kernel.name == "precomputed":
@@ -171,6 +270,14 @@ def gram(kernel: KernelFunction, X: Any) -> Gram:
     if callable(kernel.name):
         return Stored(_called(kernel.name, X, X))
     return Computed(kernel, X)
+
+
+def weights(Z: Any, coefficients: np.ndarray) -> np.ndarray:
+    """sum_j c_j z_j, for coefficients whose sum is nearly 0: rows far from the origin lose no digits."""
+    if not isinstance(Z, np.ndarray) or not Z.shape[0]:
+        return np.asarray(coefficients @ Z).ravel()
+    centre = Z.mean(axis=0)
+    return np.asarray(coefficients @ (Z - centre) + math.fsum(coefficients) * centre)
 
 
 def squared_norms(X: Any) -> np.ndarray:

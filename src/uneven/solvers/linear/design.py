@@ -64,6 +64,10 @@ class Design(ABC):
         """Add the gradient of the rows lo to hi, with scores t and multipliers u, to g."""
 
     @abstractmethod
+    def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        """Add the rows lo to hi, each times its number in r, to g; r has a number for every row of X."""
+
+    @abstractmethod
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         """(X * X)' r in float64."""
 
@@ -85,6 +89,13 @@ class Design(ABC):
     @abstractmethod
     def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
         """Add X' r of the rows lo to hi to total, and what rounding lost to errors."""
+
+    def weighted_sum(self, r: np.ndarray) -> np.ndarray:
+        """X' r in float64."""
+        ranges = row_ranges(self.n, self.numbers)
+        sums = np.zeros((len(ranges), self.d))
+        in_threads(lambda k, lo, hi: self.add_weighted(r, lo, hi, sums[k]), ranges)
+        return sums.sum(axis=0)
 
     def careful_transposed_product(self, r: np.ndarray) -> np.ndarray:
         """X' r, wrong by one unit of rounding plus (n eps)^2 abs(X)' abs(r)."""
@@ -175,7 +186,7 @@ class Dense(Design):
 
     def write_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
-            passes.scores_rows(self.X, w, b, lo, hi, out)
+            passes.block_scores_rows(self.X, w, b, lo, hi - lo, out[lo:])
         else:
             passes.scores_columns(self.X.T, w, b, lo, hi, out)
 
@@ -198,6 +209,12 @@ class Dense(Design):
             careful_sums.rows(self.X, r, lo, hi, total, errors)
         else:
             careful_sums.columns(self.X.T, r, lo, hi, total, errors)
+
+    def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            passes.add_rows(self.X, r[lo:hi], lo, hi - lo, g)
+        else:
+            passes.add_columns(self.X.T, r[lo:hi], lo, hi - lo, g)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return np.sum([np.square(self.rows(slice(lo, hi))).T @ r[lo:hi] for lo, hi in self.ranges()], axis=0)
@@ -270,6 +287,9 @@ class SparseRows(Design):
 
     def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
         careful_sums.sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, total, errors)
+
+    def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
+        passes.add_sparse(self.X.data, self.X.indices, self.X.indptr, r[lo:hi], lo, hi - lo, g)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return passes.squared_sparse(self.X.data, self.X.indices, self.X.indptr, r, np.zeros(self.d))

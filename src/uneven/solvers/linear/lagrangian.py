@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uneven.errors import SolverError
-from uneven.shape.polygon import kinks_and_jumps
-from uneven.solvers.compiled import kinked_passes
+from uneven.solvers.compiled import kinked_passes, kinked_steps, passes
+from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.small import is_small
 from uneven.solvers.linear.squares import summed_squares
 from uneven.solvers.threads import in_threads, row_ranges
 
@@ -26,8 +26,6 @@ T = TypeVar("T")
 
 #: Rows whose second derivatives are computed at once.
 _ROWS_AT_ONCE = 65_536
-#: A step is long enough where the slope along it is below this share of the slope at its start.
-_FLAT = 0.1
 
 
 @dataclass(frozen=True)
@@ -70,35 +68,23 @@ class Move:
 class Lagrangian:
     """The augmented Lagrangian of an objective at the current scores and multipliers."""
 
-    def __init__(self, objective: Objective, theta: np.ndarray, width: float) -> None:
+    def __init__(self, objective: Objective, theta: np.ndarray, width: float, scores: np.ndarray | None = None) -> None:
         self.objective = objective
         self.theta = theta.copy()
-        pairs = [kinks_and_jumps(phi.tree) for phi in objective.pair.phis]
-        most = max(len(kinks) for kinks, _ in pairs)
-        # If one class has fewer kinks than the other, its last kink is repeated with a jump of 0.
-        self.kinks = np.array([kinks + (kinks[-1:] or (0.0,)) * (most - len(kinks)) for kinks, _ in pairs])
-        if any(not jump > 0 for _, jumps in pairs for jump in jumps):
-            found = ", ".join(f"{jump:g}" for _, jumps in pairs for jump in jumps)
-            raise SolverError(
-                f"the slope of a convex loss jumps up at its kinks, but for {objective.pair.names} the jumps found are "
-                f"{found}; a simpler formula of the loss may work"
-            )
-        self.jumps = np.array([jumps + (0.0,) * (most - len(jumps)) for _, jumps in pairs])
-        self.t = objective.design.scores(self.theta)
+        self.kinks, self.jumps = objective.pair.kinks_and_jumps
+        self.smooth = not self.kinks.size
+        most = self.kinks.shape[1]
+        self.t = objective.design.scores(self.theta) if scores is None else scores
         # Multipliers start in the middle of their range; the parabolas are then centred on the kinks.
         self.u = np.empty((most, objective.design.n), dtype=objective.design.X.dtype)
         for row, jumps in zip(self.u, self.jumps.T, strict=True):
             np.take(0.5 * jumps.astype(self.u.dtype), objective.y, out=row)
         used = self.jumps > 0
         self.sigma = width * float(np.min(np.abs(self.kinks[used]) / self.jumps[used], initial=1.0))
-        kernels = objective.pair.kernels
         straight = objective.pair.polygons  # then compiled code calls no function, and its address is 0
         self.first = np.zeros(2, dtype=np.int64) if straight else objective.pair.addresses
-        self.second = np.array([0 if straight else kernel.second_address for kernel in kernels], dtype=np.int64)
-        # Left of all kinks a polygon is a line, described by its value and slope at 0.
-        left = -2 * float(np.abs(self.kinks).max(initial=0.0)) - 1
-        at_left = [kernel.first(np.array([left])) for kernel in kernels]
-        self.lines = np.array([[value[0] - slope[0] * left, slope[0]] for value, slope in at_left])
+        self.second = np.zeros(2, dtype=np.int64) if straight else objective.pair.second_addresses
+        self.lines = objective.pair.lines
 
     def on_columns(self, chosen: np.ndarray) -> Lagrangian:
         """The same for some columns only; scores and multipliers are shared."""
@@ -224,10 +210,33 @@ class Lagrangian:
 
     def along(self, q: np.ndarray, at: float) -> tuple[float, float]:
         """Slope and curvature of the losses at the scores t + at * q."""
+        if self.smooth:
+            return self._smooth_along(q, at)[1:]
         parts = self.over_rows(
             lambda k, lo, hi: kinked_passes.along(self.common, self.second, self.t, q, at, self.u, lo, hi)
         )
         return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
+
+    def _smooth_along(self, q: np.ndarray, at: float) -> tuple[float, float, float]:
+        """The sum of losses without kinks, its slope and its curvature; the slopes of the rows are kept."""
+        first, second, y, weight, *classes = self.objective.derivatives
+
+        def part(k: int, lo: int, hi: int) -> tuple[float, float, float]:
+            pair = (first, second, y[lo:hi], weight[lo:hi], *classes)
+            return passes.losses_along(
+                pair, self.t[lo:hi], q[lo:hi], at, self._slopes_of_rows[lo:hi], self._bends_of_rows[lo:hi]
+            )
+
+        loss, slope, curvature = (float(sum(values)) for values in zip(*self.over_rows(part), strict=True))
+        return loss, slope, curvature
+
+    @cached_property
+    def _slopes_of_rows(self) -> np.ndarray:
+        return np.empty(self.t.size)
+
+    @cached_property
+    def _bends_of_rows(self) -> np.ndarray:
+        return np.empty(self.t.size)
 
     def step(self, gradient: np.ndarray, direction: np.ndarray) -> bool:
         """Move to the minimum along a direction. X is read once; False if the direction does not lead down."""
@@ -238,23 +247,54 @@ class Lagrangian:
             return False
         q = self.objective.design.scores(direction)
         linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
-        low, high, at = 0.0, np.inf, 1.0
-        for _ in range(60):
+
+        def slope_and_curvature(at: float) -> tuple[float, float]:
             slope, curvature = self.along(q, at)
-            slope += linear + at * quadratic
-            if abs(slope) <= _FLAT * abs(promised):
-                break
-            low, high = (low, at) if slope > 0 else (at, high)
-            curvature += quadratic
-            newton = at - slope / curvature if curvature > 0 else np.inf
-            outside = not low < newton < min(high, 10 * at)
-            at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
-            if high - low <= 1e-12 * at:
-                break
+            return slope + linear + at * quadratic, curvature + quadratic
+
+        at = exact_step(slope_and_curvature, promised)
         self.theta = self.theta + at * direction
         q *= at
         self.t += q
         return True
+
+    def descend(self, enough: float, most: int) -> tuple[np.ndarray, int]:
+        """Take semismooth Newton steps until the gradient adds at most ``enough`` to the gap; at most so many.
+
+        Returns the gradient and the number of steps.
+        """
+        if is_small(self.objective):
+            return self._descend_in_one_call(enough, most)
+        for steps in range(most + 1):
+            gradient = self.gradient()
+            obstacle = 0.5 * float(gradient[:-1] @ gradient[:-1]) / self.penalty
+            obstacle += abs(gradient[-1]) * (1 + abs(self.theta[-1]))
+            if obstacle <= enough or steps == most:
+                break
+            if not self.step(gradient, self.direction(gradient)):
+                return gradient, steps + 1  # rounding
+        return gradient, steps
+
+    def _descend_in_one_call(self, enough: float, most: int) -> tuple[np.ndarray, int]:
+        objective = self.objective
+        self.theta, gradient = self.theta.copy(), np.empty(self.theta.size)
+        taken = kinked_steps.steps(
+            np.ascontiguousarray(objective.design.X),
+            self.common,
+            self.second,
+            self.t,
+            self.u,
+            self.theta,
+            self.penalty,
+            objective.fit_intercept,
+            self._ridge,
+            enough,
+            most,
+            0,
+            self.t.size,
+            gradient,
+        )
+        return gradient, taken
 
     def centre_intercept(self, enough: float) -> None:
         """Move b to its best value for this w, until the objective can fall by at most ``enough``.
@@ -320,6 +360,10 @@ class Lagrangian:
 
     def support(self) -> Support:
         """The lines that support the losses: smooth parts at the current scores, kinks with the multipliers."""
+        if self.smooth:
+            loss, *_ = self._smooth_along(self.t, 0.0)
+            slopes = self._slopes_of_rows
+            return Support(slopes, slopes, loss, 0.0, float(np.abs(slopes).sum()), float(np.abs(slopes * self.t).sum()))
         slopes = np.empty(self.t.size)
         steepest = np.empty(self.t.size) if self.u.size else slopes
         parts = self.over_rows(
@@ -335,26 +379,29 @@ class Lagrangian:
         """
         sigma, self.sigma = self.sigma, np.inf
         ones = np.ones(self.t.size)
-        excess = self.along(ones, 0.0)[0]
+        excess, curvature = self.along(ones, 0.0)
         curved = not self.objective.pair.polygons
         if self.u.size and abs(excess) > enough:
             self._moves(excess, free_only=curved)
-            excess = self.along(ones, 0.0)[0]
+            excess, curvature = self.along(ones, 0.0)
         if curved and abs(excess) > enough:
-            self._centre(ones, enough)
-            excess = self.along(ones, 0.0)[0]
+            excess = self._centre(ones, enough, excess, curvature)
             if self.u.size and abs(excess) > enough:
                 self._moves(excess)
         self.sigma = sigma
 
-    def _centre(self, ones: np.ndarray, enough: float) -> None:
-        """Move b until the slopes sum to at most ``enough``, or as far as floating point can."""
+    def _centre(self, ones: np.ndarray, enough: float, slope: float, curvature: float) -> float:
+        """Move b until the slopes sum to at most ``enough``, or as far as floating point can. Returns their sum.
+
+        ``slope`` and ``curvature`` are those of the sum of the losses in b before.
+        """
         low, high, at, reach = -np.inf, np.inf, 0.0, 1e-3 * (1 + abs(float(self.theta[-1])))
-        best, least = 0.0, np.inf
-        for _ in range(100):
-            slope, curvature = self.along(ones, at)
-            if abs(slope) < least:
-                best, least = at, abs(slope)
+        best, least = 0.0, slope
+        for trial in range(100):
+            if trial:
+                slope, curvature = self.along(ones, at)
+            if abs(slope) < abs(least):
+                best, least = at, slope
             if abs(slope) <= enough:
                 break
             low, high = (low, at) if slope > 0 else (at, high)
@@ -371,6 +418,7 @@ class Lagrangian:
         self.t += best
         self.theta = self.theta.copy()
         self.theta[-1] += best
+        return least
 
     def _moves(self, excess: float, *, free_only: bool = False) -> list[Move]:
         """Move multipliers until all slopes sum to 0, or as far as possible.

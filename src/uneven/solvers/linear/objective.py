@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from uneven._inputs import to_float
-from uneven.errors import LossError
+from uneven.errors import LossError, SolverError
 from uneven.losses import Loss, Phi
 from uneven.losses.margin_function import smooth_switches
 from uneven.ops.kernels import CompiledPhi, compiled
-from uneven.shape.polygon import is_piecewise_linear
+from uneven.shape.polygon import is_piecewise_linear, kinks_and_jumps
 from uneven.solvers.linear.design import Design
 from uneven.solvers.linear.infimum import infimum
 from uneven.solvers.linear.squares import summed_squares
@@ -114,9 +114,43 @@ class PairOfLosses:
         return negative, positive
 
     @cached_property
+    def at_zero(self) -> np.ndarray:
+        """Weighted losses of both classes at the score 0."""
+        return np.array([kernel.first(np.zeros(1))[0][0] for kernel in self.kernels]) * self.weights
+
+    @cached_property
+    def kinks_and_jumps(self) -> tuple[np.ndarray, np.ndarray]:
+        """Kinks of both phis, and by how much the slope jumps there; one row per class.
+
+        If one class has fewer kinks than the other, its last kink is repeated with a jump of 0.
+        """
+        pairs = [kinks_and_jumps(phi.tree) for phi in self.phis]
+        if any(not jump > 0 for _, jumps in pairs for jump in jumps):
+            found = ", ".join(f"{jump:g}" for _, jumps in pairs for jump in jumps)
+            raise SolverError(
+                f"the slope of a convex loss jumps up at its kinks, but for {self.names} the jumps found are {found}; "
+                "a simpler formula of the loss may work"
+            )
+        most = max(len(kinks) for kinks, _ in pairs)
+        kinks = np.array([kinks + (kinks[-1:] or (0.0,)) * (most - len(kinks)) for kinks, _ in pairs])
+        return kinks, np.array([jumps + (0.0,) * (most - len(jumps)) for _, jumps in pairs])
+
+    @cached_property
+    def lines(self) -> np.ndarray:
+        """Left of all kinks a polygon is a line: its value and slope at 0, one row per class."""
+        left = -2 * float(np.abs(self.kinks_and_jumps[0]).max(initial=0.0)) - 1
+        at_left = [kernel.first(np.array([left])) for kernel in self.kernels]
+        return np.array([[value[0] - slope[0] * left, slope[0]] for value, slope in at_left])
+
+    @cached_property
     def addresses(self) -> np.ndarray:
         """Addresses of the compiled functions, for compiled code to call."""
         return np.array([kernel.first_address for kernel in self.kernels], dtype=np.int64)
+
+    @cached_property
+    def second_addresses(self) -> np.ndarray:
+        """The same of their second derivatives."""
+        return np.array([kernel.second_address for kernel in self.kernels], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -167,6 +201,11 @@ class Objective:
         return self.pair.addresses, self.y, self.sample_weight, self.pair.weights, self.pair.scales
 
     @property
+    def derivatives(self) -> tuple[Any, ...]:
+        """What compiled steps take that need second derivatives too."""
+        return self.pair.addresses, self.pair.second_addresses, *self.common[1:]
+
+    @property
     def why_not_squared(self) -> str | None:
         """None, or what is in the penalty besides the squared norm."""
         return f"{self.pair.names} is to be fitted with an l1 penalty" if self.l1 > 0 else None
@@ -202,7 +241,7 @@ class Objective:
     @cached_property
     def value_at_zero(self) -> float:
         """The objective at theta = 0, without a pass over X."""
-        at_zero = np.array([kernel.first(np.zeros(1))[0][0] for kernel in self.pair.kernels]) * self.pair.weights
+        at_zero = self.pair.at_zero
         weight = self.sample_weight
         ones = float(weight[self.y == 1].sum() if weight.size else self.y.sum())
         total = float(weight.sum() if weight.size else self.y.size)
@@ -330,7 +369,7 @@ class Objective:
 
     def sample(self, count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Random rows, and how many rows each stands for. Classes keep their shares, but a rare one gets more."""
-        chosen, factors = [], []
+        chosen, factors = [], np.ones(2)
         total = self.y.size
         for label in (0, 1):
             members = np.flatnonzero(self.y == label)
@@ -340,6 +379,6 @@ class Objective:
             # One random row from each of many equal ranges: they come sorted, and seldom twice.
             at = ((np.arange(wanted) + random.random(wanted)) * (members.size / wanted)).astype(np.int64)
             chosen.append(members[np.minimum(at, members.size - 1)])
-            factors.append(np.full(wanted, members.size / wanted))
-        order = np.argsort(np.concatenate(chosen))
-        return np.concatenate(chosen)[order], np.concatenate(factors)[order]
+            factors[label] = members.size / wanted
+        rows = np.sort(np.concatenate(chosen), kind="stable")  # of two sorted parts
+        return rows, factors[self.y[rows]]

@@ -78,7 +78,11 @@ class Proof:
 
 
 def prove(
-    objective: Objective, theta: np.ndarray, multipliers: np.ndarray | None = None, *, wanted: float = 0.0
+    objective: Objective,
+    theta: np.ndarray,
+    multipliers: np.ndarray | None = None,
+    *,
+    wanted: float = 0.0,
 ) -> Proof:
     """Bound the distance of a convex objective from its optimum, by two passes over X.
 
@@ -94,11 +98,16 @@ def prove(
     """
     state = Lagrangian(objective, theta, 1.0)
     if multipliers is not None:
-        state.u = multipliers.astype(np.float64)
+        # Rounded to float32, a multiplier may exceed the jump, and its line would not support the loss.
+        state.u = np.clip(multipliers.astype(np.float64), 0.0, state.jumps[objective.y].T)
     else:
         state.multipliers_from_scores()
+    reach = 1 + abs(float(theta[-1]))
+    if objective.fit_intercept and objective.l1 > 0 and objective.penalty == 0:  # nothing else bounds it later
+        reach = max(reach, min(bound_of_intercept(objective, theta, state.value()), 1e300))
+    enough = _INTERCEPT_SHARE * wanted / reach
     if objective.fit_intercept:
-        state.balance(_INTERCEPT_SHARE * wanted / (1 + abs(float(theta[-1]))))
+        state.balance(enough)
     sums = state.support()
     v, sizes = objective.design.transposed_product(sums.slopes, sums.steepest)
     w = state.theta[:-1]
@@ -110,7 +119,7 @@ def prove(
     rounded_scores = (objective.design.most_terms + 4) * _EPS * terms
     gap = sums.above + rounded + (rounded_scores if objective.pair.kinked else 0.0)
     gap += gap_of_penalty(objective, w, v, error, sums.loss)
-    excess, inexact = _sum(sums.slopes, sums.size)
+    excess, inexact = _sum(sums.slopes, sums.size, enough)
     if objective.fit_intercept:
         stuck = abs(excess) + inexact
         gap = _with_intercept(objective, state.theta, value + rounded + rounded_scores, gap, stuck, wanted)
@@ -148,12 +157,16 @@ def _with_error(
     return v, _EPS * np.abs(v) + 2 * (n * _EPS) ** 2 * sizes
 
 
-def _sum(numbers: np.ndarray, size: float) -> tuple[float, float]:
-    """Their sum, and how wrong it can be; ``size`` is the sum of their absolute values."""
-    if numbers.size <= _SUMMED_EXACTLY:
+def _sum(numbers: np.ndarray, size: float, enough: float) -> tuple[float, float]:
+    """Their sum, and how wrong it can be; ``size`` is the sum of their absolute values.
+
+    A few numbers are summed exactly, unless an error of ``enough`` does no harm.
+    """
+    error = (40 + math.log2(numbers.size)) * _EPS * size
+    if error > enough and numbers.size <= _SUMMED_EXACTLY:
         total = math.fsum(numbers.tolist())
         return total, _EPS * abs(total)
-    return float(numbers.sum()), (40 + math.log2(numbers.size)) * _EPS * size
+    return float(numbers.sum()), error
 
 
 def _with_intercept(
@@ -212,9 +225,10 @@ def bound_of_intercept(objective: Objective, theta: np.ndarray, value: float, di
         if not total > 0:
             continue
         limit = 1.001 * max(room, 0.0) / total + least
-        ends = np.sort(np.array(_margins_below(kernel, limit)) / objective.pair.scales[label])
+        scale = float(objective.pair.scales[label])
+        left, right = sorted(margin / scale for margin in _margins_below(kernel, limit))
         near, far = _scores_of_optimum(objective, theta[:-1], mean, room, distance)
-        lowest, highest = max(lowest, float(ends[0]) - far), min(highest, float(ends[1]) - near)
+        lowest, highest = max(lowest, left - far), min(highest, right - near)
     b = float(theta[-1])
     return max(abs(lowest - b), abs(highest - b)) if lowest <= highest else math.inf
 
@@ -224,7 +238,7 @@ def _scores_of_optimum(
 ) -> tuple[float, float]:
     """Bounds of the score of a row under optimal coefficients, without the intercept."""
     if objective.penalty > 0:
-        score, length = float(row @ w), float(np.linalg.norm(row))
+        score, length = float(row @ w), math.sqrt(float(row @ row))
         far = 1.001 * length * math.sqrt(2 * max(room, 0.0) / objective.penalty)
         near = 1.001 * length * distance + 1e-9 * abs(score)
         return max(-far, score - near), min(far, score + near)
@@ -257,12 +271,10 @@ def _stationarity(
     objective: Objective, theta: np.ndarray, v: np.ndarray, sizes: np.ndarray, excess: float, size: float
 ) -> float:
     w = theta[:-1]
-    gradient = v + objective.penalty * w + objective.l1 * np.sign(w)
-    terms = sizes + objective.penalty * np.abs(w) + objective.l1 * (w != 0)
+    gradient, terms = v + objective.penalty * w, sizes + objective.penalty * np.abs(w)
     if objective.l1 > 0:
-        zero = w == 0
-        gradient[zero] = np.maximum(np.abs(v[zero]) - objective.l1, 0.0)
-    if objective.fit_intercept:
-        gradient, terms = np.append(gradient, excess), np.append(terms, size)
-    used = terms > 0
-    return float((np.abs(gradient[used]) / terms[used]).max(initial=0.0))
+        gradient = np.where(w == 0, np.maximum(np.abs(v) - objective.l1, 0.0), gradient + objective.l1 * np.sign(w))
+        terms += objective.l1 * (w != 0)
+    shares = np.divide(np.abs(gradient), terms, out=np.zeros_like(terms), where=terms > 0)
+    intercept = abs(excess) / size if objective.fit_intercept and size > 0 else 0.0
+    return min(max(float(shares.max(initial=0.0)), intercept), 1.0)

@@ -81,8 +81,10 @@ def proved(solve: Minimise, objective: Objective, theta: np.ndarray | None, sett
         wanted = settings.tol * max(solution.value, objective.floor)
         proof = prove(objective, solution.theta, solution.multipliers, wanted=wanted)
         lower = max(lower, proof.bound)
-        if not proof.value <= solution.value:  # moving the intercept for the lines did not lower the objective
-            proof = replace(proof, theta=solution.theta, value=solution.value)  # its gap is smaller, too
+        if proof.value - proof.error > solution.value:  # moving the intercept for the lines raised the objective
+            unmoved = objective.value_and_gradient(solution.theta)[0]
+            if unmoved < proof.value:  # so its gap is smaller, too
+                proof = replace(proof, theta=solution.theta, value=unmoved)
         better = proof.gap < 0.5 * best.gap
         if proof.value < best.value or (proof.value == best.value and proof.gap < best.gap):
             best = proof

@@ -7,14 +7,16 @@ import numpy as np
 from uneven.solvers.linear.line_search import Iterate, evaluated, search_beyond_rounding
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.small import is_small, minimise_small
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import FASTEST, LAST_RESORT, Settings, Solver
 
 _NAME = "newton"
 #: With more columns the matrix would not fit into the memory of most machines.
 _MOST_COLUMNS = 20_000
-#: Rows times columns squared up to which Newton steps on all rows are the fastest.
-_FASTEST_WORK = 5e7
+#: Rows times columns squared up to which Newton steps on all rows are the fastest: always, and with few rows per
+#: column, where a sample of the rows says little.
+_LITTLE_WORK, _FASTEST_WORK, _FEW_ROWS = 5e6, 5e7, 10
 
 
 def accepts(objective: Objective) -> str | None:
@@ -34,12 +36,15 @@ def accepts(objective: Objective) -> str | None:
 
 def preference(objective: Objective) -> int:
     """The fastest where the matrices of all steps cost little."""
-    small = objective.size <= MOST_COLUMNS and objective.design.n * objective.size**2 <= _FASTEST_WORK
-    return FASTEST if small else LAST_RESORT
+    n, size = objective.design.n, objective.size
+    most = _FASTEST_WORK if n < _FEW_ROWS * size else _LITTLE_WORK
+    return FASTEST if size <= MOST_COLUMNS and n * size**2 <= most else LAST_RESORT
 
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
     """Minimise from theta (None: from 0) until the gap that the gradient promises is below tol times the value."""
+    if is_small(objective):
+        return minimise_small(objective, theta, settings)
     tol, max_iter = settings.tol, settings.max_iter
     now = evaluated(objective.value_and_gradient, np.zeros(objective.size) if theta is None else theta)
     passes, reached, status = 1.0, False, f"stopped after {max_iter} Newton steps"

@@ -16,15 +16,18 @@ from uneven.solvers.linear.line_search import Iterate, evaluated
 from uneven.solvers.linear.metric import MOST_COLUMNS, Metric, cholesky_metric, diagonal_metric
 from uneven.solvers.linear.nonconvex import descend
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.small import is_small, minimise_small
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import GENERAL, Settings, Solver
+from uneven.solvers.progress import silent
 
 _NAME = "lbfgs"
 #: Largest share of the rows that may be copied into the sample, unless X is small.
 _SAMPLE_SHARE, _SMALL_SAMPLE = 0.05, 1000
 _ROWS_PER_COLUMN = 40
-#: A sample has up to this many rows if its second derivatives (rows times columns squared) cost less than a pass.
-_MORE_ROWS, _SAMPLE_WORK = 40_000, 1e8
+#: A sample has up to this many rows if its second derivatives (rows times columns squared) cost little: in all, and
+#: compared with a pass (rows times columns).
+_MORE_ROWS, _SAMPLE_WORK, _PASSES = 40_000, 1e8, 5
 
 
 def accepts(objective: Objective) -> str | None:
@@ -46,19 +49,21 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     if objective.size > MOST_COLUMNS:
         return _many_columns(objective, theta, settings)
     n = objective.design.n
-    wanted = int(max(_ROWS_PER_COLUMN * objective.size, min(_MORE_ROWS, _SAMPLE_WORK / objective.size**2)))
+    cheap = min(_MORE_ROWS, _SAMPLE_WORK / objective.size**2, _PASSES * n / objective.size)
+    wanted = int(max(_ROWS_PER_COLUMN * objective.size, cheap))
     sampled = None
     if theta is None:
         count = int(min(wanted, max(_SAMPLE_SHARE * n, _SMALL_SAMPLE)))
         sampled = objective.on_rows(*objective.sample(count, settings.random))
-        theta = _solution_on_sample(sampled, settings.tol)
+        theta = _solution_on_sample(sampled, settings)
     start = evaluated(objective.value_and_gradient, theta)
     if not start.value < objective.value_at_zero:
         start = evaluated(objective.value_and_gradient, np.zeros(objective.size))
     if sampled is not None and sampled.design.n >= min(wanted, n):
         hessian = sampled.hessian(start.theta)
     else:
-        hessian = objective.hessian(start.theta, *objective.sample(min(wanted, n), settings.random))
+        chosen = objective.sample(wanted, settings.random) if wanted < n else ()
+        hessian = objective.hessian(start.theta, *chosen)
 
     def refreshed(now: Iterate, iteration: int) -> Metric | None:
         """Second derivatives of all rows, which cost as much as many passes: only if those of the sample fell short."""
@@ -79,11 +84,14 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     )
 
 
-def _solution_on_sample(sampled: Objective, tol: float) -> np.ndarray:
+def _solution_on_sample(sampled: Objective, settings: Settings) -> np.ndarray:
     """The minimum on a sample of the rows, to the accuracy that the sample has.
 
     A sample's objective is wrong by about columns/rows of its value. Solving it more accurately would fit its noise.
     """
+    if is_small(sampled):
+        rough = replace(settings, tol=max(settings.tol, sampled.size / sampled.design.n), progress=silent)
+        return minimise_small(sampled, None, rough).theta
     zero = evaluated(sampled.value_and_gradient, np.zeros(sampled.size))
 
     def refreshed(now: Iterate, iteration: int) -> Metric | None:
@@ -93,7 +101,7 @@ def _solution_on_sample(sampled: Objective, tol: float) -> np.ndarray:
         sampled.value_and_gradient,
         zero,
         cholesky_metric(sampled.hessian(zero.theta)),
-        tol=max(tol, sampled.size / sampled.design.n),
+        tol=max(settings.tol, sampled.size / sampled.design.n),
         max_iter=60,
         floor=sampled.floor,
         refresh=refreshed,

@@ -1,0 +1,109 @@
+"""The Gram matrix X X' of a design with few rows. It is computed once per design and kept as long as the design."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from uneven.solvers.compiled import row_space_passes
+from uneven.solvers.linear.design import Design, SparseRows
+from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
+
+#: Multiplications up to which the products are always computed in double precision: single would save too little.
+_WORTH_SINGLE = 2e9
+#: Columns that are multiplied at once; their products are summed in double precision.
+_BLOCK_COLUMNS = 2048
+#: Rows and columns of a tile of the matrix, the work of one thread at a time.
+_TILE = 512
+
+
+@dataclass(frozen=True)
+class Gram:
+    """The products of all pairs of rows.
+
+    Attributes
+    ----------
+    matrix : ndarray of float64
+    exact : bool
+        Whether they were computed in double precision. Else they have about six digits.
+    """
+
+    matrix: np.ndarray
+    exact: bool
+
+
+_kept: WeakKeyDictionary[Design, Gram] = WeakKeyDictionary()
+
+
+def gram_of(design: Design, *, exact: bool = False) -> Gram:
+    """The Gram matrix; in double precision if ``exact``, or if that is fast."""
+    found = _kept.get(design)
+    if found is None or (exact and not found.exact):
+        _kept.pop(design, None)  # frees its memory before the new one is made
+        found = _kept[design] = _computed(design, exact)
+    return found
+
+
+def keep(design: Design, gram: Gram) -> None:
+    """Use a Gram matrix that is known already, such as a part of that of more rows."""
+    _kept[design] = gram
+
+
+def known(design: Design) -> Gram | None:
+    """The Gram matrix if it was computed before."""
+    return _kept.get(design)
+
+
+def _computed(design: Design, exact: bool) -> Gram:
+    if isinstance(design, SparseRows):
+        return Gram(_of_sparse(design), exact=True)
+    exact = exact or design.n**2 * design.d <= _WORTH_SINGLE
+    return Gram(_of_dense(design.X, np.float64 if exact else np.float32), exact)
+
+
+def _of_dense(X: np.ndarray, dtype: type[np.floating]) -> np.ndarray:
+    """Sum the products of blocks of columns. The tiles of the matrix are computed in threads."""
+    n, d = X.shape
+    starts = range(0, n, _TILE)
+    tiles = [(i, j) for i in starts for j in starts if j <= i]
+    total = np.zeros((n, n))
+    block = np.empty(0, dtype) if X.dtype == dtype else np.empty((n, min(_BLOCK_COLUMNS, d)), dtype)
+
+    def add(k: int, i: int, j: int) -> None:
+        total[i : i + _TILE, j : j + _TILE] += part[i : i + _TILE] @ part[j : j + _TILE].T
+
+    def convert(k: int, lo: int, hi: int) -> None:
+        part[lo:hi] = X[lo:hi, left : left + part.shape[1]]
+
+    with single_threaded_blas():
+        for left in range(0, d, _BLOCK_COLUMNS):
+            if block.size:
+                part = block[:, : min(_BLOCK_COLUMNS, d - left)]
+                in_threads(convert, row_ranges(n, part.size))
+            else:
+                part = X[:, left : left + _BLOCK_COLUMNS]
+            in_threads(add, tiles)
+    _mirror(total)
+    return total
+
+
+def _mirror(total: np.ndarray) -> None:
+    n = len(total)
+    in_threads(lambda k, lo, hi: row_space_passes.mirror(total, lo, hi), row_ranges(n, n * n))
+
+
+def _of_sparse(design: SparseRows) -> np.ndarray:
+    X, n = design.X, design.n
+    columns = X.tocsc()
+    total = np.zeros((n, n))
+    work = int(np.square(np.diff(columns.indptr), dtype=np.int64).sum())
+    in_threads(
+        lambda k, lo, hi: row_space_passes.add_sparse_products(
+            X.data, X.indices, X.indptr, columns.data, columns.indices, columns.indptr, lo, hi, total
+        ),
+        row_ranges(n, work),
+    )
+    _mirror(total)
+    return total
