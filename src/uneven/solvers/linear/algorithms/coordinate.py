@@ -28,6 +28,8 @@ _FIRST, _GROWTH = 300, 3.0
 _GOOD = 0.05
 #: Most Newton steps between two passes over X.
 _MOST_INNER = 50
+#: Steps without a smaller gap after which rounding is blamed, if the loss is smooth.
+_PATIENCE = 8
 #: The problem on the working set is solved until its gap is this share of what is wanted, or of the gap of all columns.
 _WANTED_SHARE, _GAP_SHARE = 0.1, 0.3
 #: Rows of a dense matrix from which a sample gives the starting point, its share of the rows, and the tolerance on it.
@@ -229,7 +231,8 @@ class _Search:
         """Newton steps on the working set. Returns whether they reached what was wanted."""
         part, objective = self.part, self.part.objective
         wanted = max(_WANTED_SHARE * tol * self.best_value, _GAP_SHARE * min(self.gap, self.best_value))
-        before = np.inf
+        before = least = np.inf
+        stalled = 0
         for _ in range(_MOST_INNER):
             gradient = part.gradient()
             w = part.theta[:-1]
@@ -237,6 +240,9 @@ class _Search:
             gap = gap_of_penalty(objective, w, slopes, np.zeros(1), self.loss)
             gap += abs(float(gradient[-1])) * (1 + abs(float(part.theta[-1])))
             if gap <= self.strictness * wanted or self.steps >= self.settings.max_iter:
+                return True
+            least, stalled = (gap, 0) if gap < 0.9 * least else (least, stalled + 1)
+            if stalled > _PATIENCE and not part.u.size:  # rounding
                 return True
             if self.model is None:
                 self.model = self._model()
