@@ -16,6 +16,7 @@ from uneven.solvers.linear.algorithms import augmented_lagrangian, newton
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.objective import Objective, PairOfLosses
+from uneven.solvers.linear.proof import prove
 from uneven.solvers.linear.solver import Settings
 
 X, Y = binary(120, 4)
@@ -145,3 +146,41 @@ def test_a_singular_matrix_is_solved_with_a_small_ridge() -> None:
 def test_what_is_not_small(matrix: np.ndarray, penalty: float) -> None:
     labels = np.arange(matrix.shape[0]) % 2
     assert not small.is_small(objective("logistic", matrix, labels, penalty=penalty))
+
+
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_the_proof_is_that_of_large_problems(
+    loss: str, variant: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = objective(loss, **variant)
+    best = newton.minimise(problem, None, settings(1e-13)).theta
+    for off in (0.0, 1e-4, 0.1):
+        theta = best + off * np.linspace(-1, 1, best.size) / (1 + np.abs(problem.design.X).max())
+        if not problem.fit_intercept:
+            theta[-1] = 0.0
+        given = theta.copy()
+        quick = prove(problem, theta, wanted=1e-6)
+        np.testing.assert_array_equal(theta, given)
+        monkeypatch.setattr(small, "_MOST_WORK", -1.0)
+        general = prove(problem, theta, wanted=1e-6)
+        monkeypatch.undo()
+        assert quick.value == pytest.approx(general.value, rel=1e-9)
+        assert quick.gap == pytest.approx(general.gap, rel=1e-3, abs=1e-6)
+        assert quick.value - quick.gap <= problem.value_and_gradient(best)[0] * (1 + 1e-12)
+
+
+def test_other_losses_on_the_same_rows() -> None:
+    """What an objective keeps of its rows does not depend on the losses it was computed with."""
+    for weight in (None, WEIGHTS):
+        first = objective("logistic", weight=weight)
+        assert prove(first, np.zeros(first.size)).gap > 0  # fills what is kept
+        other = first.with_losses(objective("squared_hinge", gamma=5.0).pair)
+        fresh = objective("squared_hinge", gamma=5.0, weight=weight)
+        for label in (0, 1):
+            (total, mean), (expected, row) = other.mean_row(label), fresh.mean_row(label)
+            assert total == pytest.approx(expected, rel=1e-14)
+            np.testing.assert_allclose(mean, row, rtol=1e-14)
+        theta = np.linspace(-1, 1, first.size)
+        assert other.value_and_gradient(theta)[0] == fresh.value_and_gradient(theta)[0]
+        assert prove(other, theta).gap == pytest.approx(prove(fresh, theta).gap, rel=1e-12)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import warnings
 from collections.abc import Iterable, Iterator
@@ -19,7 +18,7 @@ from uneven._inputs import Exact
 from uneven.calibration.calibrated_losses import calibrated_loss
 from uneven.costs import Cost
 from uneven.errors import LossError, ParameterError
-from uneven.learners.base import Problem
+from uneven.learners.base import Problem, with_parameters
 from uneven.learners.linear_penalty import penalty_weights
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import generator, require_choice, require_integer
@@ -62,11 +61,11 @@ class UnevenLinearClassifier(LinearScores):
         "l2": half the squared norm of w. "l1": the sum of absolute values, which makes many coefficients exactly 0; it
         needs a convex loss. "elasticnet": ``l1_ratio`` times the latter plus ``1 - l1_ratio`` times the former.
     fit_intercept : bool
-    solver : {"auto", "lbfgs", "newton", "lagrangian", "dual", "coordinate"}
+    solver : {"auto", "lbfgs", "newton", "lagrangian", "dual", "coordinate", "gram"}
         "auto" chooses by the loss, the penalty and the shape of X. "coordinate" is for all convex losses with the
         penalty "l1" or "elasticnet". The others are for "l2" and None: "lbfgs" and "newton" for smooth losses ("lbfgs"
         also for those that are not convex), "lagrangian" for convex losses with kinks, "dual" for convex losses made of
-        straight pieces on CSR matrices.
+        straight pieces on CSR matrices. "gram", for "l2", is for all convex losses on more columns than rows.
     tol : positive number
         For a convex loss the fit ends when the objective is proved to be within this fraction of its optimum
         (``duality_gap_``), or it warns and says how far it got. For other losses it ends near a local minimum.
@@ -342,9 +341,7 @@ def fits_along(
     """
     objective, problem = None, None
     for one in params:
-        model = copy.copy(learner)
-        for name, value in one.items():
-            setattr(model, name, value)
+        model = with_parameters(learner, one)
         model._read_parameters()
         cost, loss = model._make_loss()
         pair = _pair(loss, model._factor(cost))
@@ -356,7 +353,7 @@ def fits_along(
             reader = model
             objective = model._objective(problem, pair)
         else:
-            objective = replace(objective, pair=pair)
+            objective = objective.with_losses(pair)
             model._keep_classes(problem.classes)
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(reader, name):

@@ -73,7 +73,8 @@ class UnevenSVC(UnevenClassifier):
         distance between the two margins; this is all that SVC promises. If the kernel is not positive semidefinite,
         there is no proof, and only the second holds.
     cache_size : positive number
-        Megabytes for rows of the kernel matrix. If the whole matrix does not fit, rows are stored in float32.
+        Megabytes for rows of the kernel matrix. If the whole matrix does not fit, or there are more than 4,000 rows and
+        tol is at least 1e-4, rows are stored in float32. The objective and its gap are always computed in float64.
     max_iter : int
         Most steps of the solver; -1 for no limit. It stops by itself where rounding errors allow no progress.
     warm_start : bool

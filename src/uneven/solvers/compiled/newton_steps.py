@@ -13,7 +13,14 @@ import numpy as np
 from numba import njit
 
 from uneven.solvers.compiled.options import ANY_ORDER
-from uneven.solvers.compiled.passes import MOST_ROWS, add_rows, add_squares, block_scores_rows, losses_along
+from uneven.solvers.compiled.passes import (
+    MOST_ROWS,
+    add_rows,
+    add_squares,
+    block_scores_rows,
+    losses_along,
+    transposed_rows,
+)
 
 #: What :func:`newton` returns as its first number.
 REACHED, OUT_OF_STEPS, ROUNDING = 0, 1, 2
@@ -216,3 +223,35 @@ def newton(X: Any, pair: Any, penalty: float, with_intercept: bool, theta: Any, 
             before[j] = theta[j]
             theta[j] += step * direction[j]
     return OUT_OF_STEPS, most, value
+
+
+@njit(**ANY_ORDER)
+def touch(
+    X: Any, pair: Any, with_intercept: bool, theta: Any, enough: float, lo: int, hi: int, r: Any, v: Any, sizes: Any
+) -> Any:
+    """Write the slopes of the lines that touch the losses at their scores to r, X' r to v, abs(X)' abs(r) to sizes.
+
+    First the intercept moves until the slopes sum to at most ``enough``. ``lo`` is 0 and ``hi`` the number of rows; v
+    and sizes are 0. Returns whether the slopes do, and the sums of the losses, of the absolute slopes, and of the
+    absolute values of slope times score.
+    """
+    t, q, h = np.empty(hi), np.ones(hi), np.empty(hi)
+    write_scores(X, theta, t)
+    loss, slope, bend = losses_along(pair, t, q, 0.0, r, h)
+    balanced = not with_intercept or abs(slope) <= enough
+    while not balanced and bend > 0:
+        step = -slope / bend
+        before = slope
+        loss, slope, bend = losses_along(pair, t, q, step, r, h)
+        if not abs(slope) <= 0.5 * abs(before):
+            break
+        for i in range(hi):
+            t[i] += step
+        theta[-1] += step
+        balanced = abs(slope) <= enough
+    transposed_rows(X, r, r, lo, hi, v, sizes)
+    size = moment = 0.0
+    for i in range(hi):
+        size += abs(r[i])
+        moment += abs(r[i] * t[i])
+    return balanced, loss, size, moment

@@ -109,11 +109,6 @@ class Lagrangian:
         return (self.first, *self.objective.common[1:], self.kinks, self.jumps, self.sigma, self.lines)
 
     @property
-    def largest_kink(self) -> float:
-        """The largest score at which a loss has its kink, in absolute value."""
-        return float(np.abs(self.kinks / self.objective.pair.scales[:, None]).max(initial=0.0))
-
-    @property
     def penalty(self) -> float:
         return self.objective.penalty
 
