@@ -31,7 +31,7 @@ _TOO_LARGE = Fraction(2**1024 - 2**970)
 
 def exact(name: str, value: Exact, error: Kind = ParameterError) -> Fraction:
     """A finite number as a rational."""
-    if type(value) in (int, float):
+    if type(value) in (int, float, Fraction):
         known = _rational(value)
         if known is not None:
             return known
@@ -54,8 +54,10 @@ def exact(name: str, value: Exact, error: Kind = ParameterError) -> Fraction:
 
 
 @lru_cache(maxsize=1024)
-def _rational(value: float) -> Fraction | None:
-    """A plain int or float as a rational, if it needs no further check: parameters are read many times in each fit."""
+def _rational(value: Any) -> Fraction | None:
+    """A plain number as a rational, if it needs no further check: parameters are read many times in each fit."""
+    if type(value) is Fraction and max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
+        return None
     return Fraction(value) if value == 0 or 1e-300 < abs(value) < 1e300 else None
 
 

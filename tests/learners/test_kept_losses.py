@@ -11,6 +11,8 @@ from linear_data import binary
 import uneven
 from uneven import UnevenClassifierCV, calibrated_loss
 from uneven import UnevenLinearClassifier as Linear
+from uneven.learners.base import with_parameters
+from uneven.learners.parameters import generator
 
 X, Y = binary(200, 3)
 NAME = "renewed"
@@ -83,3 +85,25 @@ def test_a_number_read_before_does_not_stand_for_true(name: str) -> None:
     Linear(**{name: 1}).fit(X, Y)
     with pytest.raises(uneven.errors.UnevenError, match=f"{name} must be a number, got True"):
         Linear(**{name: True}).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["fp_cost", "fn_cost", "margin_gamma"])
+def test_a_parameter_that_cannot_be_hashed_is_refused_with_a_sentence(name: str) -> None:
+    with pytest.raises(uneven.errors.UnevenError, match=rf"{name} must be a number, got \[1\]"):
+        Linear(**{name: [1]}).fit(X, Y)
+
+
+def test_a_copy_with_other_parameters_shares_nothing_that_a_fit_changes() -> None:
+    learner = Linear(fn_cost=3)
+    other = with_parameters(learner, {"margin_gamma": 2})
+    other.fit(X, Y)
+    assert (other.margin_gamma, other.fn_cost) == (2, 3)
+    assert learner.margin_gamma == 1
+    assert not hasattr(learner, "coef_")
+    np.testing.assert_array_equal(other.coef_, Linear(fn_cost=3, margin_gamma=2).fit(X, Y).coef_)
+
+
+def test_no_seed_is_always_the_same_seed() -> None:
+    draws = [generator(None).random(3) for _ in range(2)]
+    np.testing.assert_array_equal(*draws)
+    np.testing.assert_array_equal(draws[0], np.random.default_rng(0).random(3))

@@ -7,7 +7,6 @@ of the positive class. The functions after the class are for the tuning, which w
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,6 +27,7 @@ from uneven.errors import CostError, LossError, ParameterError, UnevenError
 from uneven.learners.classes import Classes
 from uneven.learners.reading import read_features, read_labels, read_weights
 from uneven.losses import Loss
+from uneven.losses.registry import changes
 from uneven.metrics.labels import positive_class, two_classes
 
 if TYPE_CHECKING:
@@ -77,6 +77,18 @@ def learners_loss(loss: Any, cost: Cost, margin_gamma: Any) -> Loss:
         )
     _require_calibrated(loss, _meant_alpha(loss, cost))
     return loss
+
+
+def _made_loss(loss: Any, fp_cost: Any, fn_cost: Any, margin_gamma: Any) -> tuple[Cost, Loss]:
+    """The costs and the loss of a learner with these parameters."""
+    cost = read_cost(fp_cost, fn_cost)
+    return cost, learners_loss(loss, cost, margin_gamma)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _kept_loss(loss: str, fp_cost: Any, fn_cost: Any, margin_gamma: Any, registered: int) -> tuple[Cost, Loss]:
+    """The same, kept while no phi is registered or removed; True and 1 are told apart by their types."""
+    return _made_loss(loss, fp_cost, fn_cost, margin_gamma)
 
 
 def _meant_alpha(loss: Loss, cost: Cost) -> Fraction:
@@ -137,8 +149,12 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     # -- the loss ---------------------------------------------------------------------------------------------------
 
     def _make_loss(self) -> tuple[Cost, Loss]:
-        cost = read_cost(self.fp_cost, self.fn_cost)
-        return cost, learners_loss(self.loss, cost, self.margin_gamma)
+        if type(self.loss) is not str:
+            return _made_loss(self.loss, self.fp_cost, self.fn_cost, self.margin_gamma)
+        try:
+            return _kept_loss(self.loss, self.fp_cost, self.fn_cost, self.margin_gamma, changes())
+        except TypeError:  # a parameter that cannot be hashed, hence is no number: refused with a sentence
+            return _made_loss(self.loss, self.fp_cost, self.fn_cost, self.margin_gamma)
 
     def _current_loss(self) -> Loss:
         """The loss of the fit, or the one a fit would use."""
@@ -287,10 +303,16 @@ def classes_of(learner: UnevenClassifier) -> Classes:
     return learner._classes
 
 
+def with_parameters(learner: UnevenClassifier, parameters: dict[str, Any]) -> Any:
+    """A shallow copy with other values of parameters that exist; scikit-learn's own way takes longer than a fit."""
+    other = object.__new__(type(learner))
+    other.__dict__.update(learner.__dict__)
+    other.__dict__.update(parameters)
+    return other
+
+
 def as_fitted_with(model: UnevenClassifier, **parameters: Any) -> Any:
     """A copy of a fitted learner whose fit counts as one with other parameters."""
-    other = copy.copy(model)
-    for name, value in parameters.items():
-        setattr(other, name, value)
+    other = with_parameters(model, parameters)
     other._remember(None)
     return other

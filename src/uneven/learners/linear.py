@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import warnings
 from collections.abc import Iterable, Iterator
@@ -19,7 +18,7 @@ from uneven._inputs import Exact
 from uneven.calibration.calibrated_losses import calibrated_loss
 from uneven.costs import Cost
 from uneven.errors import LossError, ParameterError
-from uneven.learners.base import Problem
+from uneven.learners.base import Problem, with_parameters
 from uneven.learners.linear_penalty import penalty_weights
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import generator, require_choice, require_integer
@@ -43,8 +42,9 @@ class UnevenLinearClassifier(LinearScores):
     .. math:: P(w) + C \sum_i s_i \left[ c_{FN} 1\{y_i = +\} \varphi(f_i)
               + \tfrac{c_{FP}}{\gamma} 1\{y_i = -\} \varphi(-\gamma f_i) \right]
 
-    with :math:`P(w) = \tfrac12 \|w\|^2` unless ``penalty`` says otherwise. The intercept is never penalised. For a phi that is not convex, the two weights are changed so that the loss is
-    calibrated for the costs (:func:`uneven.calibrated_loss`).
+    with :math:`P(w) = \tfrac12 \|w\|^2` unless ``penalty`` says otherwise. The intercept is never penalised. For a phi
+    that is not convex, the two weights are changed so that the loss is calibrated for the costs
+    (:func:`uneven.calibrated_loss`).
 
     Parameters
     ----------
@@ -61,10 +61,11 @@ class UnevenLinearClassifier(LinearScores):
         "l2": half the squared norm of w. "l1": the sum of absolute values, which makes many coefficients exactly 0; it
         needs a convex loss. "elasticnet": ``l1_ratio`` times the latter plus ``1 - l1_ratio`` times the former.
     fit_intercept : bool
-    solver : {"auto", "lbfgs", "newton", "lagrangian", "dual", "coordinate"}
-        "auto" chooses by the loss, the penalty and the shape of X. "lbfgs" and "newton" are for smooth losses ("lbfgs" also for
-        those that are not convex), "lagrangian" for convex losses with kinks, "dual" for convex losses made of straight
-        pieces on CSR matrices, "coordinate" for all convex losses with "l1" or "elasticnet".
+    solver : {"auto", "lbfgs", "newton", "lagrangian", "dual", "coordinate", "gram"}
+        "auto" chooses by the loss, the penalty and the shape of X. "coordinate" is for all convex losses with the
+        penalty "l1" or "elasticnet". The others are for "l2" and None: "lbfgs" and "newton" for smooth losses ("lbfgs"
+        also for those that are not convex), "lagrangian" for convex losses with kinks, "dual" for convex losses made of
+        straight pieces on CSR matrices. "gram", for "l2", is for all convex losses on more columns than rows.
     tol : positive number
         For a convex loss the fit ends when the objective is proved to be within this fraction of its optimum
         (``duality_gap_``), or it warns and says how far it got. For other losses it ends near a local minimum.
@@ -121,7 +122,7 @@ class UnevenLinearClassifier(LinearScores):
     >>> from sklearn.preprocessing import StandardScaler
     >>> sparse = uneven.UnevenLinearClassifier("logistic", fn_cost=40, penalty="l1", C=0.02, pos_label=0)
     >>> int((sparse.fit(StandardScaler().fit_transform(X), y).coef_ != 0).sum())    # of 30
-    9
+    4
     """
 
     def __init__(
@@ -222,7 +223,7 @@ class UnevenLinearClassifier(LinearScores):
         >>> learner = uneven.UnevenLinearClassifier("logistic", penalty="l1", pos_label=0)
         >>> path = learner.fit_path(StandardScaler().fit_transform(X), y, [0.001, 0.01, 0.1, 1])
         >>> [int((model.coef_ != 0).sum()) for model in path]         # columns that each model uses
-        [0, 4, 8, 15]
+        [0, 2, 8, 16]
         """
         given = list(Cs)
         for C in given:
@@ -340,9 +341,7 @@ def fits_along(
     """
     objective, problem = None, None
     for one in params:
-        model = copy.copy(learner)
-        for name, value in one.items():
-            setattr(model, name, value)
+        model = with_parameters(learner, one)
         model._read_parameters()
         cost, loss = model._make_loss()
         pair = _pair(loss, model._factor(cost))
@@ -354,7 +353,7 @@ def fits_along(
             reader = model
             objective = model._objective(problem, pair)
         else:
-            objective = replace(objective, pair=pair)
+            objective = objective.with_losses(pair)
             model._keep_classes(problem.classes)
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(reader, name):

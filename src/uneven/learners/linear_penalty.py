@@ -29,6 +29,6 @@ def penalty_weights(penalty: Any, l1_ratio: Any) -> tuple[float, float]:
                 "leave it out"
             )
         return {"l2": (0.0, 1.0), "l1": (1.0, 0.0), None: (0.0, 0.0)}[penalty]
-    if isinstance(l1_ratio, bool) or not isinstance(l1_ratio, Real) or not 0 <= l1_ratio <= 1:
+    if isinstance(l1_ratio, bool) or not isinstance(l1_ratio, Real) or not 0 <= float(l1_ratio) <= 1:
         raise ParameterError(f"penalty='elasticnet' needs l1_ratio, a number from 0 to 1, got {brief(l1_ratio)}")
     return float(l1_ratio), 1.0 - float(l1_ratio)

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.errors import CostError, ParameterError
-from uneven.learners.base import Problem, UnevenClassifier
+from uneven.learners.base import Problem, UnevenClassifier, read_cost
 from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.progress import progress
 from uneven.solvers.hinge_identity import HingeIdentity
@@ -73,7 +73,8 @@ class UnevenSVC(UnevenClassifier):
         distance between the two margins; this is all that SVC promises. If the kernel is not positive semidefinite,
         there is no proof, and only the second holds.
     cache_size : positive number
-        Megabytes for rows of the kernel matrix. If the whole matrix does not fit, rows are stored in float32.
+        Megabytes for rows of the kernel matrix. If the whole matrix does not fit, or there are more than 4,000 rows and
+        tol is at least 1e-4, rows are stored in float32. The objective and its gap are always computed in float64.
     max_iter : int
         Most steps of the solver; -1 for no limit. It stops by itself where rounding errors allow no progress.
     warm_start : bool
@@ -197,10 +198,9 @@ class UnevenSVC(UnevenClassifier):
         UnevenSVC
         """
         self._read_parameters()
-        _, loss = self._make_loss()
         before = self._warm if self.warm_start and hasattr(self, "_warm") else None
         problem = self._read(X, y, sample_weight)
-        self._remember(loss)
+        self._remember(None)
         kernel = self._read_kernel(problem)
         self._fit(problem, kernel, gram(kernel, problem.X), before)
         return self
@@ -249,9 +249,10 @@ class UnevenSVC(UnevenClassifier):
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def _read_parameters(self) -> None:
-        """Check the parameters that only this learner has."""
-        for name in ("C", "tol", "cache_size"):
+        """Check all parameters; the loss is made when it is asked for."""
+        for name in ("C", "tol", "cache_size", "margin_gamma"):
             _inputs.positive(name, getattr(self, name))
+        _inputs.between_0_and_1("alpha", read_cost(self.fp_cost, self.fn_cost).exact_alpha)
         require_integer("max_iter", self.max_iter, least=-1, wanted="-1 (no limit) or an integer of at least 0")
         require_choice("solver", self.solver, SOLVERS)
         if not callable(self.kernel) and self.kernel not in (*KERNELS, "precomputed"):

@@ -13,6 +13,12 @@ from uneven.errors import LossError, ParameterError
 from uneven.losses.declaration import Declaration, Parameter, require_name
 
 _added: dict[str, Declaration] = {}
+_changes = 0
+
+
+def changes() -> int:
+    """How often the registry changed in this process; what is kept by the name of a phi is valid until it does."""
+    return _changes
 
 
 @lru_cache(maxsize=1)
@@ -94,6 +100,7 @@ def register(
         doc=doc,
     )
     facts.require_true(margin_function.from_declaration(name, new, {}))
+    _change()
     _added[name] = new
 
 
@@ -102,7 +109,13 @@ def unregister(name: str) -> None:
     _require_text(name)
     if name not in _added:
         raise ParameterError(f"no phi named {name!r} was registered at run time")
+    _change()
     del _added[name]
+
+
+def _change() -> None:
+    global _changes  # noqa: PLW0603 - the registry is this module
+    _changes += 1
 
 
 def _require_text(name: object) -> None:

@@ -13,7 +13,14 @@ import numpy as np
 from numba import njit
 
 from uneven.solvers.compiled.options import ANY_ORDER
-from uneven.solvers.compiled.passes import MOST_ROWS, add_rows, add_squares, block_scores_rows, losses_along
+from uneven.solvers.compiled.passes import (
+    MOST_ROWS,
+    add_rows,
+    add_squares,
+    block_scores_rows,
+    losses_along,
+    transposed_rows,
+)
 
 #: What :func:`newton` returns as its first number.
 REACHED, OUT_OF_STEPS, ROUNDING = 0, 1, 2
@@ -28,7 +35,7 @@ _SINGULAR = 1e-7
 
 
 @njit(**ANY_ORDER)
-def _dot(a: Any, b: Any, count: int) -> float:
+def dot(a: Any, b: Any, count: int) -> float:
     """The product of the first entries of two vectors. Numba takes much longer to compile an expression of arrays."""
     total = 0.0
     for k in range(count):
@@ -45,14 +52,14 @@ def _sum(a: Any) -> float:
 
 
 @njit(**ANY_ORDER)
-def _scores(X: Any, theta: Any, out: Any) -> None:
+def write_scores(X: Any, theta: Any, out: Any) -> None:
     """Write X w + b to out."""
     for lo in range(0, out.size, MOST_ROWS):
         block_scores_rows(X, theta, theta[-1], lo, min(MOST_ROWS, out.size - lo), out[lo:])
 
 
 @njit(**ANY_ORDER)
-def _solve(matrix: Any, right: Any, out: Any) -> None:
+def solve(matrix: Any, right: Any, out: Any) -> None:
     """Write the solution of a positive semidefinite system into out; only the lower triangle is read, and changed.
 
     The matrix is scaled to unit diagonal. If it is singular, it gets the smallest ridge that makes it solvable.
@@ -121,8 +128,13 @@ def _gradient(X: Any, r: Any, penalty: float, with_intercept: bool, theta: Any, 
 
 
 @njit(**ANY_ORDER)
-def _direction(X: Any, h: Any, penalty: float, with_intercept: bool, g: Any, matrix: Any, out: Any) -> None:
-    """Write the Newton step to out; ``matrix`` is room for the second derivatives."""
+def write_direction(
+    X: Any, h: Any, penalty: float, with_intercept: bool, ridge: float, g: Any, matrix: Any, out: Any
+) -> None:
+    """Write the Newton step to out, where h are the curvatures in the scores and g is the gradient.
+
+    The second derivative in the intercept is at least ``ridge``; ``matrix`` is room for all second derivatives.
+    """
     d = X.shape[1]
     for a in range(d + 1):
         for b in range(a + 1):
@@ -132,9 +144,8 @@ def _direction(X: Any, h: Any, penalty: float, with_intercept: bool, g: Any, mat
         matrix[j, j] += penalty
         if not with_intercept:
             matrix[d, j] = 0.0
-    if not with_intercept:
-        matrix[d, d] = 1.0
-    _solve(matrix, g, out)
+    matrix[d, d] = max(matrix[d, d], ridge) if with_intercept else 1.0
+    solve(matrix, g, out)
     for j in range(d + 1):
         out[j] = -out[j]
 
@@ -176,13 +187,13 @@ def newton(X: Any, pair: Any, penalty: float, with_intercept: bool, theta: Any, 
     t, q, r, h = np.empty(n), np.zeros(n), np.empty(n), np.empty(n)
     g, direction, matrix = np.empty(d + 1), np.empty(d + 1), np.empty((d + 1, d + 1))
     before = np.empty(d + 1)
-    _scores(X, theta, t)
-    value = losses_along(pair, t, q, 0.0, r, h)[0] + 0.5 * penalty * _dot(theta, theta, d)
+    write_scores(X, theta, t)
+    value = losses_along(pair, t, q, 0.0, r, h)[0] + 0.5 * penalty * dot(theta, theta, d)
     last, hidden = np.inf, False
     for taken in range(most + 1):
         _gradient(X, r, penalty, with_intercept, theta, g)
         bend = _sum(h)
-        gap = 0.5 * _dot(g, g, d) / penalty + (0.5 * g[d] * g[d] / bend if bend > 0 else abs(g[d]))
+        gap = 0.5 * dot(g, g, d) / penalty + (0.5 * g[d] * g[d] / bend if bend > 0 else abs(g[d]))
         if hidden and not gap < 0.5 * last:  # the last step did not help, as far as rounding lets one see
             for j in range(d + 1):
                 theta[j] = before[j]
@@ -191,15 +202,15 @@ def newton(X: Any, pair: Any, penalty: float, with_intercept: bool, theta: Any, 
             return REACHED, taken, value
         if taken == most:
             break
-        _direction(X, h, penalty, with_intercept, g, matrix, direction)
-        promised = _dot(g, direction, d + 1)
+        write_direction(X, h, penalty, with_intercept, 0.0, g, matrix, direction)
+        promised = dot(g, direction, d + 1)
         if not promised < 0:
             return ROUNDING, taken, value
-        _scores(X, direction, q)
+        write_scores(X, direction, q)
         penalties = (
-            0.5 * penalty * _dot(theta, theta, d),
-            penalty * _dot(theta, direction, d),
-            penalty * _dot(direction, direction, d),
+            0.5 * penalty * dot(theta, theta, d),
+            penalty * dot(theta, direction, d),
+            penalty * dot(direction, direction, d),
         )
         step, reached = _length(pair, t, q, value, promised, penalties, r, h)
         hidden = not reached < value
@@ -212,3 +223,35 @@ def newton(X: Any, pair: Any, penalty: float, with_intercept: bool, theta: Any, 
             before[j] = theta[j]
             theta[j] += step * direction[j]
     return OUT_OF_STEPS, most, value
+
+
+@njit(**ANY_ORDER)
+def touch(
+    X: Any, pair: Any, with_intercept: bool, theta: Any, enough: float, lo: int, hi: int, r: Any, v: Any, sizes: Any
+) -> Any:
+    """Write the slopes of the lines that touch the losses at their scores to r, X' r to v, abs(X)' abs(r) to sizes.
+
+    First the intercept moves until the slopes sum to at most ``enough``. ``lo`` is 0 and ``hi`` the number of rows; v
+    and sizes are 0. Returns whether the slopes do, and the sums of the losses, of the absolute slopes, and of the
+    absolute values of slope times score.
+    """
+    t, q, h = np.empty(hi), np.ones(hi), np.empty(hi)
+    write_scores(X, theta, t)
+    loss, slope, bend = losses_along(pair, t, q, 0.0, r, h)
+    balanced = not with_intercept or abs(slope) <= enough
+    while not balanced and bend > 0:
+        step = -slope / bend
+        before = slope
+        loss, slope, bend = losses_along(pair, t, q, step, r, h)
+        if not abs(slope) <= 0.5 * abs(before):
+            break
+        for i in range(hi):
+            t[i] += step
+        theta[-1] += step
+        balanced = abs(slope) <= enough
+    transposed_rows(X, r, r, lo, hi, v, sizes)
+    size = moment = 0.0
+    for i in range(hi):
+        size += abs(r[i])
+        moment += abs(r[i] * t[i])
+    return balanced, loss, size, moment

@@ -26,10 +26,11 @@ def shrunk(z: float, by: float) -> float:
 
 
 @njit(**ANY_ORDER)
-def descend(H: Any, x: Any, gradient: Any, l1: float, visits: int, enough: float) -> float:
+def descend(matrix: Any, x: Any, gradient: Any, l1: float, visits: int, enough: float) -> float:
     """Move x, in place, until a visit of all coordinates lowers the function by less than ``enough``.
 
-    ``gradient`` is that of the quadratic function at x, and stays so. Returns what the last visit gained.
+    ``matrix`` is H; ``gradient`` is that of the quadratic function at x, and stays so. Returns what the last visit
+    gained.
     """
     size = x.size
     gain = np.inf
@@ -39,7 +40,7 @@ def descend(H: Any, x: Any, gradient: Any, l1: float, visits: int, enough: float
         for j in range(size):
             if x[j] == 0.0 and not everything and j < size - 1:
                 continue
-            h = H[j, j]
+            h = matrix[j, j]
             if not h > 0.0:
                 continue
             old = x[j]
@@ -47,7 +48,7 @@ def descend(H: Any, x: Any, gradient: Any, l1: float, visits: int, enough: float
             new = z if j == size - 1 else shrunk(z, l1 / h)
             move = new - old
             if move != 0.0:
-                row = H[j]
+                row = matrix[j]
                 for k in range(size):
                     gradient[k] += move * row[k]
                 x[j] = new

@@ -14,10 +14,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uneven.solvers.compiled import kinked_passes, passes
+from uneven.solvers.compiled import kinked_passes, kinked_steps, passes
 from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.small import is_small
 from uneven.solvers.linear.squares import summed_squares
 from uneven.solvers.threads import in_threads, row_ranges
 
@@ -106,11 +107,6 @@ class Lagrangian:
     def common(self) -> tuple[Any, ...]:
         """What every compiled pass takes."""
         return (self.first, *self.objective.common[1:], self.kinks, self.jumps, self.sigma, self.lines)
-
-    @property
-    def largest_kink(self) -> float:
-        """The largest score at which a loss has its kink, in absolute value."""
-        return float(np.abs(self.kinks / self.objective.pair.scales[:, None]).max(initial=0.0))
 
     @property
     def penalty(self) -> float:
@@ -256,6 +252,44 @@ class Lagrangian:
         q *= at
         self.t += q
         return True
+
+    def descend(self, enough: float, most: int) -> tuple[np.ndarray, int]:
+        """Take semismooth Newton steps until the gradient adds at most ``enough`` to the gap; at most so many.
+
+        Returns the gradient and the number of steps.
+        """
+        if is_small(self.objective):
+            return self._descend_in_one_call(enough, most)
+        for steps in range(most + 1):
+            gradient = self.gradient()
+            obstacle = 0.5 * float(gradient[:-1] @ gradient[:-1]) / self.penalty
+            obstacle += abs(gradient[-1]) * (1 + abs(self.theta[-1]))
+            if obstacle <= enough or steps == most:
+                break
+            if not self.step(gradient, self.direction(gradient)):
+                return gradient, steps + 1  # rounding
+        return gradient, steps
+
+    def _descend_in_one_call(self, enough: float, most: int) -> tuple[np.ndarray, int]:
+        objective = self.objective
+        self.theta, gradient = self.theta.copy(), np.empty(self.theta.size)
+        taken = kinked_steps.steps(
+            np.ascontiguousarray(objective.design.X),
+            self.common,
+            self.second,
+            self.t,
+            self.u,
+            self.theta,
+            self.penalty,
+            objective.fit_intercept,
+            self._ridge,
+            enough,
+            most,
+            0,
+            self.t.size,
+            gradient,
+        )
+        return gradient, taken
 
     def centre_intercept(self, enough: float) -> None:
         """Move b to its best value for this w, until the objective can fall by at most ``enough``.

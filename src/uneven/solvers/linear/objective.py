@@ -136,6 +136,11 @@ class PairOfLosses:
         return kinks, np.array([jumps + (0.0,) * (most - len(jumps)) for _, jumps in pairs])
 
     @cached_property
+    def largest_kink(self) -> float:
+        """The largest score at which a loss has its kink, in absolute value."""
+        return float(np.abs(self.kinks_and_jumps[0] / self.scales[:, None]).max(initial=0.0))
+
+    @cached_property
     def lines(self) -> np.ndarray:
         """Left of all kinks a polygon is a line: its value and slope at 0, one row per class."""
         left = -2 * float(np.abs(self.kinks_and_jumps[0]).max(initial=0.0)) - 1
@@ -269,7 +274,8 @@ class Objective:
 
     def mean_row(self, label: int) -> tuple[float, np.ndarray]:
         """The sum of the factors of some rows of a class, and their weighted mean."""
-        return self._mean_rows[label]
+        total, mean = self._mean_rows[label]
+        return float(self.pair.weights[label]) * total, mean
 
     @cached_property
     def _mean_rows(self) -> tuple[tuple[float, np.ndarray], tuple[float, np.ndarray]]:
@@ -279,9 +285,17 @@ class Objective:
     def _mean_of(self, label: int) -> tuple[float, np.ndarray]:
         members = np.flatnonzero(self.y == label)
         members = members[:: max(1, members.size // _ROWS_OF_MEAN)]
-        factors = self.factors(members)
-        total = float(factors.sum())
-        return total, self.design.combined(members, factors / total) if total > 0 else np.zeros(self.design.d)
+        weight = self.sample_weight[members] if self.sample_weight.size else np.ones(members.size)
+        total = float(weight.sum())
+        return total, self.design.combined(members, weight / total) if total > 0 else np.zeros(self.design.d)
+
+    def with_losses(self, pair: PairOfLosses) -> Objective:
+        """The same rows and penalty with other losses; what was computed from the rows alone is kept."""
+        other = replace(self, pair=pair)
+        for name in ("_ranges", "_gradients", "_mean_rows"):
+            if name in self.__dict__:
+                other.__dict__[name] = self.__dict__[name]
+        return other
 
     @cached_property
     def _spread(self) -> np.ndarray:

@@ -14,6 +14,7 @@ from uneven.solvers.linear.line_search import Iterate, evaluated
 from uneven.solvers.linear.metric import MOST_COLUMNS, Metric, cholesky_metric
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.registry import AUTO
+from uneven.solvers.linear.small import is_small
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solve import minimise, proved
 from uneven.solvers.linear.solver import Settings
@@ -48,6 +49,8 @@ class Follower:
             or objective.l1 > 0
             or solver != AUTO
             or objective.size > MOST_COLUMNS
+            or is_small(objective)  # then Newton steps cost less than a factor that is kept saves
+            or objective.design.n < objective.design.d
         ):
             solution = minimise(objective, settings, theta=theta, solver=solver)
         else:

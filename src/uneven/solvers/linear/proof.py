@@ -30,8 +30,10 @@ from functools import lru_cache
 import numpy as np
 
 from uneven.ops.kernels import CompiledPhi
+from uneven.solvers.compiled import newton_steps
 from uneven.solvers.linear.lagrangian import Lagrangian, Support
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.small import is_small
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Part of the wanted gap that the intercept may cost.
@@ -96,38 +98,61 @@ def prove(
     wanted : float
         The gap that the caller needs; the intercept is placed accurately enough for it.
     """
-    state = Lagrangian(objective, theta, 1.0)
-    if multipliers is not None:
-        # Rounded to float32, a multiplier may exceed the jump, and its line would not support the loss.
-        state.u = np.clip(multipliers.astype(np.float64), 0.0, state.jumps[objective.y].T)
-    else:
-        state.multipliers_from_scores()
     enough = _INTERCEPT_SHARE * wanted / (1 + abs(float(theta[-1])))
-    if objective.fit_intercept:
-        state.balance(enough)
-    sums = state.support()
-    v, sizes = objective.design.transposed_product(sums.slopes, sums.steepest)
-    w = state.theta[:-1]
+    theta, sums, v, sizes = _small_lines(objective, theta, enough) or _lines(objective, theta, multipliers, enough)
+    w = theta[:-1]
     value = sums.loss + objective.penalty_of(w)
     v, error = _with_error(objective, w, v, sizes, sums, wanted)
     # The value is rounded, and so are the scores: a row may lie on the other side of its kink.
     rounded = 16 * _EPS * (abs(value) + sums.moment)
-    terms = float(sizes @ np.abs(w)) + sums.size * abs(float(state.theta[-1])) + sums.size * state.largest_kink
+    terms = float(sizes @ np.abs(w)) + sums.size * (abs(float(theta[-1])) + objective.pair.largest_kink)
     rounded_scores = (objective.design.most_terms + 4) * _EPS * terms
     gap = sums.above + rounded + (rounded_scores if objective.pair.kinked else 0.0)
     gap += gap_of_penalty(objective, w, v, error, sums.loss)
     excess, inexact = _sum(sums.slopes, sums.size, enough)
     if objective.fit_intercept:
         stuck = abs(excess) + inexact
-        gap = _with_intercept(objective, state.theta, value + rounded + rounded_scores, gap, stuck, wanted)
+        gap = _with_intercept(objective, theta, value + rounded + rounded_scores, gap, stuck, wanted)
     gap = min(gap, value + rounded + rounded_scores - objective.lower_bound)
     return Proof(
-        state.theta,
+        theta,
         value,
         error=rounded + rounded_scores,
         gap=math.inf if math.isnan(gap) else max(float(gap), 0.0),
-        stationarity=_stationarity(objective, state.theta, v, sizes, excess, sums.size),
+        stationarity=_stationarity(objective, theta, v, sizes, excess, sums.size),
     )
+
+
+#: A point, lines that support the losses there, X' times their slopes, and abs(X)' times the absolute slopes.
+_Lines = tuple[np.ndarray, Support, np.ndarray, np.ndarray]
+
+
+def _lines(objective: Objective, theta: np.ndarray, multipliers: np.ndarray | None, enough: float) -> _Lines:
+    """Lines whose slopes sum to at most ``enough``, if possible; for that, the intercept moves."""
+    state = Lagrangian(objective, theta, 1.0)
+    if multipliers is not None:
+        # Rounded to float32, a multiplier may exceed the jump, and its line would not support the loss.
+        state.u = np.clip(multipliers.astype(np.float64), 0.0, state.jumps[objective.y].T)
+    else:
+        state.multipliers_from_scores()
+    if objective.fit_intercept:
+        state.balance(enough)
+    sums = state.support()
+    return state.theta, sums, *objective.design.transposed_product(sums.slopes, sums.steepest)
+
+
+def _small_lines(objective: Objective, theta: np.ndarray, enough: float) -> _Lines | None:
+    """The same for smooth losses on small data, in one compiled call; None if more care is needed."""
+    if objective.pair.kinked or not is_small(objective):
+        return None
+    X = np.ascontiguousarray(objective.design.X)
+    moved, slopes = theta.astype(np.float64), np.empty(X.shape[0])
+    v, sizes = np.zeros((2, X.shape[1]))
+    with_intercept = objective.fit_intercept
+    balanced, loss, size, moment = newton_steps.touch(
+        X, objective.derivatives, with_intercept, moved, enough, 0, slopes.size, slopes, v, sizes
+    )
+    return (moved, Support(slopes, slopes, loss, 0.0, size, moment), v, sizes) if balanced else None
 
 
 def stationarity(objective: Objective, theta: np.ndarray) -> float:

@@ -60,19 +60,11 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     status = f"stopped after {max_iter} Newton steps"
     while steps < max_iter:
         outer += 1
-        for _ in range(_MOST_INNER):
-            gradient = state.gradient()
-            # The gap contains half the squared gradient, and the intercept's part must be moved to 0. An inner problem
-            # is solved until both are small against the gap that is wanted.
-            obstacle = 0.5 * float(gradient[:-1] @ gradient[:-1]) / objective.penalty
-            obstacle += abs(gradient[-1]) * (1 + abs(state.theta[-1]))
-            if obstacle <= 0.1 * max(tol * best_value, 0.1 * gap) or steps >= max_iter:
-                break
-            steps += 1
-            if not state.step(gradient, state.direction(gradient)):
-                break  # rounding
-        else:
-            gradient = state.gradient()
+        # The gap contains half the squared gradient, and the intercept's part must be moved to 0. An inner problem is
+        # solved until both are small against the gap that is wanted.
+        enough = 0.1 * max(tol * best_value, 0.1 * gap)
+        gradient, taken = state.descend(enough, min(_MOST_INNER, max_iter - steps))
+        steps += taken
         state.update()
         value, bound = state.bounds(gradient)
         if objective.pair.polygons:

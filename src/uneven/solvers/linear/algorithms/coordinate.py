@@ -44,7 +44,8 @@ _FLAT = 0.3
 _ROUNDING, _FARTHEST = 1e-14, 1e100
 #: Width of the first parabola that replaces a kink, in units of kink/jump: from 0, and from a given point.
 _FROM_ZERO, _FROM_NEAR = 4.0, 0.1
-_SHRINK = 0.3
+#: Factors of this width: after a problem was solved, and if it was too hard.
+_SHRINK, _WIDEN = 0.3, 10.0
 _LEAST_SIGMA = 1e-12
 #: Damping of Newton steps for losses with kinks, whose parabolas may be flat: at first, and at least.
 _DAMPING, _LEAST_DAMPING = 1e-3, 1e-9
@@ -137,19 +138,24 @@ class _Search:
                 return f"stopped after {self.settings.max_iter} Newton steps"
             joined = self._join(slopes)
             before, steps = self.gap, self.steps
-            self._descend(tol)
+            done = self._descend(tol)
             slopes = self._look()
-            if joined:
+            if self.state.u.size and not done:
+                self._widen(_WIDEN)
+            elif joined:
                 continue
-            if self.state.u.size and self.state.sigma > _LEAST_SIGMA:
-                self.state.sigma *= _SHRINK
-                self.part.sigma = self.state.sigma
-                self.model = None
+            elif self.state.u.size and self.state.sigma > _LEAST_SIGMA:
+                self._widen(_SHRINK)
             elif steps == self.steps or not self.gap < before:
                 self.strictness *= 0.1
                 if self.strictness < _STRICTEST:
                     return "reached the limit of rounding"
         return ""
+
+    def _widen(self, factor: float) -> None:
+        """Change the width of the parabolas that replace kinks. Wide ones make easier problems, but more of them."""
+        self.state.sigma = self.part.sigma = factor * self.state.sigma
+        self.model = None
 
     # -- all columns ------------------------------------------------------------------------------------------------
 
@@ -219,8 +225,8 @@ class _Search:
 
     # -- the working set --------------------------------------------------------------------------------------------
 
-    def _descend(self, tol: float) -> None:
-        """Newton steps on the working set."""
+    def _descend(self, tol: float) -> bool:
+        """Newton steps on the working set. Returns whether they reached what was wanted."""
         part, objective = self.part, self.part.objective
         wanted = max(_WANTED_SHARE * tol * self.best_value, _GAP_SHARE * min(self.gap, self.best_value))
         before = np.inf
@@ -231,20 +237,21 @@ class _Search:
             gap = gap_of_penalty(objective, w, slopes, np.zeros(1), self.loss)
             gap += abs(float(gradient[-1])) * (1 + abs(float(part.theta[-1])))
             if gap <= self.strictness * wanted or self.steps >= self.settings.max_iter:
-                return
+                return True
             if self.model is None:
                 self.model = self._model()
             x, gain = self.model.minimum(part.theta, gradient, objective.l1, 1e-3)
             length = self._step(gradient, x)
             if length == 0:
                 self.model = None
-                return
+                return True
             self.steps += 1
             if self.damping:
                 self.damping = max(0.1 * self.damping, _LEAST_DAMPING) if length > 0.5 else min(10 * self.damping, 1.0)
             if gain > _GOOD * before or self.damping:
                 self.model = None
             before = gain
+        return False
 
     def _model(self) -> Model:
         """The parabola at the current scores, damped where it would be flat."""

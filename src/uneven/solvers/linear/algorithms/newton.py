@@ -14,8 +14,9 @@ from uneven.solvers.linear.solver import FASTEST, LAST_RESORT, Settings, Solver
 _NAME = "newton"
 #: With more columns the matrix would not fit into the memory of most machines.
 _MOST_COLUMNS = 20_000
-#: Rows times columns squared up to which Newton steps on all rows are the fastest.
-_FASTEST_WORK = 5e7
+#: Rows times columns squared up to which Newton steps on all rows are the fastest: always, and with few rows per
+#: column, where a sample of the rows says little.
+_LITTLE_WORK, _FASTEST_WORK, _FEW_ROWS = 5e6, 5e7, 10
 
 
 def accepts(objective: Objective) -> str | None:
@@ -35,8 +36,9 @@ def accepts(objective: Objective) -> str | None:
 
 def preference(objective: Objective) -> int:
     """The fastest where the matrices of all steps cost little."""
-    small = objective.size <= MOST_COLUMNS and objective.design.n * objective.size**2 <= _FASTEST_WORK
-    return FASTEST if small or is_small(objective) else LAST_RESORT
+    n, size = objective.design.n, objective.size
+    most = _FASTEST_WORK if n < _FEW_ROWS * size else _LITTLE_WORK
+    return FASTEST if size <= MOST_COLUMNS and n * size**2 <= most else LAST_RESORT
 
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:

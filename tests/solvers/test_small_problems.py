@@ -1,0 +1,186 @@
+"""Small problems, whose steps are all taken in one compiled call: the same solutions as step by step from Python."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from linear_data import binary
+
+import uneven
+from uneven.solvers.compiled import newton_steps
+from uneven.solvers.linear import small
+from uneven.solvers.linear.algorithms import augmented_lagrangian, newton
+from uneven.solvers.linear.design import design
+from uneven.solvers.linear.lagrangian import Lagrangian
+from uneven.solvers.linear.objective import Objective, PairOfLosses
+from uneven.solvers.linear.proof import prove
+from uneven.solvers.linear.solver import Settings
+
+X, Y = binary(120, 4)
+SMOOTH = ["logistic", "squared_hinge", "modified_huber", "exponential", "softplus(-t)**2"]
+KINKED = ["hinge", "relu(1 - t) + softplus(-t)", "max(0, 1 - t, 3 - 6*t)", "absolute"]
+WEIGHTS = np.random.default_rng(3).uniform(0, 2, Y.size) * (np.arange(Y.size) % 5 > 0)
+
+
+def objective(
+    loss: str,
+    matrix: Any = X,
+    labels: np.ndarray = Y,
+    *,
+    gamma: float = 2.0,
+    penalty: float = 0.1,
+    fit_intercept: bool = True,
+    weight: np.ndarray | None = None,
+) -> Objective:
+    made = uneven.UnevenMarginLoss(loss, gamma=gamma, alpha=0.25)
+    weight = np.empty(0) if weight is None else weight
+    return Objective(design(matrix), labels.astype(np.int8), PairOfLosses.of(made), weight, penalty, fit_intercept)
+
+
+def settings(tol: float = 1e-10, max_iter: int = 200) -> Settings:
+    return Settings(tol=tol, max_iter=max_iter, random=np.random.default_rng(0))
+
+
+def both(solve: Any, problem: Objective, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
+    """The solution in one call, and step by step."""
+    assert small.is_small(problem)
+    together = solve(problem, None, settings())
+    monkeypatch.setattr(small, "_MOST_WORK", -1.0)
+    assert not small.is_small(problem)
+    alone = solve(problem, None, settings())
+    monkeypatch.undo()
+    return together, alone
+
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "F order": {"matrix": np.asfortranarray(X)},
+    "float32": {"matrix": X.astype(np.float32)},
+    "no intercept": {"fit_intercept": False},
+    "weights": {"weight": WEIGHTS},
+    "strong penalty": {"penalty": 1e3},
+    "weak penalty": {"penalty": 1e-4},
+    "a column of zeros": {"matrix": np.hstack([X, np.zeros((Y.size, 1))])},
+    "a column twice": {"matrix": np.hstack([X, X[:, :1]]), "penalty": 1e-9},
+    "scales from 1e-3 to 1e5": {"matrix": X * np.array([1e-3, 1.0, 1e2, 1e5])},
+    "one column": {"matrix": X[:, :1]},
+    "more rows than a block": {"matrix": np.tile(X, (20, 1)), "labels": np.tile(Y, 20)},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_smooth_losses(loss: str, variant: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = objective(loss, **variant)
+    together, alone = both(newton.minimise, problem, monkeypatch)
+    assert together.value == pytest.approx(alone.value, rel=1e-8)
+    value, gradient = problem.value_and_gradient(together.theta)
+    assert value == pytest.approx(together.value, rel=1e-12)
+    if together.converged:
+        assert problem.promised_gap(together.theta, gradient, 1.0) <= 1e-9 * value
+    assert problem.fit_intercept or together.theta[-1] == 0
+
+
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("loss", KINKED)
+def test_kinked_losses(loss: str, variant: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = objective(loss, **variant)
+    together, alone = both(augmented_lagrangian.minimise, problem, monkeypatch)
+    assert together.value == pytest.approx(alone.value, rel=1e-8)
+    assert together.converged == alone.converged
+    assert problem.fit_intercept or together.theta[-1] == 0
+
+
+@pytest.mark.parametrize("loss", KINKED)
+def test_an_inner_problem_ends_with_the_gradient_it_returns(loss: str) -> None:
+    state = Lagrangian(objective(loss), np.zeros(X.shape[1] + 1), 1.0)
+    start = state.theta
+    gradient, steps = state.descend(1e-8, 100)
+    assert steps > 1
+    assert not start.any()  # the starting point is not overwritten
+    np.testing.assert_allclose(gradient, state.gradient(), atol=1e-12)
+    np.testing.assert_allclose(state.t, state.objective.design.scores(state.theta), atol=1e-12)
+    assert 0.5 * gradient[:-1] @ gradient[:-1] / 0.1 + abs(gradient[-1]) * (1 + abs(state.theta[-1])) <= 1e-8
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_no_step_raises_the_objective_and_their_number_is_limited(loss: str) -> None:
+    problem = objective(loss, penalty=1e-3)
+    far = np.full(problem.size, 3.0)
+    solutions = [newton.minimise(problem, far, settings(1e-14, most)) for most in range(1, 12)]
+    values = [problem.value_and_gradient(far)[0], *(solution.value for solution in solutions)]
+    assert all(later <= before * (1 + 1e-13) for before, later in pairwise(values))
+    assert all(solution.iterations <= most for most, solution in enumerate(solutions, 1))
+    assert solutions[0].status == "stopped after 1 Newton steps"
+    assert not solutions[0].converged
+    assert (far == 3.0).all()
+
+
+def test_a_good_start_needs_no_step() -> None:
+    problem = objective("logistic")
+    best = newton.minimise(problem, None, settings(1e-12)).theta
+    assert newton.minimise(problem, best, settings(1e-6)).iterations == 0
+
+
+def test_a_tolerance_beyond_rounding_ends() -> None:
+    solution = newton.minimise(objective("logistic"), None, settings(1e-40))
+    assert not solution.converged
+    assert solution.status == "reached the limit of rounding"
+    assert solution.value == pytest.approx(
+        newton.minimise(objective("logistic"), None, settings(1e-12)).value, rel=1e-14
+    )
+
+
+def test_a_singular_matrix_is_solved_with_a_small_ridge() -> None:
+    matrix = np.array([[4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 0.0, 0.0]])  # the lower triangle
+    out = np.empty(3)
+    newton_steps.solve(matrix.copy(), np.array([1.0, 1.0, 0.0]), out)
+    full = matrix + np.tril(matrix, -1).T
+    np.testing.assert_allclose(full @ out, [1.0, 1.0, 0.0], atol=1e-6)
+
+
+@pytest.mark.parametrize(("matrix", "penalty"), [(np.ones((2000, 60)), 1.0), (X, 0.0)], ids=["much work", "no penalty"])
+def test_what_is_not_small(matrix: np.ndarray, penalty: float) -> None:
+    labels = np.arange(matrix.shape[0]) % 2
+    assert not small.is_small(objective("logistic", matrix, labels, penalty=penalty))
+
+
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_the_proof_is_that_of_large_problems(
+    loss: str, variant: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = objective(loss, **variant)
+    best = newton.minimise(problem, None, settings(1e-13)).theta
+    for off in (0.0, 1e-4, 0.1):
+        theta = best + off * np.linspace(-1, 1, best.size) / (1 + np.abs(problem.design.X).max())
+        if not problem.fit_intercept:
+            theta[-1] = 0.0
+        given = theta.copy()
+        quick = prove(problem, theta, wanted=1e-6)
+        np.testing.assert_array_equal(theta, given)
+        monkeypatch.setattr(small, "_MOST_WORK", -1.0)
+        general = prove(problem, theta, wanted=1e-6)
+        monkeypatch.undo()
+        assert quick.value == pytest.approx(general.value, rel=1e-9)
+        assert quick.gap == pytest.approx(general.gap, rel=1e-3, abs=1e-6)
+        assert quick.value - quick.gap <= problem.value_and_gradient(best)[0] * (1 + 1e-12)
+
+
+def test_other_losses_on_the_same_rows() -> None:
+    """What an objective keeps of its rows does not depend on the losses it was computed with."""
+    for weight in (None, WEIGHTS):
+        first = objective("logistic", weight=weight)
+        assert prove(first, np.zeros(first.size)).gap > 0  # fills what is kept
+        other = first.with_losses(objective("squared_hinge", gamma=5.0).pair)
+        fresh = objective("squared_hinge", gamma=5.0, weight=weight)
+        for label in (0, 1):
+            (total, mean), (expected, row) = other.mean_row(label), fresh.mean_row(label)
+            assert total == pytest.approx(expected, rel=1e-14)
+            np.testing.assert_allclose(mean, row, rtol=1e-14)
+        theta = np.linspace(-1, 1, first.size)
+        assert other.value_and_gradient(theta)[0] == fresh.value_and_gradient(theta)[0]
+        assert prove(other, theta).gap == pytest.approx(prove(fresh, theta).gap, rel=1e-12)
