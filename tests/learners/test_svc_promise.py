@@ -189,7 +189,7 @@ def test_the_promise_holds(most: int, first: int) -> None:
 
 
 def test_three_rows() -> None:
-    """A violation of optimality within tol, but an objective at 12 times its optimum, without a word: it was so once."""
+    """Once its violation was within tol and its objective at 12 times the optimum, without a word."""
     case = Case(np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 0]), None, {"fn_cost": 5, "C": 1e4})
     model, warns = fitted(case)
     upper, lower = optimum(Truth.of(model, case))
