@@ -1,4 +1,7 @@
-"""Synthetic data for the linear benchmark: 4% positives, columns of different scale; and the time to read them."""
+"""Synthetic data for the linear benchmark, and the time to read them.
+
+4% positives and columns of different scale; for sparse models exactly half of the rows are positive.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,35 @@ def sparse(n: int, d: int, per_row: int = 30) -> tuple[sp.csr_matrix, np.ndarray
     X = sp.csr_matrix((values, columns.ravel(), np.arange(0, n * per_row + 1, per_row, dtype=np.int32)), shape=(n, d))
     X.sum_duplicates()
     return X, labels(X @ random.standard_normal(d), random)
+
+
+def few_relevant(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Correlated columns of unit scale, a tenth of which decide the label."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((n, d))
+    X += 0.5 * random.standard_normal((n, 1))
+    return X, half(X @ _few(d, random), random)
+
+
+def texts(n: int, d: int, per_row: int = 75) -> tuple[sp.csr_matrix, np.ndarray]:
+    """Sparse data like weighted word counts of news: rows of length 1, a tenth of the columns decide the label."""
+    X, _ = sparse(n, d, per_row)
+    lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+    X.data /= np.repeat(lengths, np.diff(X.indptr))
+    random = np.random.default_rng(1)
+    return X, half(X @ _few(d, random), random)
+
+
+def _few(d: int, random: np.random.Generator) -> np.ndarray:
+    return random.standard_normal(d) * (random.random(d) < 0.1)
+
+
+def half(score: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Noisy labels, half of them 1: then all weights are 1, and peers that take no weights can be compared."""
+    score = score / score.std() + 0.5 * random.logistic(size=score.size)
+    y = np.zeros(score.size, dtype=np.int64)
+    y[np.argsort(score)[score.size // 2 :]] = 1
+    return y
 
 
 def labels(score: np.ndarray, random: np.random.Generator) -> np.ndarray:

@@ -31,6 +31,10 @@ class Peer:
     penalises_intercept: bool = False
     # Converts X to the peer's format; not timed.
     prepare: Callable[[Any, np.ndarray], Any] = _as_it_is
+    # Whether the peer fits no intercept at all.
+    without_intercept: bool = False
+    # The package to import, unless it is scikit-learn.
+    package: str = "sklearn"
 
 
 def weights(y: np.ndarray) -> np.ndarray:
@@ -109,12 +113,13 @@ def _liblinear_problem(X: Any, y: np.ndarray) -> Any:
     return problem(np.where(y == 1, 1, -1), sp.csr_matrix(X), bias=1)
 
 
-def _liblinear(kind: int) -> Fit:
+def _liblinear(kind: int, free_intercept: bool = False) -> Fit:
     def fit(data: Any, y: np.ndarray, C: float, tol: float) -> tuple[np.ndarray, float]:
         from liblinear.liblinearutil import parameter, train
 
         fp_cost, fn_cost = costs(y)
-        model = train(data, parameter(f"-s {kind} -c {C} -e {tol} -w1 {fn_cost} -w-1 {fp_cost} -B 1 -q"))
+        free = "-R" if free_intercept else ""
+        model = train(data, parameter(f"-s {kind} -c {C} -e {tol} -w1 {fn_cost} -w-1 {fp_cost} -B 1 {free} -q"))
         w, b = model.get_decfun(label_idx=0)
         sign = 1 if model.get_labels()[0] == 1 else -1
         return sign * np.asarray(w), sign * float(b)
@@ -122,27 +127,90 @@ def _liblinear(kind: int) -> Fit:
     return fit
 
 
-def peers(loss: str, sparse: bool) -> list[Peer]:
-    """The installed peers for a loss."""
-    tight = tuple(10.0**-k for k in (1, 2, 3, 4, 5, 6, 8, 10))
+def _saga(X: Any, y: np.ndarray, C: float, tol: float) -> tuple[np.ndarray, float]:
+    model = LogisticRegression(C=C, l1_ratio=1.0, class_weight="balanced", solver="saga", tol=tol, max_iter=3000)
+    return _read(model.fit(X, y))
+
+
+def _skglm(X: Any, y: np.ndarray, C: float, tol: float) -> tuple[np.ndarray, float]:
+    from skglm import SparseLogisticRegression
+
+    model = SparseLogisticRegression(alpha=1 / (C * y.size), tol=tol, max_iter=200, max_epochs=10_000)
+    return _read(model.fit(X, np.where(y == 1, 1.0, -1.0)))
+
+
+def _celer(X: Any, y: np.ndarray, C: float, tol: float) -> tuple[np.ndarray, float]:
+    from celer import LogisticRegression as CelerLogisticRegression
+
+    model = CelerLogisticRegression(C=C, tol=tol, max_iter=200).fit(X, np.where(y == 1, 1.0, -1.0))
+    return np.ravel(model.coef_).astype(float), 0.0
+
+
+def _columns_first(X: Any, y: np.ndarray) -> Any:
+    """X stored by columns."""
+    return np.asfortranarray(X) if isinstance(X, np.ndarray) else sp.csc_matrix(X)
+
+
+_TIGHT = tuple(10.0**-k for k in (1, 2, 3, 4, 5, 6, 8, 10))
+#: scikit-learn's newton-cholesky stores a square matrix of this many columns at most.
+_MOST_COLUMNS = 5000
+
+
+def peers(loss: str, X: Any, penalty: str = "l2") -> list[Peer]:
+    """The installed peers for a loss, a matrix and a penalty."""
+    found = _sparse_models(loss) if penalty == "l1" else _ridge(loss, X)
+    for peer in found:
+        if not find_spec(peer.package):
+            print(f"    {peer.name} is not installed")
+    return [peer for peer in found if find_spec(peer.package)]
+
+
+def _ridge(loss: str, X: Any) -> list[Peer]:
+    sparse, wide = not isinstance(X, np.ndarray), X.shape[0] < X.shape[1]
     epochs = (5.0, 20.0, 80.0)
+
+    def liblinear(name: str, kind: int, settings: tuple[float, ...] = _TIGHT) -> Peer:
+        return Peer(name, _liblinear(kind), settings, True, _liblinear_problem, package="liblinear")
+
     if loss == "logistic":
-        solvers = ("newton-cg",) if sparse else ("newton-cholesky", "lbfgs")
-        found = [Peer(f"scikit-learn {solver}", _logistic(solver), tight) for solver in solvers]
+        solvers = ["lbfgs", *(["newton-cg"] if sparse else [])]
+        if not sparse and X.shape[1] <= _MOST_COLUMNS:
+            solvers.append("newton-cholesky")
+        found = [Peer(f"scikit-learn {solver}", _logistic(solver), _TIGHT) for solver in solvers]
         found.append(Peer("scikit-learn SGD", _sgd("log_loss"), epochs))
-        found.append(Peer("glum", _glum, tight))
-        found.append(Peer("snapml", _snapml("logistic", dual=sparse), tight, True, with_ones))
-        found.append(Peer("LIBLINEAR", _liblinear(0), tight, True, _liblinear_problem))
+        found.append(Peer("glum", _glum, _TIGHT, package="glum"))
+        dual = sparse or wide
+        found.append(Peer("snapml", _snapml("logistic", dual=dual), _TIGHT, True, with_ones, package="snapml"))
+        found.append(liblinear("LIBLINEAR", 0))
+        if wide:
+            found.append(liblinear("LIBLINEAR dual", 7))
     elif loss == "squared_hinge":
-        found = [Peer("scikit-learn LinearSVC", _linear_svc("squared_hinge", dual=False), tight, True)]
-        found.append(Peer("LIBLINEAR", _liblinear(2), tight, True, _liblinear_problem))
+        found = [Peer("scikit-learn LinearSVC", _linear_svc("squared_hinge", dual=False), _TIGHT, True)]
+        found.append(liblinear("LIBLINEAR", 2))
+        if wide:
+            found.append(Peer("LinearSVC dual", _linear_svc("squared_hinge", dual=True), _TIGHT[:6], True))
+            found.append(liblinear("LIBLINEAR dual", 1, _TIGHT[:6]))
     else:
-        found = [Peer("scikit-learn LinearSVC", _linear_svc("hinge", dual=True), tight[:5], True)]
+        found = [Peer("scikit-learn LinearSVC", _linear_svc("hinge", dual=True), _TIGHT[:6], True)]
         found.append(Peer("scikit-learn SGD", _sgd("hinge"), epochs))
-        found.append(Peer("snapml", _snapml("hinge", dual=True), tight, True, with_ones))
-        found.append(Peer("LIBLINEAR", _liblinear(3), tight[:6], True, _liblinear_problem))
-    needs = {"glum": "glum", "snapml": "snapml", "LIBLINEAR": "liblinear"}
-    return [peer for peer in found if peer.name not in needs or find_spec(needs[peer.name])]
+        found.append(Peer("snapml", _snapml("hinge", dual=True), _TIGHT, True, with_ones, package="snapml"))
+        found.append(liblinear("LIBLINEAR", 3, _TIGHT[:6]))
+    return found
+
+
+def _sparse_models(loss: str) -> list[Peer]:
+    if loss == "logistic":
+        return [
+            Peer("scikit-learn saga", _saga, _TIGHT),
+            Peer("skglm", _skglm, _TIGHT, prepare=_columns_first, package="skglm"),
+            Peer(
+                "celer, no intercept", _celer, _TIGHT, prepare=_columns_first, without_intercept=True, package="celer"
+            ),
+            Peer("LIBLINEAR", _liblinear(6, True), _TIGHT, prepare=_liblinear_problem, package="liblinear"),
+        ]
+    if loss == "squared_hinge":
+        return [Peer("LIBLINEAR", _liblinear(5, True), _TIGHT, prepare=_liblinear_problem, package="liblinear")]
+    return []
 
 
 warnings.filterwarnings("ignore")  # peers that stop early warn; the benchmark measures what they reached

@@ -56,7 +56,7 @@ def spoiled(value: float) -> np.ndarray:
         ({"tol": 0}, {}, "tol must be positive, got 0"),
         ({"max_iter": 0}, {}, "max_iter must be a positive integer, got 0"),
         ({"max_iter": 1.5}, {}, "max_iter must be a positive integer, got 1.5"),
-        ({"penalty": "l1"}, {}, "penalty must be 'l2' or None, got 'l1'"),
+        ({"penalty": "l3"}, {}, "penalty must be 'l2', 'l1', 'elasticnet' or None, got 'l3'"),
         ({"solver": "saga"}, {}, "solver must be one of auto, .*lagrangian, .*newton.*, got 'saga'"),
         (
             {"loss": "hinge", "solver": "newton"},

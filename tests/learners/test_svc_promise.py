@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import uneven
@@ -285,3 +286,27 @@ def test_far_from_the_origin(kernel: str) -> None:
 def test_a_kernel_out_of_range_is_refused() -> None:
     with pytest.raises(CostError, match="the kernel of a row with itself must be below 1e"):
         uneven.UnevenSVC(kernel="poly", gamma=1.0).fit([[1e150, 1.0], [0.0, -1e150]], [0, 1])
+
+
+@pytest.mark.parametrize("form", ["sparse", "precomputed", "small cache"])
+def test_the_promise_holds_in_every_form(form: str) -> None:
+    """Sparse rows, a given matrix, and rows of the kernel in float32 that come and go."""
+    for seed in range(60):
+        case = drawn(90_000 + seed, 30)
+        case.parameters["solver"] = "smo"
+        K = None
+        if form == "sparse":
+            given = Case(sparse.csr_matrix(case.X), case.y, case.weight, case.parameters)
+        elif form == "precomputed":
+            K = np.asarray(kernel_of(fitted(case)[0], case.X), dtype=float)
+            given = Case(K, case.y, case.weight, {**case.parameters, "kernel": "precomputed"})
+            K = K.astype(LONG)
+        else:
+            given = Case(case.X, case.y, case.weight, {**case.parameters, "cache_size": 1e-6})
+        model, warns = fitted(given)
+        truth = Truth.of(model, case, K)
+        value = truth.primal(coefficients(model, case.y.size), float(model.intercept_[0]))
+        upper, _ = optimum(truth)
+        assert value - upper <= model.duality_gap_, seed
+        if not warns:
+            assert value <= (1 + model.tol) * upper * (1 + 1e-15), seed

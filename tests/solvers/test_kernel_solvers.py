@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ from linear_data import binary
 from scipy.optimize import minimize
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from uneven.errors import ParameterError
+from uneven.errors import ParameterError, SolverError
 from uneven.solvers.hinge_identity import HingeIdentity
-from uneven.solvers.kernel import cache, libsvm, smo
+from uneven.solvers.kernel import cache, face, libsvm, smo
 from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram
-from uneven.solvers.kernel.solution import Dual, KernelSolution
+from uneven.solvers.kernel.solution import Dual, KernelSolution, best_intercept, checked, solution_from
 
 X, Y = binary(90, 3)
 SIGNS = np.where(Y == 1, 1.0, -1.0)
@@ -188,3 +189,103 @@ def test_a_users_kernel_is_called_and_checked() -> None:
         gram(KernelFunction(lambda X, Z: X[:, 0]), X)
     with pytest.raises(ParameterError, match="must return finite numbers"):
         gram(KernelFunction(lambda X, Z: np.full((90, 90), np.nan)), X)
+
+
+def small(C: float, seed: int = 0) -> Dual:
+    """Overlapping classes in one dimension: almost all coefficients are at a bound, or would like to be."""
+    rng = np.random.default_rng(seed)
+    signs = np.where(np.arange(12) % 3 == 0, 1.0, -1.0)
+    return Dual(gram(RBF, rng.normal(size=(12, 1))), signs, signs, C * rng.uniform(0.5, 2, 12))
+
+
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4, 1e6])
+def test_the_gap_decides_and_not_the_violation(C: float) -> None:
+    dual = small(C)
+    alone, proved = smo.solve(dual, tol=0.1), smo.solve(dual, tol=0.1, gap=1e-6)
+    assert alone.converged
+    assert proved.converged
+    assert proved.duality_gap <= 1e-6 * (proved.value - proved.duality_gap)
+    assert proved.violation <= 0.1
+    assert alone.value >= proved.value - proved.duality_gap
+    best = smo.solve(dual, tol=1e-10)
+    for found in (alone, proved):
+        assert found.value - best.value <= found.duality_gap
+
+
+def test_the_intercept_is_the_best_one() -> None:
+    rng = np.random.default_rng(1)
+    for k in range(200):
+        n = int(rng.integers(2, 9))
+        signs = rng.choice([-1.0, 1.0], n)
+        signs[:2] = -1, 1
+        upper = rng.choice([0.0, 1e-9, 1.0, 1.0, 2.0, 1e6], n)
+        upper[:2] = rng.choice([1e-9, 1.0, 1e6], 2)
+        g = rng.integers(-3, 4, n) * (1.0 if k % 2 else 0.1)
+        dual = Dual(gram(KernelFunction("linear"), np.zeros((n, 1))), signs, signs, upper)
+        at = [float(upper @ np.maximum(signs * (g - c), 0)) for c in (best_intercept(dual, g), *g)]
+        assert at[0] <= min(at) * (1 + 1e-12)
+
+
+def test_the_intercept_is_in_the_middle_of_the_best_ones() -> None:
+    signs = np.array([1.0, -1.0, -1.0])
+    dual = Dual(gram(KernelFunction("linear"), np.zeros((3, 1))), signs, signs, np.array([1.0, 1.0, 0.0]))
+    assert best_intercept(dual, np.array([3.0, 1.0, 2.5])) == 2.0
+
+
+def test_newton_steps_climb_and_stay_feasible() -> None:
+    rng = np.random.default_rng(2)
+    for rank in (1, 3, 8):
+        rows = rng.normal(size=(8, rank))
+        K, q = rows @ rows.T, rng.normal(size=8)
+        low, high = -rng.uniform(0.5, 2, 8), rng.uniform(0.5, 2, 8)
+        b = 0.1 * (high + low)
+        moved = face.climb(K, q - K @ b, b, low, high)
+        assert (low <= moved).all()
+        assert (moved <= high).all()
+        assert moved.sum() == pytest.approx(b.sum(), abs=1e-12)
+        assert q @ moved - 0.5 * moved @ K @ moved > q @ b - 0.5 * b @ K @ b
+    # Inside the box, one step is the solution: the gradient is the same for all.
+    K = np.diag(rng.uniform(1, 2, 8))
+    moved = face.climb(K, q, np.zeros(8), np.full(8, -100.0), np.full(8, 100.0))
+    assert np.ptp(q - K @ moved) < 1e-12
+
+
+def test_dependent_rows_and_a_large_c() -> None:
+    """In two dimensions 60 rows are dependent: steps of pairs zigzag, Newton steps do not."""
+    rng = np.random.default_rng(3)
+    signs = rng.choice([-1.0, 1.0], 60)
+    dual = Dual(gram(KernelFunction("linear"), 20 * rng.normal(size=(60, 2))), signs, signs, np.full(60, 1e4))
+    solution = smo.solve(dual, tol=1e-3, gap=1e-4)
+    assert solution.converged
+    assert solution.iterations < 200_000
+
+
+def test_libsvm_is_finished_to_the_gap() -> None:
+    dual = small(1e4)
+    solution = libsvm.solve(dual, dual.gram.X, RBF, HingeIdentity.of(1), tol=1e-3, gap=1e-7)  # type: ignore[attr-defined]
+    assert solution.converged
+    check(dual, solution, gap=1e-7)
+
+
+def test_rows_in_float32_give_an_exact_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_FEW_ROWS", 0)
+    monkeypatch.setattr(cache, "_SOME_ROWS", 0)
+    dual = problem()
+    assert cache.RowCache(dual.gram, 200.0, fine=False).rough
+    assert not cache.RowCache(dual.gram, 200.0, fine=True).rough
+    huge = Dual(gram(KernelFunction("linear"), 1e20 * X), dual.margins, SIGNS, UPPER)
+    assert not cache.RowCache(huge.gram, 0.01).rough
+    solution = smo.solve(dual, tol=1e-3, gap=1e-3)
+    assert solution.converged
+    check(dual, solution, gap=1e-3)
+    exact = solution_from(dual, solution.b, dual.margins - dual.gram.whole() @ solution.b, iterations=0)
+    assert solution.duality_gap == pytest.approx(exact.duality_gap, rel=1e-6)
+
+
+def test_an_impossible_solution_is_refused() -> None:
+    dual = problem()
+    solution = smo.solve(dual, tol=1e-3, gap=1e-3)
+    assert checked(dual, solution, 1e-3) is solution
+    for change in ({"value": -1.0}, {"value": np.nan}, {"duality_gap": -1e-9}, {"value": 2 * dual.value_at_zero}):
+        with pytest.raises(SolverError, match="the solver of the kernel SVM failed: objective"):
+            checked(dual, replace(solution, **change), 1e-3)

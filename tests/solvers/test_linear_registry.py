@@ -104,14 +104,16 @@ def test_auto_finds_a_general_solver_for_every_loss(name: str) -> None:
     [
         ("logistic", X, "newton"),
         ("logistic", np.tile(X, (40, 30)), "lbfgs"),
-        ("logistic", WIDE, "lbfgs"),
+        ("logistic", WIDE, "gram"),
+        ("logistic", sp.csr_matrix((10_001, 20_000)), "lbfgs"),
         ("sigmoid", X, "lbfgs"),
         ("ramp", X, "lbfgs"),
         ("hinge", X, "lagrangian"),
         ("hinge", SPARSE, "lagrangian"),
         ("hinge", WIDE, "dual"),
-        ("hinge", WIDE.toarray(), "lagrangian"),
-        ("relu(1 - t)**2 + relu(1 - t)", WIDE, "lagrangian"),
+        ("hinge", WIDE.toarray(), "gram"),
+        ("relu(1 - t)**2 + relu(1 - t)", WIDE, "gram"),
+        ("relu(1 - t)**2 + relu(1 - t)", sp.csr_matrix((10_001, 20_000)), "lagrangian"),
     ],
 )
 def test_what_auto_chooses(loss: str, matrix: object, expected: str) -> None:
@@ -145,6 +147,8 @@ def test_what_auto_chooses(loss: str, matrix: object, expected: str) -> None:
         ),
         ("dual", "hinge", {"X": X}, r"solver='dual' needs a CSR matrix, but X is dense \(the loss 'hinge' would fit\)"),
         ("dual", "hinge", {"penalty": 0.0}, r"solver='dual' needs a penalty, but there is none"),
+        ("gram", "sigmoid", {}, "solver='gram' needs a convex loss, but 'sigmoid' is not known to be convex"),
+        ("gram", "logistic", {"penalty": 0.0}, r"solver='gram' needs an l2 penalty alone \(the loss 'logistic' would"),
         (
             "newton",
             "logistic",

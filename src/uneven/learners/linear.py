@@ -61,11 +61,11 @@ class UnevenLinearClassifier(LinearScores):
         "l2": half the squared norm of w. "l1": the sum of absolute values, which makes many coefficients exactly 0; it
         needs a convex loss. "elasticnet": ``l1_ratio`` times the latter plus ``1 - l1_ratio`` times the former.
     fit_intercept : bool
-    solver : {"auto", "lbfgs", "newton", "lagrangian", "dual", "coordinate"}
+    solver : {"auto", "lbfgs", "newton", "lagrangian", "dual", "coordinate", "gram"}
         "auto" chooses by the loss, the penalty and the shape of X. "coordinate" is for all convex losses with the
         penalty "l1" or "elasticnet". The others are for "l2" and None: "lbfgs" and "newton" for smooth losses ("lbfgs"
         also for those that are not convex), "lagrangian" for convex losses with kinks, "dual" for convex losses made of
-        straight pieces on CSR matrices.
+        straight pieces on CSR matrices. "gram", for "l2", is for all convex losses on more columns than rows.
     tol : positive number
         For a convex loss the fit ends when the objective is proved to be within this fraction of its optimum
         (``duality_gap_``), or it warns and says how far it got. For other losses it ends near a local minimum.

@@ -26,6 +26,7 @@ from uneven.metrics.expected_cost import mean_cost
 from uneven.solvers.hinge_identity import HingeIdentity
 from uneven.solvers.kernel.gram import Buffer
 from uneven.solvers.linear.path import Follower
+from uneven.solvers.linear.shared_grams import SharedGrams
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Reusable:
-    """What one split leaves for the next one: solutions along the linear paths, and memory for a kernel matrix."""
+    """What one split leaves for the next one: solutions along linear paths, the Gram matrix, memory for a kernel's."""
 
     followers: dict[int, Follower] = field(default_factory=dict)
+    grams: SharedGrams = field(default_factory=SharedGrams)
     buffer: Buffer = field(default_factory=Buffer)
 
 
@@ -120,17 +122,18 @@ def run_split(
     truth = np.asarray(y_new) == task.pos_label
     test_weight = np.ones(truth.size) if sample_weight is None else np.asarray(_safe_indexing(sample_weight, test))
     test_weight = test_weight / test_weight.sum()
-    for index, model, shares, seconds in _fits(task, known, y_known, weight, reusable):
-        candidate = task.candidates[index]
-        started = time.perf_counter()
-        if task.scorer is None:
-            said = reader.moved(model, candidate.margin_gamma) if shares else reader.plain(model)
-            column.scores[index] = -task.expected_cost(truth, said, test_weight)
-        else:
-            own = moved(model, candidate.margin_gamma, candidate.params["C"]) if shares else model
-            column.scores[index] = float(task.scorer(own, new, y_new))
-        column.fit_times[index] = seconds
-        column.score_times[index] = time.perf_counter() - started
+    with reusable.grams.part(X if task.steps is None else None, train):
+        for index, model, shares, seconds in _fits(task, known, y_known, weight, reusable):
+            candidate = task.candidates[index]
+            started = time.perf_counter()
+            if task.scorer is None:
+                said = reader.moved(model, candidate.margin_gamma) if shares else reader.plain(model)
+                column.scores[index] = -task.expected_cost(truth, said, test_weight)
+            else:
+                own = moved(model, candidate.margin_gamma, candidate.params["C"]) if shares else model
+                column.scores[index] = float(task.scorer(own, new, y_new))
+            column.fit_times[index] = seconds
+            column.score_times[index] = time.perf_counter() - started
     return column
 
 

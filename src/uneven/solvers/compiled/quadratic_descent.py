@@ -29,7 +29,8 @@ def shrunk(z: float, by: float) -> float:
 def descend(matrix: Any, x: Any, gradient: Any, l1: float, visits: int, enough: float) -> float:
     """Move x, in place, until a visit of all coordinates lowers the function by less than ``enough``.
 
-    ``matrix`` is H; ``gradient`` is that of the quadratic function at x, and stays so. Returns what the last visit gained.
+    ``matrix`` is H; ``gradient`` is that of the quadratic function at x, and stays so. Returns what the last visit
+    gained.
     """
     size = x.size
     gain = np.inf

@@ -52,6 +52,10 @@ class Gram(ABC):
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
         """Write the chosen rows of K into the rows of out (float64 or float32)."""
 
+    def fill_row(self, i: int, out: np.ndarray) -> None:
+        """Write row i of K into out, of shape (1, n)."""
+        self.fill(np.array([i]), out)
+
     @abstractmethod
     def diagonal(self) -> np.ndarray:
         """K_ii of all i."""
@@ -59,8 +63,8 @@ class Gram(ABC):
     def rows_per_block(self) -> int:
         return max(1, _BLOCK // max(self.n, 1))
 
-    def times(self, b: np.ndarray) -> np.ndarray:
-        """K b, from the rows where b is not 0."""
+    def times(self, b: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
+        """K b, from the rows where b is not 0; only the chosen numbers of it if ``at`` says which."""
         from uneven.solvers.compiled import gram_blocks
 
         total = np.zeros(self.n)
@@ -71,7 +75,7 @@ class Gram(ABC):
             block = np.empty((part.size, self.n))
             self.fill(part, block)
             gram_blocks.add_rows(block, np.arange(part.size), b[part], total)
-        return total
+        return total if at is None else total[at]
 
     def shift(self, b: np.ndarray) -> float:
         """What to add to the intercept: scores K b of this matrix may differ by a constant from those of the kernel."""
@@ -102,9 +106,10 @@ class Stored(Gram):
     def diagonal(self) -> np.ndarray:
         return np.ascontiguousarray(np.diagonal(self.K), dtype=np.float64)
 
-    def times(self, b: np.ndarray) -> np.ndarray:
+    def times(self, b: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
         chosen = np.flatnonzero(b)
-        return combined_rows(self.K, chosen, b[chosen])
+        total = combined_rows(self.K, chosen, b[chosen])
+        return total if at is None else total[at]
 
     def whole(self, buffer: Buffer | None = None) -> np.ndarray:
         return self.K
@@ -199,8 +204,7 @@ class Computed(Gram):
         self.rounding = terms
 
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
-        part: Any = slice(chosen[0], chosen[0] + 1) if chosen.size == 1 else chosen  # a slice needs no copy
-        rows, own = self.X[part], self.norms[part]
+        rows, own = self.X[chosen], self.norms[chosen]
         if not isinstance(self.X, np.ndarray):
             self.kernel.apply(_products(rows, self.X), own, self.norms, out)
             return
@@ -210,6 +214,15 @@ class Computed(Gram):
             lambda k, lo, hi: gram_blocks.fill(rows, self.X, *self.kernel.numbers, own, self.norms, lo, hi, out),
             row_ranges(self.n, _work(chosen.size * self.n, self.X.shape[1])),
         )
+
+    def fill_row(self, i: int, out: np.ndarray) -> None:
+        if not isinstance(self.X, np.ndarray):
+            super().fill_row(i, out)
+            return
+        from uneven.solvers.compiled import gram_blocks
+
+        rows, own = self.X[i : i + 1], self.norms[i : i + 1]
+        gram_blocks.fill(rows, self.X, *self.kernel.numbers, own, self.norms, 0, self.n, out)
 
     def whole(self, buffer: Buffer | None = None) -> np.ndarray:
         if not isinstance(self.X, np.ndarray):
@@ -226,11 +239,12 @@ class Computed(Gram):
         )
         return out
 
-    def times(self, b: np.ndarray) -> np.ndarray:
+    def times(self, b: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
         if not isinstance(self.X, np.ndarray):
-            return super().times(b)
+            return super().times(b, at)
         chosen = np.flatnonzero(b)
-        return self.kernel.combined(self.X[chosen], self.X, self.norms[chosen], self.norms, b[chosen])
+        X, norms = (self.X, self.norms) if at is None else (self.X[at], self.norms[at])
+        return self.kernel.combined(self.X[chosen], X, self.norms[chosen], norms, b[chosen])
 
     def shift(self, b: np.ndarray) -> float:
         if self.kernel.name != "linear" or self.mean is None:

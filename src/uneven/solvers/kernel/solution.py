@@ -21,6 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
+from uneven.errors import SolverError
 from uneven.solvers.kernel.gram import Gram
 
 #: Half the distance between 1 and the next double.
@@ -111,7 +112,7 @@ def checked(dual: Dual, found: KernelSolution, gap: float) -> KernelSolution:
     if found.converged and found.bounded:
         good = good and found.value <= (1 + 2 * min(gap, 1.0)) * dual.value_at_zero
     if not good:
-        raise RuntimeError(
+        raise SolverError(
             f"the solver of the kernel SVM failed: objective {found.value:g} with a gap of {found.duality_gap:g}, "
             f"where a constant score has {dual.value_at_zero:g}; please report the data that did this"
         )
@@ -138,11 +139,18 @@ def best_intercept(dual: Dual, g: np.ndarray) -> float:
 
 
 def solution_from(
-    dual: Dual, b: np.ndarray, g: np.ndarray, *, iterations: int, semidefinite: bool = True
+    dual: Dual,
+    b: np.ndarray,
+    g: np.ndarray,
+    *,
+    iterations: int,
+    errors: np.ndarray | float = 0.0,
+    semidefinite: bool = True,
 ) -> KernelSolution:
     """The solution with its intercept, objective and gap, from coefficients b and the gradient g = q - K b.
 
-    The gap is an upper bound in spite of rounding, if g was computed by one sum per row.
+    The gap is an upper bound in spite of rounding, if each g_i was computed by one sum in double precision, or is off
+    by no more than ``errors`` besides.
     """
     rising, falling = g[b < dual.high], g[b > dual.low]
     most = float(rising.max()) if rising.size else -math.inf
@@ -155,7 +163,7 @@ def solution_from(
     value = 0.5 * max(quadratic, 0.0) + float(losses.sum())
     gap = rounding = math.inf
     if semidefinite:
-        gap, rounding = _safe_gap(dual, b, size, g, short, intercept, quadratic, value)
+        gap, rounding = _safe_gap(dual, b, size, g, short, intercept, quadratic, value, errors)
     return KernelSolution(
         b=b,
         intercept=intercept,
@@ -177,13 +185,14 @@ def _safe_gap(
     intercept: float,
     quadratic: float,
     value: float,
+    known: np.ndarray | float,
 ) -> tuple[float, float]:
     """An upper bound of the objective minus the optimum, and how much of it is for rounding."""
     count = int(np.count_nonzero(b))
     weight = float(size @ dual.lengths)
     # |K_ij| is at most the product of the lengths. The sums are taken four rows at a time, so that each number is the
     # result of n/4 + 6 roundings at most.
-    errors = dual.lengths * (weight * ((0.25 * count + 8) * _UNIT + dual.gram.rounding))
+    errors = known + dual.lengths * (weight * ((0.25 * count + 8) * _UNIT + dual.gram.rounding))
     # The coefficients sum to 0 but for rounding; centred rows count on it.
     excess = abs(math.fsum(b))
     off = excess * dual.gram.centre

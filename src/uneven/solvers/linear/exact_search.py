@@ -34,6 +34,8 @@ def exact_step(
         newton = at - slope / curvature if curvature > 0 else np.inf
         outside = not low < newton < min(high, 10 * at)
         at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
+        if slope > abs(promised):  # far too long, where curvature may grow so fast that Newton steps are short
+            at = min(at, 0.5 * (low + high))
         if high - low <= 1e-12 * at:
             break
     return at

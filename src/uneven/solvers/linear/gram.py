@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -15,6 +17,8 @@ from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 _WORTH_SINGLE = 2e9
 #: Columns that are multiplied at once; their products are summed in double precision.
 _BLOCK_COLUMNS = 2048
+#: How many times as long a multiplication takes for a sparse matrix.
+_SPARSE_COST = 50.0
 #: Rows and columns of a tile of the matrix, the work of one thread at a time.
 _TILE = 512
 
@@ -37,23 +41,28 @@ class Gram:
 _kept: WeakKeyDictionary[Design, Gram] = WeakKeyDictionary()
 
 
+#: Asked for a Gram matrix before it is computed: design, exact -> Gram or None.
+Source = Callable[[Design, bool], "Gram | None"]
+source: ContextVar[Source | None] = ContextVar("source", default=None)
+
+
 def gram_of(design: Design, *, exact: bool = False) -> Gram:
     """The Gram matrix; in double precision if ``exact``, or if that is fast."""
     found = _kept.get(design)
     if found is None or (exact and not found.exact):
         _kept.pop(design, None)  # frees its memory before the new one is made
-        found = _kept[design] = _computed(design, exact)
+        ask = source.get()
+        found = ask(design, exact) if ask else None
+        found = _kept[design] = found or _computed(design, exact)
     return found
 
 
-def keep(design: Design, gram: Gram) -> None:
-    """Use a Gram matrix that is known already, such as a part of that of more rows."""
-    _kept[design] = gram
-
-
-def known(design: Design) -> Gram | None:
-    """The Gram matrix if it was computed before."""
-    return _kept.get(design)
+def multiplications(design: Design) -> float:
+    """How many multiplications the Gram matrix costs, in units of those of a dense matrix."""
+    if isinstance(design, SparseRows):
+        columns = np.bincount(design.X.indices, minlength=1).astype(np.float64)
+        return _SPARSE_COST * 0.5 * float(columns @ columns)
+    return float(design.n) ** 2 * design.d
 
 
 def _computed(design: Design, exact: bool) -> Gram:

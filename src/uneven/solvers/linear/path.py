@@ -50,6 +50,7 @@ class Follower:
             or solver != AUTO
             or objective.size > MOST_COLUMNS
             or is_small(objective)  # then Newton steps cost less than a factor that is kept saves
+            or objective.design.n < objective.design.d
         ):
             solution = minimise(objective, settings, theta=theta, solver=solver)
         else:

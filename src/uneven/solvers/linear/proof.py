@@ -97,7 +97,10 @@ def prove(
     wanted : float
         The gap that the caller needs; the intercept is placed accurately enough for it.
     """
-    enough = _INTERCEPT_SHARE * wanted / (1 + abs(float(theta[-1])))
+    reach = 1 + abs(float(theta[-1]))
+    if objective.fit_intercept and objective.l1 > 0 and objective.penalty == 0:  # the gap will not bound it any better
+        reach = max(reach, min(bound_of_intercept(objective, theta, objective.value_at_zero), 1e300))
+    enough = _INTERCEPT_SHARE * wanted / reach
     theta, sums, v, sizes = _small_lines(objective, theta, enough) or _lines(objective, theta, multipliers, enough)
     w = theta[:-1]
     value = sums.loss + objective.penalty_of(w)

@@ -4,7 +4,7 @@ At the optimum w is such a combination. The scores are t = G c + b with G = X X'
 one row for each example whose loss is curved there. With slopes s and curvatures D at the scores t, the new scores t'
 and coefficients c' satisfy
 
-    (I + G D/rho) (t' - t) = b' - t - G s/rho,        c' = -(s + D (t' - t))/rho.
+    (I + G D/rho) (t' - t) = b' - b - G (c + s/rho),        c' = -(s + D (t' - t))/rho.
 
 With R = sqrt(D/rho) the matrix becomes I + R G R, which is symmetric and has no eigenvalue below 1. Losses with kinks
 have the slopes and curvatures of their augmented Lagrangian.
@@ -12,6 +12,7 @@ have the slopes and curvatures of their augmented Lagrangian.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -134,20 +135,52 @@ class RowSpace:
         above = self._jumps * np.maximum(over, 0.0) - u * over
         return self._reducible(self._slopes(self.t, u, np.inf)) + float(above.sum(axis=0) @ self._factors)
 
-    def refresh(self) -> None:
-        """Compute w and the scores from X, by two passes."""
+    def use(self, gram: Gram) -> None:
+        """Go on with a more accurate Gram matrix."""
+        self.gram = gram
+        self._base = np.zeros_like(self.c), np.zeros_like(self.c), 0.0
+        self._place(self.c, self.b)
+
+    def refresh(self) -> np.ndarray:
+        """Compute w and the scores from X, by two passes; returns w."""
         if self._w is None:
             design = self.objective.design
             self._w = design.weighted_sum(self.c)
             self._own = design.scores(np.append(self._w, 0.0))
             self._squared_norm = float(self._w @ self._w)
             self._base = self.c, self._own, self._squared_norm
+        return self._w
 
     def measured(self) -> tuple[np.ndarray, float, float]:
         """theta, the objective there, and its gap, with scores computed from X."""
-        self.refresh()
-        theta = np.append(self._w, self.b)
+        theta = np.append(self.refresh(), self.b)
         return theta, self.value(), self.gap(self.losses.u)
+
+    def polished(self, theta: np.ndarray, most: int, enough: float) -> Iterator[tuple[np.ndarray, float, float]]:
+        """Newton steps in theta itself, for smooth losses; each gives theta, the objective and its gap.
+
+        With columns of very different scale, w = X'c loses digits: rounding of c moves scores that depend on large
+        columns. Here the gradient is computed from X, and the Gram matrix only turns it into a step. A step costs four
+        passes. They end when the gap is ``enough``, or does not fall any more.
+        """
+        design, before = self.objective.design, np.inf
+        for _ in range(most):
+            w, self.b = theta[:-1], float(theta[-1])
+            self._own, self._squared_norm = design.scores(np.append(w, 0.0)), float(w @ w)
+            t = self.t
+            s, curvature = self._slopes(t, self.losses.u, np.inf), self._curvatures(t, self.losses.u, np.inf)
+            gradient = design.weighted_sum(s) + self._rho * w
+            gap = 0.5 * float(gradient @ gradient) / self._rho
+            if self.objective.fit_intercept:
+                gap += 0.5 * float(s.sum()) ** 2 / (self._bend or self._ridge)
+            if not gap < before:
+                return
+            yield theta, self.value(), gap
+            if gap <= enough:
+                return
+            before = gap
+            change, db = self._change(-design.scores(np.append(gradient, 0.0)) / self._rho, s, curvature)
+            theta = np.append(w - (gradient + design.weighted_sum(change)) / self._rho, self.b + db)
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
@@ -190,23 +223,31 @@ class RowSpace:
 
     def _target(self, t: np.ndarray, s: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, float]:
         """Coefficients and intercept that minimise the parabolas with slopes s and these curvatures at the scores t."""
+        # Differences to the current scores, so that the error of the Gram matrix concerns only the change.
+        off = self.t - t - (self.gram.matrix @ (self.c + s / self._rho))
+        change, db = self._change(off, s, curvature)
+        return -(s + change) / self._rho, self.b + db
+
+    def _change(self, off: np.ndarray, s: np.ndarray, curvature: np.ndarray) -> tuple[np.ndarray, float]:
+        """By how much a Newton step changes the slopes and the intercept.
+
+        Without curvature the scores would move by ``off``, and by what the intercept does.
+        """
         rows = np.flatnonzero(curvature)
         roots = np.sqrt(curvature[rows] / self._rho)
-        # Differences to the current scores, so that the error of the Gram matrix concerns only the change.
-        off = (self._own - t - (self.gram.matrix @ (self.c + s / self._rho)))[rows]
-        # R (t' - t) = (I + R G R)^-1 R (off + b'), and the slopes change by rho R times that.
-        change = self._solved(rows, roots, np.stack([roots * off, roots], axis=1))
+        # R (t' - t) = (I + R G R)^-1 R (off + b' - b), and the slopes change by rho R times that.
+        change = self._solved(rows, roots, np.stack([roots * off[rows], roots], axis=1))
         change *= self._rho * roots[:, None]
-        b = 0.0
+        db = 0.0
         if self.objective.fit_intercept:
             self._bend = max(float(change[:, 1].sum()), 0.0)
             if self._bend > 0:
-                b = -(float(s.sum()) + float(change[:, 0].sum())) / self._bend
+                db = -(float(s.sum()) + float(change[:, 0].sum())) / self._bend
             else:  # no loss is curved: a step in the right direction
-                b = self.b - float(np.sign(s.sum())) * (1.0 + abs(self.b))
-        slopes = s.copy()
-        slopes[rows] += change[:, 0] + b * change[:, 1]
-        return -slopes / self._rho, b
+                db = -float(np.sign(s.sum())) * (1.0 + abs(self.b))
+        total = np.zeros(s.size)
+        total[rows] = change[:, 0] + db * change[:, 1]
+        return total, db
 
     def _solved(self, rows: np.ndarray, roots: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Solve with I + R G R."""
