@@ -184,3 +184,16 @@ def test_other_losses_on_the_same_rows() -> None:
         theta = np.linspace(-1, 1, first.size)
         assert other.value_and_gradient(theta)[0] == fresh.value_and_gradient(theta)[0]
         assert prove(other, theta).gap == pytest.approx(prove(fresh, theta).gap, rel=1e-12)
+
+
+def test_where_no_row_is_curved_the_general_proof_is_used() -> None:
+    problem = objective("modified_huber")
+    far = np.append(np.full(X.shape[1], -100.0), 3.0)
+    margins = problem.pair.scales[problem.y] * problem.design.scores(far)
+    curved = (margins > -1) & (margins < 1)
+    labels, rows = Y[~curved], X[~curved]
+    problem = objective("modified_huber", rows, labels)
+    assert small.balanced_slopes(problem, far, 1e-9) is None
+    proof = prove(problem, far)
+    assert np.isfinite(proof.gap)
+    assert np.isfinite(proof.theta).all()

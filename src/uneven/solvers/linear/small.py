@@ -160,7 +160,9 @@ def balanced_slopes(
     loss, slope, bend = passes.losses_along(pair, t, ones, 0.0, r, h)
     moved = 0.0
     while objective.fit_intercept and not abs(slope) <= enough:
-        step, before = -slope / bend if bend > 0 else np.nan, slope
+        step, before = -slope / bend if bend > 0 else np.inf, slope
+        if not np.isfinite(step):  # no row is curved
+            return None
         loss, slope, bend = passes.losses_along(pair, t, ones, step, r, h)
         if not abs(slope) <= 0.5 * abs(before):
             return None
