@@ -40,12 +40,9 @@ def by_split_coefficients(objective: Objective) -> float:
         return found + objective.l1 * float(split[:-1].sum()), np.append(slopes, gradient[-1])
 
     bounds = [(0, None)] * (2 * d) + [(None, None)]
-    options = {"maxiter": 20_000, "maxfun": 40_000, "ftol": 1e-15, "gtol": 1e-10, "maxcor": 30}
-    best, start = np.inf, np.zeros(2 * d + 1)
-    for _ in range(3):
-        found = minimize(value, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        best, start = min(best, float(found.fun)), found.x
-    return best
+    options = {"maxiter": 800, "maxfun": 1600, "ftol": 1e-15, "gtol": 1e-10, "maxcor": 30}
+    start = np.zeros(2 * d + 1)
+    return float(minimize(value, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).fun)
 
 
 def by_linear_program(objective: Objective) -> float:

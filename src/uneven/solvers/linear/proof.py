@@ -30,10 +30,9 @@ from functools import lru_cache
 import numpy as np
 
 from uneven.ops.kernels import CompiledPhi
-from uneven.solvers.compiled import newton_steps
 from uneven.solvers.linear.lagrangian import Lagrangian, Support
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.small import is_small
+from uneven.solvers.linear.small import balanced_slopes, is_small
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Part of the wanted gap that the intercept may cost.
@@ -98,7 +97,10 @@ def prove(
     wanted : float
         The gap that the caller needs; the intercept is placed accurately enough for it.
     """
-    enough = _INTERCEPT_SHARE * wanted / (1 + abs(float(theta[-1])))
+    reach = 1 + abs(float(theta[-1]))
+    if objective.fit_intercept and objective.l1 > 0 and objective.penalty == 0:  # the gap will not bound it any better
+        reach = max(reach, min(bound_of_intercept(objective, theta, objective.value_at_zero), 1e300))
+    enough = _INTERCEPT_SHARE * wanted / reach
     theta, sums, v, sizes = _small_lines(objective, theta, enough) or _lines(objective, theta, multipliers, enough)
     w = theta[:-1]
     value = sums.loss + objective.penalty_of(w)
@@ -142,17 +144,14 @@ def _lines(objective: Objective, theta: np.ndarray, multipliers: np.ndarray | No
 
 
 def _small_lines(objective: Objective, theta: np.ndarray, enough: float) -> _Lines | None:
-    """The same for smooth losses on small data, in one compiled call; None if more care is needed."""
-    if objective.pair.kinked or not is_small(objective):
+    """The same for smooth losses on small data, with fewer calls; None if more care is needed."""
+    found = balanced_slopes(objective, theta, enough) if not objective.pair.kinked and is_small(objective) else None
+    if found is None:
         return None
-    X = np.ascontiguousarray(objective.design.X)
-    moved, slopes = theta.astype(np.float64), np.empty(X.shape[0])
-    v, sizes = np.zeros((2, X.shape[1]))
-    with_intercept = objective.fit_intercept
-    balanced, loss, size, moment = newton_steps.touch(
-        X, objective.derivatives, with_intercept, moved, enough, 0, slopes.size, slopes, v, sizes
-    )
-    return (moved, Support(slopes, slopes, loss, 0.0, size, moment), v, sizes) if balanced else None
+    theta, t, slopes, loss = found
+    size, moment = float(np.abs(slopes).sum()), float(np.abs(slopes * t).sum())
+    sums = Support(slopes, slopes, loss, 0.0, size, moment)
+    return theta, sums, *objective.design.transposed_product(slopes, slopes)
 
 
 def stationarity(objective: Objective, theta: np.ndarray) -> float:

@@ -9,6 +9,7 @@ are replaced by their augmented Lagrangian, whose multipliers are updated betwee
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -24,10 +25,14 @@ from uneven.solvers.progress import silent
 _NAME = "coordinate"
 #: Columns in the first working set, and how many may join for each one that is used.
 _FIRST, _GROWTH = 300, 3.0
+#: Rows times columns squared up to which all columns are in the working set, if they are few.
+_SMALL_WORK = 5e7
 #: A model is kept while each step gains less than this share of the step before.
 _GOOD = 0.05
 #: Most Newton steps between two passes over X.
 _MOST_INNER = 50
+#: Steps without a smaller gap after which rounding is blamed, if the loss is smooth.
+_PATIENCE = 8
 #: The problem on the working set is solved until its gap is this share of what is wanted, or of the gap of all columns.
 _WANTED_SHARE, _GAP_SHARE = 0.1, 0.3
 #: Rows of a dense matrix from which a sample gives the starting point, its share of the rows, and the tolerance on it.
@@ -91,7 +96,10 @@ class _Search:
         self.used = np.empty(0, dtype=np.int64)
         self.part = state  # until columns join
         self.model: Model | None = None
+        self.squares: np.ndarray | None = None  # sums of squares of the columns in the working set
         self.steps = self.models = 0
+        n, d = self.objective.design.n, self.objective.design.d
+        self.small = d <= _FIRST and n * d * d <= _SMALL_WORK
         self.damping = _DAMPING if state.u.size else 0.0
         self.strictness = 1.0
         self.gap = self.value = np.inf
@@ -215,12 +223,14 @@ class _Search:
         joining = np.flatnonzero(outside)
         if not joining.size and self.part is not self.state:
             return False
+        if self.small:
+            joining = np.setdiff1d(np.arange(size.size), kept)
         most = int(max(_FIRST, _GROWTH * kept.size))
         if joining.size > most:
             joining = joining[np.argpartition(-size[joining], most)[:most]]
         self.used = self.objective.design.fullest_first(np.concatenate([kept, joining]))
         self.part = self.state.on_columns(self.used)
-        self.model = None
+        self.model = self.squares = None
         return True
 
     # -- the working set --------------------------------------------------------------------------------------------
@@ -228,8 +238,11 @@ class _Search:
     def _descend(self, tol: float) -> bool:
         """Newton steps on the working set. Returns whether they reached what was wanted."""
         part, objective = self.part, self.part.objective
-        wanted = max(_WANTED_SHARE * tol * self.best_value, _GAP_SHARE * min(self.gap, self.best_value))
-        before = np.inf
+        wanted = _WANTED_SHARE * tol * self.best_value
+        if part.u.size or not self.small:
+            wanted = max(wanted, _GAP_SHARE * min(self.gap, self.best_value))
+        before = least = np.inf
+        stalled = 0
         for _ in range(_MOST_INNER):
             gradient = part.gradient()
             w = part.theta[:-1]
@@ -237,6 +250,9 @@ class _Search:
             gap = gap_of_penalty(objective, w, slopes, np.zeros(1), self.loss)
             gap += abs(float(gradient[-1])) * (1 + abs(float(part.theta[-1])))
             if gap <= self.strictness * wanted or self.steps >= self.settings.max_iter:
+                return True
+            least, stalled = (gap, 0) if gap < 0.9 * least else (least, stalled + 1)
+            if stalled > _PATIENCE and not part.u.size:  # rounding
                 return True
             if self.model is None:
                 self.model = self._model()
@@ -270,11 +286,18 @@ class _Search:
         if not self.damping:
             return np.zeros(1)
         objective = self.part.objective
-        factors = objective.factors() * objective.pair.scales[objective.y] ** 2
+        factors = self.factors
+        if self.squares is None:
+            self.squares = np.append(objective.design.squared_transposed_product(factors), factors.sum())
         own = np.divide(curvature, factors, out=np.zeros_like(curvature), where=factors > 0)
         steepest = float(own.max(initial=0.0)) or 1.0
-        squares = np.append(objective.design.squared_transposed_product(factors), factors.sum())
-        return np.asarray(self.damping * steepest * squares)
+        return np.asarray(self.damping * steepest * self.squares)
+
+    @cached_property
+    def factors(self) -> np.ndarray:
+        """The second derivatives of the rows in the score, if all had the same in the margin."""
+        objective = self.objective
+        return np.asarray(objective.factors() * objective.pair.scales[objective.y] ** 2)
 
     def _step(self, gradient: np.ndarray, x: np.ndarray) -> float:
         """Move towards x, to the minimum on the way. Returns the length of the step; 0: it does not lead down."""
