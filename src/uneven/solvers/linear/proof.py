@@ -111,7 +111,7 @@ def prove(
     rounded_scores = (objective.design.most_terms + 4) * _EPS * terms
     gap = sums.above + rounded + (rounded_scores if objective.pair.kinked else 0.0)
     gap += gap_of_penalty(objective, w, v, error, sums.loss)
-    excess, inexact = _sum(sums.slopes, sums.size, enough)
+    excess, inexact = _sum(sums.slopes, sums.size)
     if objective.fit_intercept:
         stuck = abs(excess) + inexact
         gap = _with_intercept(objective, theta, value + rounded + rounded_scores, gap, stuck, wanted)
@@ -178,16 +178,12 @@ def _with_error(
     return v, _EPS * np.abs(v) + 2 * (n * _EPS) ** 2 * sizes
 
 
-def _sum(numbers: np.ndarray, size: float, enough: float) -> tuple[float, float]:
-    """Their sum, and how wrong it can be; ``size`` is the sum of their absolute values.
-
-    A few numbers are summed exactly, unless an error of ``enough`` does no harm.
-    """
-    error = (40 + math.log2(numbers.size)) * _EPS * size
-    if error > enough and numbers.size <= _SUMMED_EXACTLY:
+def _sum(numbers: np.ndarray, size: float) -> tuple[float, float]:
+    """Their sum, and how wrong it can be; ``size`` is the sum of their absolute values."""
+    if numbers.size <= _SUMMED_EXACTLY:
         total = math.fsum(numbers.tolist())
         return total, _EPS * abs(total)
-    return float(numbers.sum()), error
+    return float(numbers.sum()), (40 + math.log2(numbers.size)) * _EPS * size
 
 
 def _with_intercept(
