@@ -92,7 +92,9 @@ def theirs(peer: Peer, task: Task, X: Any, y: np.ndarray, best: float, limit: fl
     few = np.concatenate([np.flatnonzero(y == label)[:50] for label in (0, 1)])
     try:
         # Imports and compiles what the peer needs; with this C its coefficients are not all 0.
-        peer.fit(peer.prepare(X[few], y[few]), y[few], task.C * y.size / few.size, peer.settings[0])
+        peer.fit(
+            peer.prepare(X[few], y[few]), y[few], task.C * y.size / few.size, peer.settings[3 % len(peer.settings)]
+        )
         prepared = peer.prepare(X, y)
         for setting in peer.settings:
             took = np.inf

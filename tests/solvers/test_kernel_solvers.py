@@ -12,7 +12,7 @@ from linear_data import binary
 from scipy.optimize import minimize
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from uneven.errors import ParameterError
+from uneven.errors import ParameterError, SolverError
 from uneven.solvers.hinge_identity import HingeIdentity
 from uneven.solvers.kernel import cache, face, libsvm, smo
 from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram
@@ -287,5 +287,5 @@ def test_an_impossible_solution_is_refused() -> None:
     solution = smo.solve(dual, tol=1e-3, gap=1e-3)
     assert checked(dual, solution, 1e-3) is solution
     for change in ({"value": -1.0}, {"value": np.nan}, {"duality_gap": -1e-9}, {"value": 2 * dual.value_at_zero}):
-        with pytest.raises(RuntimeError, match="the solver of the kernel SVM failed: objective"):
+        with pytest.raises(SolverError, match="the solver of the kernel SVM failed: objective"):
             checked(dual, replace(solution, **change), 1e-3)

@@ -172,6 +172,7 @@ class ExtendedPhi:
         hair = 8 * _EPS * (1 + np.abs(low))
         jumps = self.jet(high + hair).slope - self.jet(low - hair).slope
         found = ((low + high) / 2)[jumps > 1e-6]
+        found = np.where(np.abs(found) < 4 * _EPS, 0, found)
         doubles = found.astype(np.float64).astype(Extended)  # a kink at a double is that double
         return np.where(np.abs(doubles - found) <= 4 * _EPS * (1 + np.abs(found)), doubles, found)
 

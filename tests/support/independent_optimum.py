@@ -85,7 +85,10 @@ class LinearProblem:
             Term(phi, rows[negative], factor[negative] * precision(fp_cost) / precision(gamma), -float(gamma)),
         ]
         if l1:
-            terms.append(Term("abs(t)", np.eye(d, d + 1, dtype=precision), np.full(d, l1, dtype=precision), 1.0))
+            # In units of the scores: l1 |w_j| = (l1 / size_j) |size_j w_j|.
+            sizes = np.abs(dense).max(axis=0)
+            sizes = np.where(sizes > 0, sizes, 1).astype(precision)
+            terms.append(Term("abs(t)", np.diag(sizes) @ np.eye(d, d + 1, dtype=precision), l1 / sizes, 1.0))
         return cls(tuple(terms), np.append(np.full(d, ridge), 0.0).astype(precision))
 
     @cached_property

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,34 @@ _MOST = 1e150
 _FEW_ROWS = 4000
 #: Numbers that differ by no more than this, relatively, count as equal.
 _SAME = 1e-14
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """The parameters that are numbers, checked: 1/gamma, C times the cost of each class, and so on."""
+
+    inverse: float
+    uppers: tuple[float, float]
+    identity: HingeIdentity
+    tol: float
+    cache_size: float
+
+    @classmethod
+    def of(
+        cls, fp_cost: Any, fn_cost: Any, margin_gamma: Any, C: Any, tol: Any, cache_size: Any, coef0: Any
+    ) -> _Numbers:
+        factor, accuracy = _inputs.positive("C", C), _inputs.positive("tol", tol)
+        megabytes = _inputs.positive("cache_size", cache_size)
+        inverse = _inputs.to_float(1 / _inputs.positive("margin_gamma", margin_gamma))
+        cost = read_cost(fp_cost, fn_cost)
+        _inputs.between_0_and_1("alpha", cost.exact_alpha)
+        _inputs.exact("coef0", coef0)
+        below, above = (_inputs.to_float(factor * each) for each in cost.exact_costs)
+        return cls(inverse, (below, above), HingeIdentity.of(margin_gamma), float(accuracy), float(megabytes))
+
+
+#: Exact arithmetic is slow next to a small fit, and most fits have the parameters of the one before.
+_kept_numbers = lru_cache(maxsize=256, typed=True)(_Numbers.of)
 
 
 class UnevenSVC(UnevenClassifier):
@@ -197,22 +226,26 @@ class UnevenSVC(UnevenClassifier):
         -------
         UnevenSVC
         """
-        self._read_parameters()
+        numbers = self._read_parameters()
         before = self._warm if self.warm_start and hasattr(self, "_warm") else None
         problem = self._read(X, y, sample_weight)
         self._remember(None)
         kernel = self._read_kernel(problem)
-        self._fit(problem, kernel, gram(kernel, problem.X), before)
+        self._fit(numbers, problem, kernel, gram(kernel, problem.X), before)
         return self
 
     def _fit(
-        self, problem: Problem, kernel: KernelFunction, K: Gram, before: tuple[np.ndarray, np.ndarray] | None
+        self,
+        numbers: _Numbers,
+        problem: Problem,
+        kernel: KernelFunction,
+        K: Gram,
+        before: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:
         """Fit to data that have been read; several fits can share the matrix K."""
-        dual = self._dual(problem, K)
-        identity = HingeIdentity.of(self.margin_gamma)
-        tol = float(self.tol)
-        limits: dict[str, Any] = {"max_iter": int(self.max_iter), "cache_size": float(self.cache_size)}
+        dual = self._dual(numbers, problem, K)
+        identity, tol = numbers.identity, numbers.tol
+        limits: dict[str, Any] = {"max_iter": int(self.max_iter), "cache_size": numbers.cache_size}
         if self.solver == "libsvm":
             solution = libsvm.solve(dual, problem.X, kernel, identity, tol=tol, gap=tol, **limits)
         else:
@@ -222,7 +255,7 @@ class UnevenSVC(UnevenClassifier):
             tell = progress(self.verbose, type(self).__name__)
             solution = smo.solve(dual, tol=tol * identity.a, gap=tol, start=start, progress=tell, **limits)
         checked(dual, solution, tol)
-        self._keep(replace(solution, intercept=solution.intercept + K.shift(solution.b)), problem, kernel)
+        self._keep(solution, solution.intercept + K.shift(solution.b), problem, kernel)
         if self.warm_start:
             self._warm = (solution.b, dual.upper)
         if not solution.converged:
@@ -248,11 +281,13 @@ class UnevenSVC(UnevenClassifier):
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
-    def _read_parameters(self) -> None:
+    def _read_parameters(self) -> _Numbers:
         """Check all parameters; the loss is made when it is asked for."""
-        for name in ("C", "tol", "cache_size", "margin_gamma"):
-            _inputs.positive(name, getattr(self, name))
-        _inputs.between_0_and_1("alpha", read_cost(self.fp_cost, self.fn_cost).exact_alpha)
+        given = (self.fp_cost, self.fn_cost, self.margin_gamma, self.C, self.tol, self.cache_size, self.coef0)
+        try:
+            numbers = _kept_numbers(*given)
+        except TypeError:  # not hashable
+            numbers = _Numbers.of(*given)
         require_integer("max_iter", self.max_iter, least=-1, wanted="-1 (no limit) or an integer of at least 0")
         require_choice("solver", self.solver, SOLVERS)
         if not callable(self.kernel) and self.kernel not in (*KERNELS, "precomputed"):
@@ -261,11 +296,11 @@ class UnevenSVC(UnevenClassifier):
                 f"{brief(self.kernel)}"
             )
         require_integer("degree", self.degree, least=0, wanted="an integer of at least 0")
-        _inputs.exact("coef0", self.coef0)
         if self.gamma not in ("scale", "auto"):
             if isinstance(self.gamma, str):
                 raise ParameterError(f"gamma must be 'scale', 'auto' or a positive number, got {brief(self.gamma)}")
             _inputs.positive("gamma", self.gamma)
+        return numbers
 
     def _read_kernel(self, problem: Problem) -> KernelFunction:
         """The kernel with its parameters; "scale" and "auto" are replaced by numbers."""
@@ -285,7 +320,9 @@ class UnevenSVC(UnevenClassifier):
             width = 1 / X.shape[1]
         else:
             width = float(_inputs.exact("gamma", self.gamma))
-        return KernelFunction(self.kernel, width=width, offset=float(self.coef0), degree=float(self.degree))
+        return KernelFunction(
+            self.kernel, width=width, offset=float(_inputs.exact("coef0", self.coef0)), degree=float(self.degree)
+        )
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         X = super()._read_features(X, reset=reset)
@@ -295,36 +332,33 @@ class UnevenSVC(UnevenClassifier):
             return np.ascontiguousarray(X, dtype=np.float64)
         return X.astype(np.float64, copy=False)
 
-    def _dual(self, problem: Problem, K: Gram) -> Dual:
+    def _dual(self, numbers: _Numbers, problem: Problem, K: Gram) -> Dual:
         """The uneven dual: margins 1 and -1/gamma, upper bounds C times weight times cost."""
-        signs = np.where(problem.y == 1, 1.0, -1.0)
-        inverse = _inputs.to_float(1 / _inputs.positive("margin_gamma", self.margin_gamma))
-        factor = _inputs.positive("C", self.C)
-        costs = _inputs.positive("fp_cost", self.fp_cost), _inputs.positive("fn_cost", self.fn_cost)
-        upper = np.array([_inputs.to_float(factor * cost) for cost in costs])[problem.y]
+        upper = np.array(numbers.uppers)[problem.y]
         if problem.sample_weight.size:
             upper = upper * problem.sample_weight
-        if not upper.max() < _MOST / upper.size or not np.isfinite(inverse):
+        if not upper.max() < _MOST / upper.size or not np.isfinite(numbers.inverse):
             raise ParameterError(
                 f"C times the costs and weights must be finite in double precision, got C={brief(self.C)}, "
                 f"fp_cost={brief(self.fp_cost)}, fn_cost={brief(self.fn_cost)}, "
                 f"margin_gamma={brief(self.margin_gamma)}"
             )
-        dual = Dual(K, np.where(problem.y == 1, 1.0, -inverse), signs, upper)
-        if not np.abs(dual.diagonal).max() < _MOST:
+        dual = Dual(K, np.array([-numbers.inverse, 1.0])[problem.y], np.array([-1.0, 1.0])[problem.y], upper)
+        largest = np.abs(dual.diagonal).max()
+        if not largest < _MOST:
             raise CostError(
-                f"the kernel of a row with itself must be below {_MOST:g}, got {np.abs(dual.diagonal).max():g}; "
-                "standardise the columns of X"
+                f"the kernel of a row with itself must be below {_MOST:g}, got {largest:g}; standardising the columns "
+                "of X would work"
             )
         return dual
 
     # -- keeping and predicting -------------------------------------------------------------------------------------
 
-    def _keep(self, solution: KernelSolution, problem: Problem, kernel: KernelFunction) -> None:
+    def _keep(self, solution: KernelSolution, intercept: float, problem: Problem, kernel: KernelFunction) -> None:
         turned = self._classes.turned
         self.support_ = np.flatnonzero(solution.b).astype(np.int32)
         self.dual_coef_ = turned(solution.b[self.support_].reshape(1, -1))
-        self.intercept_ = np.array([turned(solution.intercept)])
+        self.intercept_ = np.array([turned(intercept)])
         if kernel.name == "precomputed":
             self.support_vectors_: Any = np.empty((0, 0))
         else:
@@ -373,9 +407,9 @@ def fits_along_c(
     before = None
     for C in Cs:
         model = copy.copy(learner).set_params(C=C)
-        model._read_parameters()
+        numbers = model._read_parameters()
         model._remember(None)
-        model._fit(problem, kernel, K, before)
+        model._fit(numbers, problem, kernel, K, before)
         before = model._warm
         del model._warm
         model.warm_start = False
@@ -385,12 +419,12 @@ def fits_along_c(
 def _variance(X: Any, weight: np.ndarray) -> float:
     """Variance of all numbers of X, where each row counts as often as its weight says; 0 if only rounding varies."""
     if isinstance(X, np.ndarray) and not weight.size:
-        mean, spread = float(X.mean()), float(X.var())
+        spread, typical = float(X.var()), float(X.flat[0])
     else:
         share = weight / weight.sum() if weight.size else np.full(X.shape[0], 1 / X.shape[0])
-        mean = float(share @ np.asarray(X.mean(axis=1)).ravel())
+        typical = mean = float(share @ np.asarray(X.mean(axis=1)).ravel())
         if isinstance(X, np.ndarray):
             spread = float(share @ np.square(X - mean).mean(axis=1))
         else:
             spread = float(share @ np.asarray(X.multiply(X).mean(axis=1)).ravel()) - mean**2
-    return spread if spread > (_SAME * mean) ** 2 else 0.0
+    return spread if spread > (_SAME * typical) ** 2 else 0.0

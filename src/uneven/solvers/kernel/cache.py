@@ -60,7 +60,7 @@ class RowCache:
         else:
             here = int(self.used.argmin())
             self.slot[self.owner[here]] = -1
-        self.gram.fill(np.array([wanted]), self.rows[here : here + 1])
+        self.gram.fill_row(wanted, self.rows[here : here + 1])
         self.slot[wanted] = here
         self.owner[here] = wanted
         self.used[here] = clock + 1

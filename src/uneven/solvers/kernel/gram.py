@@ -52,6 +52,10 @@ class Gram(ABC):
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
         """Write the chosen rows of K into the rows of out (float64 or float32)."""
 
+    def fill_row(self, i: int, out: np.ndarray) -> None:
+        """Write row i of K into out, of shape (1, n)."""
+        self.fill(np.array([i]), out)
+
     @abstractmethod
     def diagonal(self) -> np.ndarray:
         """K_ii of all i."""
@@ -200,8 +204,7 @@ class Computed(Gram):
         self.rounding = terms
 
     def fill(self, chosen: np.ndarray, out: np.ndarray) -> None:
-        part: Any = slice(chosen[0], chosen[0] + 1) if chosen.size == 1 else chosen  # a slice needs no copy
-        rows, own = self.X[part], self.norms[part]
+        rows, own = self.X[chosen], self.norms[chosen]
         if not isinstance(self.X, np.ndarray):
             self.kernel.apply(_products(rows, self.X), own, self.norms, out)
             return
@@ -211,6 +214,15 @@ class Computed(Gram):
             lambda k, lo, hi: gram_blocks.fill(rows, self.X, *self.kernel.numbers, own, self.norms, lo, hi, out),
             row_ranges(self.n, _work(chosen.size * self.n, self.X.shape[1])),
         )
+
+    def fill_row(self, i: int, out: np.ndarray) -> None:
+        if not isinstance(self.X, np.ndarray):
+            super().fill_row(i, out)
+            return
+        from uneven.solvers.compiled import gram_blocks
+
+        rows, own = self.X[i : i + 1], self.norms[i : i + 1]
+        gram_blocks.fill(rows, self.X, *self.kernel.numbers, own, self.norms, 0, self.n, out)
 
     def whole(self, buffer: Buffer | None = None) -> np.ndarray:
         if not isinstance(self.X, np.ndarray):

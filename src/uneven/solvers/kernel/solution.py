@@ -21,6 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
+from uneven.errors import SolverError
 from uneven.solvers.kernel.gram import Gram
 
 #: Half the distance between 1 and the next double.
@@ -111,7 +112,7 @@ def checked(dual: Dual, found: KernelSolution, gap: float) -> KernelSolution:
     if found.converged and found.bounded:
         good = good and found.value <= (1 + 2 * min(gap, 1.0)) * dual.value_at_zero
     if not good:
-        raise RuntimeError(
+        raise SolverError(
             f"the solver of the kernel SVM failed: objective {found.value:g} with a gap of {found.duality_gap:g}, "
             f"where a constant score has {dual.value_at_zero:g}; please report the data that did this"
         )

@@ -271,6 +271,7 @@ class Lagrangian:
         return gradient, steps
 
     def _descend_in_one_call(self, enough: float, most: int) -> tuple[np.ndarray, int]:
+        """The same in one compiled function, for small data."""
         objective = self.objective
         self.theta, gradient = self.theta.copy(), np.empty(self.theta.size)
         taken = kinked_steps.steps(

@@ -306,7 +306,7 @@ class Objective:
     @property
     def floor(self) -> float:
         """Any objective below this counts as 0. Without a penalty, separable data have infimum 0, at infinity."""
-        return _COUNTS_AS_ZERO * self.value_at_zero if self.penalty == 0 else 0.0
+        return _COUNTS_AS_ZERO * self.value_at_zero if self.penalty == self.l1 == 0 else 0.0
 
     def factors(self, chosen: Any = slice(None)) -> np.ndarray:
         """The factor of each row's loss: the weight of its class times its sample weight."""

@@ -30,10 +30,9 @@ from functools import lru_cache
 import numpy as np
 
 from uneven.ops.kernels import CompiledPhi
-from uneven.solvers.compiled import newton_steps
 from uneven.solvers.linear.lagrangian import Lagrangian, Support
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.small import is_small
+from uneven.solvers.linear.small import balanced_slopes, is_small
 
 _EPS = float(np.finfo(np.float64).eps)
 #: Part of the wanted gap that the intercept may cost.
@@ -145,17 +144,14 @@ def _lines(objective: Objective, theta: np.ndarray, multipliers: np.ndarray | No
 
 
 def _small_lines(objective: Objective, theta: np.ndarray, enough: float) -> _Lines | None:
-    """The same for smooth losses on small data, in one compiled call; None if more care is needed."""
-    if objective.pair.kinked or not is_small(objective):
+    """The same for smooth losses on small data, with fewer calls; None if more care is needed."""
+    found = balanced_slopes(objective, theta, enough) if not objective.pair.kinked and is_small(objective) else None
+    if found is None:
         return None
-    X = np.ascontiguousarray(objective.design.X)
-    moved, slopes = theta.astype(np.float64), np.empty(X.shape[0])
-    v, sizes = np.zeros((2, X.shape[1]))
-    with_intercept = objective.fit_intercept
-    balanced, loss, size, moment = newton_steps.touch(
-        X, objective.derivatives, with_intercept, moved, enough, 0, slopes.size, slopes, v, sizes
-    )
-    return (moved, Support(slopes, slopes, loss, 0.0, size, moment), v, sizes) if balanced else None
+    theta, t, slopes, loss = found
+    size, moment = float(np.abs(slopes).sum()), float(np.abs(slopes * t).sum())
+    sums = Support(slopes, slopes, loss, 0.0, size, moment)
+    return theta, sums, *objective.design.transposed_product(slopes, slopes)
 
 
 def stationarity(objective: Objective, theta: np.ndarray) -> float:

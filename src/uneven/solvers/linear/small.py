@@ -1,48 +1,173 @@
-"""Small smooth problems: one compiled function takes all Newton steps, because calls from Python would cost more."""
+"""Small smooth problems: Newton steps with few calls, because calls from Python cost more than the arithmetic.
+
+X is multiplied by BLAS on one thread; only the losses are compiled, so that the first fit on a machine compiles little.
+The scores of all rows are kept: the length of a step is found from them alone.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from uneven.solvers.compiled import newton_steps
+from uneven.solvers.compiled import passes
 from uneven.solvers.linear.design import Dense
+from uneven.solvers.linear.metric import cholesky_metric
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import Settings
+from uneven.solvers.threads import single_threaded_blas
 
 #: Rows times columns squared, and numbers of X, up to which a problem is small.
 _MOST_WORK, _MOST_NUMBERS = 5e6, 1 << 20
-_STATUS = {
-    newton_steps.REACHED: "reached the tolerance",
-    newton_steps.OUT_OF_STEPS: "stopped after {} Newton steps",
-    newton_steps.ROUNDING: "reached the limit of rounding",
-}
+_SUFFICIENT = 1e-4  # a step must bring this share of the decrease that the slope at its start promises
+_FLAT = 0.5  # where the slope is steeper than this share of the slope at the start, the step is too short
+_MOST_TRIALS = 60
+#: Relative change of the objective below which rounding hides it.
+_ROUNDING = 1e-13
+#: Diagonal of a factor, relative to a unit diagonal of the matrix, below which the matrix counts as singular.
+_SINGULAR = 1e-7
 
 
 def is_small(objective: Objective) -> bool:
-    """Whether :func:`minimise_small` can minimise an objective with a smooth convex loss, and is fast."""
+    """Whether an objective with a squared penalty is small enough for what is here."""
     design = objective.design
     few = design.numbers <= _MOST_NUMBERS and design.n * objective.size**2 <= _MOST_WORK
     return few and isinstance(design, Dense) and objective.penalty > 0 and objective.l1 == 0
 
 
+def newton_direction(objective: Objective, X: np.ndarray, h: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """The Newton step where h are the curvatures of the rows in their scores and g is the gradient.
+
+    The matrix is scaled to unit diagonal before it is factored.
+    """
+    from scipy.linalg.lapack import dposv
+
+    matrix = np.empty((g.size, g.size))
+    weighted = X * h[:, None]
+    matrix[:-1, :-1] = weighted.T @ X
+    matrix[-1, :-1] = matrix[:-1, -1] = h @ X
+    matrix[-1, -1] = h.sum()
+    objective.completed(matrix)
+    diagonal = matrix.diagonal()
+    if diagonal.min() > 0:
+        scale = 1 / np.sqrt(diagonal)
+        factor, found, failed = dposv(matrix * scale * scale[:, None], scale * g)
+        if not failed and factor.diagonal().min() > _SINGULAR:
+            return -scale * found
+    return -cholesky_metric(matrix)(g)
+
+
 def minimise_small(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
-    """Minimise from theta (None: from 0) until the gap that the gradient promises is below tol times the value."""
-    found = np.zeros(objective.size) if theta is None else theta.copy()
-    reason, steps, value = newton_steps.newton(
-        np.ascontiguousarray(objective.design.X),
-        objective.derivatives,
-        objective.penalty,
-        objective.fit_intercept,
-        found,
-        settings.tol,
-        settings.max_iter,
-    )
+    """Minimise a smooth objective from theta (None: from 0).
+
+    It ends where the gradient promises a duality gap of at most half of tol times the value.
+    """
+    with single_threaded_blas():
+        return _minimise(objective, np.zeros(objective.size) if theta is None else theta, settings)
+
+
+def _minimise(objective: Objective, theta: np.ndarray, settings: Settings) -> Solution:
+    pair, penalty = objective.derivatives, objective.penalty
+    X = np.asarray(objective.design.X, dtype=np.float64)
+    t = X @ theta[:-1] + theta[-1]
+    r, h = np.empty((2, t.size))
+    value = passes.losses_along(pair, t, t, 0.0, r, h)[0] + objective.penalty_of(theta[:-1])
+    last, hidden, before = np.inf, False, theta
+    status, steps = f"stopped after {settings.max_iter} Newton steps", 0
+    while True:
+        w = theta[:-1]
+        g = np.append(r @ X + penalty * w, r.sum() if objective.fit_intercept else 0.0)
+        gap = objective.promised_gap(theta, g, float(h.sum()))
+        if hidden and not gap < 0.5 * last:  # the last step did not help, as far as rounding lets one see
+            theta, status = before, "reached the limit of rounding"
+            break
+        reached = gap <= 0.5 * settings.tol * value
+        if reached or steps >= settings.max_iter:
+            status = "reached the tolerance" if reached else status
+            break
+        direction = newton_direction(objective, X, h, g)
+        promised = float(g @ direction)
+        q = X @ direction[:-1] + direction[-1]
+        found = None
+        if promised < 0:
+            penalties = (
+                objective.penalty_of(w),
+                penalty * float(w @ direction[:-1]),
+                objective.penalty_of(direction[:-1]),
+            )
+            found = _length(pair, t, q, value, promised, penalties, r, h)
+        if found is None:
+            status = "reached the limit of rounding"
+            break
+        step, lower = found
+        steps += 1
+        last, hidden, before = gap, not lower < value, theta
+        theta, value = theta + step * direction, lower
+        t += step * q
     settings.progress(f"newton {steps}: objective {value:.10g}")
     return Solution(
-        theta=found,
-        value=value,
-        converged=reason == newton_steps.REACHED,
-        status=_STATUS[reason].format(settings.max_iter),
-        iterations=steps,
+        theta=theta, value=value, converged=status == "reached the tolerance", status=status, iterations=steps
     )
+
+
+def _length(
+    pair: tuple[Any, ...],
+    t: np.ndarray,
+    q: np.ndarray,
+    value: float,
+    promised: float,
+    penalties: tuple[float, float, float],
+    r: np.ndarray,
+    h: np.ndarray,
+) -> tuple[float, float] | None:
+    """The length of a step along the scores q, and the objective there; r and h become the derivatives there.
+
+    ``promised`` is the slope at the start; the penalty is a parabola with these coefficients. None if the objective
+    does not fall, and not because rounding hides it.
+    """
+    low, high, step, reached = 0.0, np.inf, 1.0, value
+    for _ in range(_MOST_TRIALS):
+        loss, slope, curvature = passes.losses_along(pair, t, q, step, r, h)
+        reached = loss + penalties[0] + step * (penalties[1] + step * penalties[2])
+        slope += penalties[1] + 2 * step * penalties[2]
+        enough = reached <= value + _SUFFICIENT * step * promised
+        if not enough and abs(reached - value) <= _ROUNDING * abs(value):
+            enough = abs(slope) <= -promised
+        if enough and slope >= _FLAT * promised:
+            break
+        low, high = (step, high) if enough else (low, step)
+        curvature += 2 * penalties[2]
+        guess = step - slope / curvature if curvature > 0 else np.inf
+        between = 0.5 * (low + high) if high < np.inf else 4 * step
+        step = guess if low < guess < min(high, 10 * step) else between
+    falls = reached < value or abs(reached - value) <= _ROUNDING * abs(value)
+    return (step, reached) if falls else None
+
+
+def balanced_slopes(
+    objective: Objective, theta: np.ndarray, enough: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float] | None:
+    """Move the intercept until the slopes of smooth losses sum to at most ``enough``.
+
+    Returns the point, the scores, the slopes and the sum of the losses; None if Newton steps do not get there.
+    """
+    X, pair = np.asarray(objective.design.X, dtype=np.float64), objective.derivatives
+    with single_threaded_blas():
+        t = X @ theta[:-1] + theta[-1]
+    ones = np.ones(t.size)
+    r, h = np.empty((2, t.size))
+    loss, slope, bend = passes.losses_along(pair, t, ones, 0.0, r, h)
+    moved = 0.0
+    while objective.fit_intercept and not abs(slope) <= enough:
+        step, before = -slope / bend if bend > 0 else np.inf, slope
+        if not np.isfinite(step):  # no row is curved
+            return None
+        loss, slope, bend = passes.losses_along(pair, t, ones, step, r, h)
+        if not abs(slope) <= 0.5 * abs(before):
+            return None
+        t += step
+        moved += step
+    theta = theta.astype(np.float64)
+    theta[-1] += moved
+    return theta, t, r, loss
