@@ -63,21 +63,21 @@ def descend_sparse(
     data: Any,
     indices: Any,
     indptr: Any,
-    curvature: Any,
+    root: Any,
     diagonal: Any,
     added: Any,
     x: Any,
     w: Any,
     gradient: Any,
-    q: Any,
+    s: Any,
     l1: float,
     visits: int,
     enough: float,
     free: bool,
 ) -> float:
-    """The same for H = (X 1)' diag(curvature) (X 1) + diag(added) of a CSC matrix X, without computing H.
+    """The same for H = (R root)' (R root) + diag(added) of a CSC matrix R, without computing H.
 
-    ``q`` is (X 1)(x - w) and stays so; ``gradient`` is that at w; ``diagonal`` is the diagonal of H. ``free`` says
+    ``s`` is (R root)(x - w) and stays so; ``gradient`` is that at w; ``diagonal`` is the diagonal of H. ``free`` says
     whether there is an intercept.
     """
     size = x.size
@@ -87,19 +87,18 @@ def descend_sparse(
         gain = 0.0
         for j in range(size - 1):
             if free and j % 64 == 0:
-                gain += _move_intercept(curvature, added[-1], diagonal, x, w, gradient, q)
+                gain += _move_intercept(root, added[-1], diagonal, x, w, gradient, s)
             if (x[j] == 0.0 and not everything) or not diagonal[j] > 0.0:
                 continue
             first, last = np.uint64(indptr[j]), np.uint64(indptr[j + 1])
             slope = gradient[j] + added[j] * (x[j] - w[j])
             for k in range(first, last):
-                i = np.uint64(indices[k])
-                slope += data[k] * curvature[i] * q[i]
+                slope += data[k] * s[np.uint64(indices[k])]
             new = shrunk(x[j] - slope / diagonal[j], l1 / diagonal[j])
             move = new - x[j]
             if move != 0.0:
                 for k in range(first, last):
-                    q[np.uint64(indices[k])] += move * data[k]
+                    s[np.uint64(indices[k])] += move * data[k]
                 x[j] = new
                 gain += 0.5 * diagonal[j] * move * move
         if everything and gain <= enough:
@@ -109,20 +108,20 @@ def descend_sparse(
 
 @njit(**ANY_ORDER)
 def descend_dense(
-    Xt: Any,
-    curvature: Any,
+    columns: Any,
+    root: Any,
     diagonal: Any,
     added: Any,
     x: Any,
     w: Any,
     gradient: Any,
-    q: Any,
+    s: Any,
     l1: float,
     visits: int,
     enough: float,
     free: bool,
 ) -> float:
-    """The same for the transpose of an F-ordered matrix."""
+    """The same for a dense R, given by its transpose."""
     size = x.size
     gain = np.inf
     for visit in range(visits):
@@ -130,18 +129,18 @@ def descend_dense(
         gain = 0.0
         for j in range(size - 1):
             if free and j % 64 == 0:
-                gain += _move_intercept(curvature, added[-1], diagonal, x, w, gradient, q)
+                gain += _move_intercept(root, added[-1], diagonal, x, w, gradient, s)
             if (x[j] == 0.0 and not everything) or not diagonal[j] > 0.0:
                 continue
-            column = Xt[j]
+            column = columns[j]
             slope = gradient[j] + added[j] * (x[j] - w[j])
-            for i in range(q.size):
-                slope += column[i] * curvature[i] * q[i]
+            for i in range(s.size):
+                slope += column[i] * s[i]
             new = shrunk(x[j] - slope / diagonal[j], l1 / diagonal[j])
             move = new - x[j]
             if move != 0.0:
-                for i in range(q.size):
-                    q[i] += move * column[i]
+                for i in range(s.size):
+                    s[i] += move * column[i]
                 x[j] = new
                 gain += 0.5 * diagonal[j] * move * move
         if everything and gain <= enough:
@@ -150,14 +149,14 @@ def descend_dense(
 
 
 @njit(**ANY_ORDER)
-def _move_intercept(curvature: Any, added: float, diagonal: Any, x: Any, w: Any, gradient: Any, q: Any) -> float:
+def _move_intercept(root: Any, added: float, diagonal: Any, x: Any, w: Any, gradient: Any, s: Any) -> float:
     slope = gradient[-1] + added * (x[-1] - w[-1])
-    for i in range(q.size):
-        slope += curvature[i] * q[i]
+    for i in range(s.size):
+        slope += root[i] * s[i]
     move = -slope / diagonal[-1] if diagonal[-1] > 0.0 else 0.0
     if move == 0.0:
         return 0.0
-    for i in range(q.size):
-        q[i] += move
+    for i in range(s.size):
+        s[i] += move * root[i]
     x[-1] += move
     return 0.5 * diagonal[-1] * move * move

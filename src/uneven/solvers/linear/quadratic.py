@@ -112,41 +112,40 @@ class _Kept:
 
 
 class _Columns:
-    """H is not computed: coordinate descent reads the columns of X."""
+    """H is not computed: coordinate descent reads the columns of diag(root) X, where root**2 are the curvatures."""
 
     def __init__(self, design: Design, curvature: np.ndarray, added: np.ndarray, fit_intercept: bool) -> None:
-        self.curvature, self.fit_intercept = curvature, fit_intercept
-        self.diagonal = np.append(design.squared_transposed_product(curvature), curvature.sum()) + added
-        self.added = added + _LEAST * self.diagonal
-        self.diagonal += _LEAST * self.diagonal
-        self.columns = _columns(design)
-        self.descend: Any = (
-            quadratic_descent.descend_sparse if len(self.columns) > 1 else quadratic_descent.descend_dense
-        )
+        self.root, self.fit_intercept = np.sqrt(curvature), fit_intercept
+        own = np.append(design.squared_transposed_product(curvature), curvature.sum())
+        self.added = added + _LEAST * own
+        self.diagonal = own + self.added
+        sparse = isinstance(design, SparseRows)
+        self.descend: Any = quadratic_descent.descend_sparse if sparse else quadratic_descent.descend_dense
+        self.columns = _columns(design, self.root)
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
-        x, q = w.copy(), np.zeros(self.curvature.size)
+        x, s = w.copy(), np.zeros(self.root.size)
         gained = 0.0
         for _ in range(_ROUNDS):
             last = self.descend(
-                *self.columns, self.curvature, self.diagonal, self.added, x, w, gradient, q, l1, _VISITS,
+                *self.columns, self.root, self.diagonal, self.added, x, w, gradient, s, l1, _VISITS,
                 accuracy * gained, self.fit_intercept,
             )  # fmt: skip
-            gained = self._gain(w, x, gradient, q, l1)
+            gained = self._gain(w, x, gradient, s, l1)
             if last <= accuracy * gained:
                 break
         return x, gained
 
-    def _gain(self, w: np.ndarray, x: np.ndarray, gradient: np.ndarray, q: np.ndarray, l1: float) -> float:
+    def _gain(self, w: np.ndarray, x: np.ndarray, gradient: np.ndarray, s: np.ndarray, l1: float) -> float:
         move = x - w
-        bend = float(q @ (self.curvature * q)) + float(self.added @ (move * move))
+        bend = float(s @ s) + float(self.added @ (move * move))
         norms = np.abs(x[:-1]).sum() - np.abs(w[:-1]).sum()
         return -float(gradient @ move + 0.5 * bend + l1 * norms)
 
 
-def _columns(design: Design) -> tuple[Any, ...]:
-    """The columns of X: arrays of a CSC matrix, or the transpose of an F-ordered one."""
+def _columns(design: Design, root: np.ndarray) -> tuple[Any, ...]:
+    """The columns of diag(root) X: arrays of a CSC matrix, or the rows of the transpose."""
     if isinstance(design, SparseRows):
         columns = design.X.tocsc()
-        return columns.data, columns.indices, columns.indptr
-    return (np.ascontiguousarray(design.X.T),)
+        return columns.data * root[columns.indices], columns.indices, columns.indptr
+    return (np.ascontiguousarray(design.X.T) * root,)

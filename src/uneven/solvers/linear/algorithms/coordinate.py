@@ -31,6 +31,8 @@ _SMALL_WORK = 5e7
 _GOOD = 0.05
 #: Most Newton steps between two passes over X.
 _MOST_INNER = 50
+#: A model is minimised until a visit of all coordinates gains less than this share of what all visits gained.
+_ACCURACY = 1e-3
 #: Steps without a smaller gap after which rounding is blamed, if the loss is smooth.
 _PATIENCE = 8
 #: The problem on the working set is solved until its gap is this share of what is wanted, or of the gap of all columns.
@@ -256,7 +258,7 @@ class _Search:
                 return True
             if self.model is None:
                 self.model = self._model()
-            x, gain = self.model.minimum(part.theta, gradient, objective.l1, 1e-3)
+            x, gain = self.model.minimum(part.theta, gradient, objective.l1, _ACCURACY)
             length = self._step(gradient, x)
             if length == 0:
                 self.model = None
