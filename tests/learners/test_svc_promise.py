@@ -189,7 +189,7 @@ def test_the_promise_holds(most: int, first: int) -> None:
 
 
 def test_three_rows() -> None:
-    """A violation of optimality within tol, but an objective 12 times its optimum, without a word: it was so once."""
+    """Once its violation was within tol and its objective at 12 times the optimum, without a word."""
     case = Case(np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 0]), None, {"fn_cost": 5, "C": 1e4})
     model, warns = fitted(case)
     upper, lower = optimum(Truth.of(model, case))
@@ -222,7 +222,7 @@ def test_no_coefficient_is_free() -> None:
 
 
 def test_slow_problems_end() -> None:
-    """Overlapping classes and a huge C: steps of pairs alone would need billions."""
+    """Overlapping classes and a huge C: steps of pairs alone are far from the optimum after ten million."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)) * 30, rng.integers(0, 2, 60)
     case = Case(X, y, None, {"kernel": "linear", "C": 1e5, "fn_cost": 3})

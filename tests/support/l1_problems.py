@@ -40,7 +40,7 @@ def by_split_coefficients(objective: Objective) -> float:
         return found + objective.l1 * float(split[:-1].sum()), np.append(slopes, gradient[-1])
 
     bounds = [(0, None)] * (2 * d) + [(None, None)]
-    options = {"maxiter": 1500, "maxfun": 3000, "ftol": 1e-15, "gtol": 1e-10, "maxcor": 30}
+    options = {"maxiter": 800, "maxfun": 1600, "ftol": 1e-15, "gtol": 1e-10, "maxcor": 30}
     start = np.zeros(2 * d + 1)
     return float(minimize(value, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).fun)
 

@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uneven.solvers.compiled import kinked_passes, passes
+from uneven.solvers.compiled import kinked_passes, kinked_steps, passes
 from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.small import is_small, newton_direction
+from uneven.solvers.linear.small import is_small
 from uneven.solvers.linear.squares import summed_squares
-from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
+from uneven.solvers.threads import in_threads, row_ranges
 
 T = TypeVar("T")
 
@@ -146,22 +146,11 @@ class Lagrangian:
 
     def direction(self, gradient: np.ndarray, accuracy: float = 1e-3) -> np.ndarray:
         """A semismooth Newton step."""
-        if is_small(self.objective):
-            return self._small_direction(gradient)
         if self.theta.size <= MOST_COLUMNS:
             return -cholesky_metric(self._hessian())(gradient)
         curvature = np.empty(self.t.size)
         self.over_rows(lambda k, lo, hi: self.curvatures(lo, hi, curvature[lo:hi]))
         return self._inexact(gradient, curvature, accuracy)
-
-    def _small_direction(self, gradient: np.ndarray) -> np.ndarray:
-        """The same with fewer calls, for small data."""
-        curvature = np.empty(self.t.size)
-        self.curvatures(0, self.t.size, curvature)
-        curved = np.flatnonzero(curvature)
-        X = np.asarray(self.objective.design.X[curved], dtype=np.float64)
-        with single_threaded_blas():
-            return newton_direction(self.objective, X, curvature[curved], gradient, self._ridge)
 
     def curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
         """Weighted second derivatives of the rows lo to hi in their scores."""
@@ -269,6 +258,8 @@ class Lagrangian:
 
         Returns the gradient and the number of steps.
         """
+        if is_small(self.objective):
+            return self._descend_in_one_call(enough, most)
         for steps in range(most + 1):
             gradient = self.gradient()
             obstacle = 0.5 * float(gradient[:-1] @ gradient[:-1]) / self.penalty
@@ -278,6 +269,28 @@ class Lagrangian:
             if not self.step(gradient, self.direction(gradient)):
                 return gradient, steps + 1  # rounding
         return gradient, steps
+
+    def _descend_in_one_call(self, enough: float, most: int) -> tuple[np.ndarray, int]:
+        """The same in one compiled function, for small data."""
+        objective = self.objective
+        self.theta, gradient = self.theta.copy(), np.empty(self.theta.size)
+        taken = kinked_steps.steps(
+            np.ascontiguousarray(objective.design.X),
+            self.common,
+            self.second,
+            self.t,
+            self.u,
+            self.theta,
+            self.penalty,
+            objective.fit_intercept,
+            self._ridge,
+            enough,
+            most,
+            0,
+            self.t.size,
+            gradient,
+        )
+        return gradient, taken
 
     def centre_intercept(self, enough: float) -> None:
         """Move b to its best value for this w, until the objective can fall by at most ``enough``.

@@ -1,4 +1,4 @@
-"""Small problems: Newton steps with as few calls as possible, because calls from Python cost more than the arithmetic.
+"""Small smooth problems: Newton steps with few calls, because calls from Python cost more than the arithmetic.
 
 X is multiplied by BLAS on one thread; only the losses are compiled, so that the first fit on a machine compiles little.
 The scores of all rows are kept: the length of a step is found from them alone.
@@ -36,10 +36,10 @@ def is_small(objective: Objective) -> bool:
     return few and isinstance(design, Dense) and objective.penalty > 0 and objective.l1 == 0
 
 
-def newton_direction(objective: Objective, X: np.ndarray, h: np.ndarray, g: np.ndarray, ridge: float) -> np.ndarray:
+def newton_direction(objective: Objective, X: np.ndarray, h: np.ndarray, g: np.ndarray) -> np.ndarray:
     """The Newton step where h are the curvatures of the rows in their scores and g is the gradient.
 
-    The second derivative in the intercept is at least ``ridge``. The matrix is scaled to unit diagonal.
+    The matrix is scaled to unit diagonal before it is factored.
     """
     from scipy.linalg.lapack import dposv
 
@@ -47,7 +47,7 @@ def newton_direction(objective: Objective, X: np.ndarray, h: np.ndarray, g: np.n
     weighted = X * h[:, None]
     matrix[:-1, :-1] = weighted.T @ X
     matrix[-1, :-1] = matrix[:-1, -1] = h @ X
-    matrix[-1, -1] = max(float(h.sum()), ridge)
+    matrix[-1, -1] = h.sum()
     objective.completed(matrix)
     diagonal = matrix.diagonal()
     if diagonal.min() > 0:
@@ -86,7 +86,7 @@ def _minimise(objective: Objective, theta: np.ndarray, settings: Settings) -> So
         if reached or steps >= settings.max_iter:
             status = "reached the tolerance" if reached else status
             break
-        direction = newton_direction(objective, X, h, g, 0.0)
+        direction = newton_direction(objective, X, h, g)
         promised = float(g @ direction)
         q = X @ direction[:-1] + direction[-1]
         found = None
@@ -160,7 +160,9 @@ def balanced_slopes(
     loss, slope, bend = passes.losses_along(pair, t, ones, 0.0, r, h)
     moved = 0.0
     while objective.fit_intercept and not abs(slope) <= enough:
-        step, before = -slope / bend if bend > 0 else np.nan, slope
+        step, before = -slope / bend if bend > 0 else np.inf, slope
+        if not np.isfinite(step):  # no row is curved
+            return None
         loss, slope, bend = passes.losses_along(pair, t, ones, step, r, h)
         if not abs(slope) <= 0.5 * abs(before):
             return None
