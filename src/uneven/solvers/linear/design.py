@@ -87,6 +87,17 @@ class Design(ABC):
         return product, sizes
 
     @abstractmethod
+    def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+        """Write X w + b of the rows lo to hi into out, summed in twice the precision."""
+
+    def careful_scores(self, theta: np.ndarray) -> np.ndarray:
+        """X w + b, wrong by one unit of rounding plus (d eps)^2 (abs(X) abs(w) + abs(b))."""
+        w, b = np.ascontiguousarray(theta[:-1], dtype=np.float64), float(theta[-1])
+        out = np.empty(self.n)
+        in_threads(lambda k, lo, hi: self.write_careful_scores(w, b, lo, hi, out), row_ranges(self.n, self.numbers))
+        return out
+
+    @abstractmethod
     def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
         """Add X' r of the rows lo to hi to total, and what rounding lost to errors."""
 
@@ -204,6 +215,12 @@ class Dense(Design):
         else:
             passes.transposed_columns(self.X.T, r, q, lo, hi, g, sizes)
 
+    def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            careful_sums.scores_rows(self.X, w, b, lo, hi, out)
+        else:
+            careful_sums.scores_columns(self.X.T, w, b, lo, hi, out)
+
     def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
             careful_sums.rows(self.X, r, lo, hi, total, errors)
@@ -284,6 +301,9 @@ class SparseRows(Design):
 
     def add_transposed(self, r: np.ndarray, q: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
         passes.transposed_sparse(self.X.data, self.X.indices, self.X.indptr, r, q, lo, hi, g, sizes)
+
+    def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+        careful_sums.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
 
     def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
         careful_sums.sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, total, errors)

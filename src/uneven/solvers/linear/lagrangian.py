@@ -45,7 +45,7 @@ class Support:
     size : float
         Sum of the absolute values of ``steepest``.
     moment : float
-        Sum of the absolute values of slope times score.
+        The same, each times the absolute score.
     """
 
     slopes: np.ndarray
