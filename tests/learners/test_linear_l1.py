@@ -25,7 +25,8 @@ def test_l1_has_the_objective_of_scikit_learn(C: float) -> None:
         ours = Linear("logistic", penalty=penalty, l1_ratio=ratio, C=C, tol=1e-9).fit(X, Y)
         theirs = LogisticRegression(C=C, l1_ratio=ratio or 1.0, solver="saga", tol=1e-10, max_iter=20_000).fit(X, Y)
         np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-5)
-        np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=5e-4)  # saga stops by w
+        if ours.coef_.any():  # otherwise saga stops before its intercept is right
+            np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-4)
         np.testing.assert_array_equal(ours.coef_ == 0, np.abs(theirs.coef_) < 1e-7)
 
 

@@ -138,8 +138,10 @@ def test_without_a_matrix_of_second_derivatives(loss: str, matrix: Any, monkeypa
 def test_the_working_set_grows(sparse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     objective = l1_objective("logistic", sp.csr_matrix(WIDE) if sparse else WIDE, ON_WIDE, l1=0.05)
     whole = solved(objective, 1e-8)
-    monkeypatch.setattr(coordinate, "_FIRST", 2)
-    monkeypatch.setattr(coordinate, "_GROWTH", 0.5)
+    for name in ("_FIRST", "_FIRST_DENSE"):
+        monkeypatch.setattr(coordinate, name, 2)
+    for name in ("_GROWTH", "_GROWTH_DENSE"):
+        monkeypatch.setattr(coordinate, name, 0.5)
     assert solved(objective, 1e-8).value == pytest.approx(whole.value, rel=1e-7)
 
 

@@ -23,8 +23,12 @@ from uneven.solvers.linear.solver import FASTEST, Settings, Solver
 from uneven.solvers.progress import silent
 
 _NAME = "coordinate"
-#: Columns in the first working set, and how many may join for each one that is used.
+#: Columns in the first working set, and how many may join for each one that is used: of CSR matrices, and of dense ones,
+#: whose columns cost more.
 _FIRST, _GROWTH = 300, 3.0
+_FIRST_DENSE, _GROWTH_DENSE = 100, 0.5
+#: Share of lambda from which a column may join, when others must.
+_NEAR = 0.9
 #: Rows times columns squared up to which all columns are in the working set, if they are few.
 _SMALL_WORK = 5e7
 #: A model is kept while each step gains less than this share of the step before.
@@ -40,7 +44,7 @@ _WANTED_SHARE, _GAP_SHARE = 0.1, 0.3
 #: Rows of a dense matrix from which a sample gives the starting point, its share of the rows, and the tolerance on it.
 _WORTH_SAMPLING, _SAMPLE_SHARE, _SAMPLE_TOL = 20_000, 0.1, 0.02
 #: Factor of lambda on a sample: the slopes there are noisier, and at lambda itself too many would exceed it.
-_SAMPLE_L1 = 2.0
+_SAMPLE_L1 = 4.0
 #: From 0, the penalty falls by this power of 10 at a time, and each time the gap may be this share of the value.
 _DECADES, _STAGE_TOL = 1.5, 0.3
 #: Least factor of the gap on the working set, where the gap of all columns does not fall.
@@ -225,9 +229,15 @@ class _Search:
         joining = np.flatnonzero(outside)
         if not joining.size and self.part is not self.state:
             return False
+        if joining.size <= self.used.size:  # those that nearly must join come too: copying costs as much as a pass
+            near = size > _NEAR * self.objective.l1
+            near[kept] = False
+            joining = np.flatnonzero(near)
         if self.small:
             joining = np.setdiff1d(np.arange(size.size), kept)
-        most = int(max(_FIRST, _GROWTH * kept.size))
+        sparse = isinstance(self.objective.design, SparseRows)
+        first, growth = (_FIRST, _GROWTH) if sparse else (_FIRST_DENSE, _GROWTH_DENSE)
+        most = int(max(first, growth * kept.size))
         if joining.size > most:
             joining = joining[np.argpartition(-size[joining], most)[:most]]
         self.used = self.objective.design.fullest_first(np.concatenate([kept, joining]))
