@@ -12,7 +12,7 @@ from problems import LOSSES, linear_objective, numerical_gradient, reference_val
 
 import uneven
 from uneven.errors import LossError
-from uneven.solvers.linear.objective import PairOfLosses
+from uneven.solvers.linear.pair_of_losses import PairOfLosses
 
 X, Y = binary(150, 4)
 X = np.where(np.abs(X) > 0.4, X, 0.0)

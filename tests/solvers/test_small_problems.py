@@ -14,7 +14,8 @@ from uneven.solvers.linear import small
 from uneven.solvers.linear.algorithms import augmented_lagrangian, newton
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.lagrangian import Lagrangian
-from uneven.solvers.linear.objective import Objective, PairOfLosses
+from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.proof import prove
 from uneven.solvers.linear.solver import Settings
 

@@ -10,7 +10,8 @@ import numpy as np
 import uneven
 from uneven.losses import Loss
 from uneven.solvers.linear.design import design
-from uneven.solvers.linear.objective import Objective, PairOfLosses
+from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.solver import Settings
 
 #: Every registered phi that is calibrated for some costs.

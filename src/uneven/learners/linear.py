@@ -25,7 +25,8 @@ from uneven.learners.parameters import generator, require_choice, require_intege
 from uneven.learners.progress import progress
 from uneven.losses import Declaration, Loss, Phi
 from uneven.solvers.linear.design import design
-from uneven.solvers.linear.objective import Objective, PairOfLosses
+from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.path import Follower
 from uneven.solvers.linear.registry import names
 from uneven.solvers.linear.solution import Solution

@@ -17,6 +17,7 @@ import numpy as np
 from uneven.solvers.compiled import kinked_passes, kinked_steps, passes
 from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
+from uneven.solvers.linear.multiplier_moves import moves
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.small import is_small
 from uneven.solvers.linear.squares import summed_squares
@@ -54,15 +55,6 @@ class Support:
     above: float
     size: float
     moment: float
-
-
-@dataclass(frozen=True)
-class Move:
-    """Changes of the slopes (in the score) of some rows at one kink."""
-
-    kink: int
-    rows: np.ndarray
-    change: np.ndarray
 
 
 class Lagrangian:
@@ -337,7 +329,7 @@ class Lagrangian:
         support[:-1] -= self.penalty * self.theta[:-1]
         if self.objective.fit_intercept:
             excess = support[-1]
-            for move in self._moves(excess):
+            for move in moves(self, excess):
                 y = self.objective.y[move.rows]
                 constant -= float((move.change / self.objective.pair.scales[y]) @ self.kinks[y, move.kink])
                 support[-1] += move.change.sum()
@@ -378,12 +370,12 @@ class Lagrangian:
         excess, curvature = self.along(ones, 0.0)
         curved = not self.objective.pair.polygons
         if self.u.size and abs(excess) > enough:
-            self._moves(excess, free_only=curved)
+            moves(self, excess, free_only=curved)
             excess, curvature = self.along(ones, 0.0)
         if curved and abs(excess) > enough:
             excess = self._centre(ones, enough, excess, curvature)
             if self.u.size and abs(excess) > enough:
-                self._moves(excess)
+                moves(self, excess)
         self.sigma = sigma
 
     def _centre(self, ones: np.ndarray, enough: float, slope: float, curvature: float) -> float:
@@ -415,57 +407,3 @@ class Lagrangian:
         self.theta = self.theta.copy()
         self.theta[-1] += best
         return least
-
-    def _moves(self, excess: float, *, free_only: bool = False) -> list[Move]:
-        """Move multipliers until all slopes sum to 0, or as far as possible.
-
-        A multiplier u with 0 < u < J is free: at its row's score the line of any slope between 0 and J supports
-        J relu(m - k) equally well, if the score is at the kink. If these are not enough, the multipliers of the rows
-        nearest to their kinks are moved too.
-        """
-        if not excess or not self.u.size:
-            return []
-        objective = self.objective
-        found = []
-        for free in (True,) if free_only else (True, False):
-            for j, slopes in enumerate(self.u):
-                jumps = self.jumps[:, j].astype(slopes.dtype)
-                inside = (slopes > 0) & (slopes < jumps[objective.y])
-                rows = np.flatnonzero(inside if free else ~inside)
-                y = objective.y[rows]
-                weight = objective.factors(rows) * objective.pair.scales[y]  # factor of a slope in the sum
-                room = np.where(weight * excess < 0, self.jumps[y, j] - slopes[rows], -slopes[rows].astype(np.float64))
-                distance = (
-                    np.zeros(rows.size) if free else np.abs(self.t[rows] - self.kinks[y, j] / objective.pair.scales[y])
-                )
-                found.append((j, rows, weight, room, distance))
-            available = sum(float(np.abs(weight * room).sum()) for _, _, weight, room, _ in found)
-            if available >= abs(excess):
-                break
-        return [move for share in self._shares(found, abs(excess)) for move in [self._moved(*share)] if move.rows.size]
-
-    @staticmethod
-    def _shares(
-        found: list[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]], wanted: float
-    ) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-        """Which share of its room each multiplier moves: all free ones alike, then the nearest to their kinks first."""
-        gains = [np.abs(weight * room) for _, _, weight, room, _ in found]
-        gain, distance = np.concatenate(gains), np.concatenate([item[-1] for item in found])
-        free = float(gain[distance == 0].sum())
-        share = np.where(distance == 0, min(1.0, wanted / free) if free > 0 else 0.0, 0.0)
-        left = wanted - free
-        if left > 0:
-            others = np.flatnonzero((distance > 0) & (gain > 0))
-            others = others[np.argsort(distance[others])]
-            before = np.concatenate([[0.0], np.cumsum(gain[others])[:-1]]) if others.size else np.empty(0)
-            share[others] = np.clip((left - before) / gain[others], 0.0, 1.0)
-        parts = np.split(share, np.cumsum([part.size for part in gains])[:-1])
-        return [(j, rows, weight, part * room) for (j, rows, weight, room, _), part in zip(found, parts, strict=True)]
-
-    def _moved(self, kink: int, rows: np.ndarray, weight: np.ndarray, change: np.ndarray) -> Move:
-        """Change some multipliers of one kink; returns by how much the slopes in the score changed."""
-        moving = np.flatnonzero(change)
-        rows, weight, change = rows[moving], weight[moving], change[moving]
-        before = self.u[kink, rows].astype(np.float64)
-        self.u[kink, rows] = np.clip(before + change, 0.0, self.jumps[self.objective.y[rows], kink])
-        return Move(kink, rows, weight * (self.u[kink, rows] - before))

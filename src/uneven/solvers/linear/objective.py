@@ -8,20 +8,13 @@ with a weight c and a scale k for each class. The margin asymmetry gamma is one 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from uneven._inputs import to_float
-from uneven.errors import LossError, SolverError
-from uneven.losses import Loss, Phi
-from uneven.losses.margin_function import smooth_switches
-from uneven.ops.kernels import CompiledPhi, compiled
-from uneven.shape.polygon import is_piecewise_linear, kinks_and_jumps
 from uneven.solvers.linear.design import Design
-from uneven.solvers.linear.infimum import infimum
+from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.squares import summed_squares
 from uneven.solvers.threads import in_threads, row_ranges
 
@@ -31,131 +24,6 @@ _COUNTS_AS_ZERO = 1e-6
 _ROWS_OF_MEAN = 256
 #: How much larger the coefficients may be that an unpenalised objective is compared with.
 TIMES_LARGER = 10.0
-
-
-def _name(phi: Phi) -> str:
-    """A phi as messages name it."""
-    return repr(phi.name or phi.text)
-
-
-@dataclass(frozen=True)
-class PairOfLosses:
-    """Compiled losses of the negative and the positive class: weight * phi(scale * score)."""
-
-    phis: tuple[Phi, Phi]
-    kernels: tuple[CompiledPhi, CompiledPhi]
-    weights: np.ndarray
-    scales: np.ndarray
-
-    @classmethod
-    def of(cls, loss: Loss, factor: Fraction = Fraction(1)) -> PairOfLosses:
-        """The two partial losses of a loss, times a number."""
-        positive, negative = loss.partials
-        phis = []
-        for partial in (negative, positive):
-            if not isinstance(partial.function, Phi):
-                raise LossError(
-                    f"a learner needs the loss as expressions, but {loss!r} was given as Python functions; written in "
-                    "the little language, such as uneven.Loss('exp(-t)', 'exp(t)'), it would work"
-                )
-            phis.append(partial.function)
-        kernels = [compiled(phi.tree, smooth_switches(phi.tree)) for phi in phis]
-        return cls(
-            phis=(phis[0], phis[1]),
-            kernels=(kernels[0], kernels[1]),
-            weights=np.array([to_float(partial.weight * factor) for partial in (negative, positive)]),
-            scales=np.array([to_float(partial.inner) for partial in (negative, positive)]),
-        )
-
-    @cached_property
-    def convex(self) -> bool:
-        """Whether both phis are known to be convex."""
-        return self.why_not_convex is None
-
-    @cached_property
-    def kinked(self) -> bool:
-        """Whether a phi has a kink."""
-        return self.why_not_smooth is not None
-
-    @cached_property
-    def polygons(self) -> bool:
-        """Whether both phis are made of straight pieces."""
-        return all(is_piecewise_linear(phi.tree) for phi in self.phis)
-
-    @cached_property
-    def names(self) -> str:
-        """Both phis as messages name them."""
-        return " and ".join(dict.fromkeys(map(_name, reversed(self.phis))))
-
-    @cached_property
-    def why_not_convex(self) -> str | None:
-        """None, or which phi is not known to be convex."""
-        return next((f"{_name(phi)} is not known to be convex" for phi in self.phis if not phi.convex), None)
-
-    @cached_property
-    def why_not_smooth(self) -> str | None:
-        """None, or which phi has a kink and where."""
-        return next((f"{_name(phi)} has a kink at t = {phi.kinks[0]:g}" for phi in self.phis if phi.kinks), None)
-
-    @cached_property
-    def why_not_straight(self) -> str | None:
-        """None if both phis are straight pieces that meet at kinks; else which is not."""
-        for phi in self.phis:
-            if not is_piecewise_linear(phi.tree):
-                return f"{_name(phi)} has a curved piece"
-            if not phi.kinks:
-                return f"{_name(phi)} has no kink"
-        return None
-
-    @cached_property
-    def infima(self) -> tuple[float, float]:
-        """Lower bounds of the two convex phis."""
-        negative, positive = (infimum(*both) for both in zip(self.phis, self.kernels, strict=True))
-        return negative, positive
-
-    @cached_property
-    def at_zero(self) -> np.ndarray:
-        """Weighted losses of both classes at the score 0."""
-        return np.array([kernel.first(np.zeros(1))[0][0] for kernel in self.kernels]) * self.weights
-
-    @cached_property
-    def kinks_and_jumps(self) -> tuple[np.ndarray, np.ndarray]:
-        """Kinks of both phis, and by how much the slope jumps there; one row per class.
-
-        If one class has fewer kinks than the other, its last kink is repeated with a jump of 0.
-        """
-        pairs = [kinks_and_jumps(phi.tree) for phi in self.phis]
-        if any(not jump > 0 for _, jumps in pairs for jump in jumps):
-            found = ", ".join(f"{jump:g}" for _, jumps in pairs for jump in jumps)
-            raise SolverError(
-                f"the slope of a convex loss jumps up at its kinks, but for {self.names} the jumps found are {found}; "
-                "a simpler formula of the loss may work"
-            )
-        most = max(len(kinks) for kinks, _ in pairs)
-        kinks = np.array([kinks + (kinks[-1:] or (0.0,)) * (most - len(kinks)) for kinks, _ in pairs])
-        return kinks, np.array([jumps + (0.0,) * (most - len(jumps)) for _, jumps in pairs])
-
-    @cached_property
-    def largest_kink(self) -> float:
-        """The largest score at which a loss has its kink, in absolute value."""
-        return float(np.abs(self.kinks_and_jumps[0] / self.scales[:, None]).max(initial=0.0))
-
-    @cached_property
-    def lines(self) -> np.ndarray:
-        """Left of all kinks a polygon is a line: its value and slope at 0, one row per class."""
-        left = -2 * float(np.abs(self.kinks_and_jumps[0]).max(initial=0.0)) - 1
-        at_left = [kernel.first(np.array([left])) for kernel in self.kernels]
-        return np.array([[value[0] - slope[0] * left, slope[0]] for value, slope in at_left])
-
-    @cached_property
-    def addresses(self) -> np.ndarray:
-        """Addresses of the compiled functions, for compiled code to call."""
-        return np.array([kernel.first_address for kernel in self.kernels], dtype=np.int64)
-
-    @cached_property
-    def second_addresses(self) -> np.ndarray:
-        """The same of their second derivatives."""
-        return np.array([kernel.second_address for kernel in self.kernels], dtype=np.int64)
 
 
 @dataclass(frozen=True)
