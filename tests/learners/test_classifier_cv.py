@@ -151,14 +151,16 @@ def test_the_linear_path_starts_where_the_last_fits_point(monkeypatch: pytest.Mo
     from uneven.solvers.linear.path import Follower
 
     misses = []
-    near = Follower._in_nearest_metric
+    solve = Follower.solve
 
-    def watched(self: Any, objective: Any, at: float, theta: np.ndarray, *arguments: Any) -> Any:
-        solution = near(self, objective, at, theta, *arguments)
-        misses.append(np.linalg.norm(theta - solution.theta) / np.linalg.norm(solution.theta))
+    def watched(self: Any, objective: Any, at: float, *arguments: Any, **named: Any) -> Any:
+        theta = self._guess(at)
+        solution = solve(self, objective, at, *arguments, **named)
+        if theta is not None:
+            misses.append(np.linalg.norm(theta - solution.theta) / np.linalg.norm(solution.theta))
         return solution
 
-    monkeypatch.setattr(Follower, "_in_nearest_metric", watched)
+    monkeypatch.setattr(Follower, "solve", watched)
     X, y = make_classification(5000, 6, weights=[0.8], flip_y=0.1, random_state=5)
     search = uneven.UnevenClassifierCV("linear", margin_gammas=np.geomspace(0.25, 4, 9), cv=3, refit=False)
     search.fit(X, y)

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from gap_law import HARD_KINKS, Training, audit, require_promise
+from gap_law import HARD_KINKS, Training, audit, drawn, require_promise
 from independent_optimum import optimum
 from linear_data import binary
 
@@ -72,6 +72,26 @@ def test_a_kinked_loss_without_a_penalty_reports_its_own_gap(loss: str) -> None:
         X, y = rows(60, 3, seed, noise=2.0)
         check(X, y, loss=loss, tol=1e-3, penalty=None)
         check(X, y, loss=loss, tol=1e-6, penalty=None, margin_gamma=2.0, fn_cost=3.0)
+
+
+def test_a_sparse_model_admits_a_gap_above_tol() -> None:
+    """With a small objective the gap was compared with a share of the objective at zero; nothing warned."""
+    training = drawn(412, "squared_hinge", C=1e3, wide=True, penalty="l1")
+    require_promise(audit(training), training.parameters["tol"])
+
+
+@pytest.mark.parametrize(("loss", "C"), [("max(0, 1 - t, 3 - 6*t)", 1e5), ("relu(1 - t)**2 + relu(1 - t)", 1e3)])
+def test_a_gap_is_not_lost_in_rounding(loss: str, C: float) -> None:
+    """The reported gap was 0, because values of two points, both rounded, were subtracted."""
+    training = drawn(1, loss, C=C)
+    require_promise(audit(training), training.parameters["tol"])
+
+
+def test_float32_coefficients_are_those_that_were_proved() -> None:
+    """coef_ was rounded to float32 after the proof: 1.5e-4 above the optimum where 1e-7 was claimed."""
+    training = drawn(0, "abs(1/3 - t)", C=10.0, wide=True)
+    assert training.X.dtype == np.float32
+    require_promise(audit(training), training.parameters["tol"])
 
 
 @pytest.mark.parametrize("seed", range(20))

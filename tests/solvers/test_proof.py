@@ -100,6 +100,13 @@ def test_careful_sums_keep_what_cancels(order: str) -> None:
         exact = sum(Fraction(x) * Fraction(s) for x, s in zip(matrix[:, j].tolist(), slopes.tolist(), strict=True))
         size = sum(abs(x * s) for x, s in zip(matrix[:, j].tolist(), slopes.tolist(), strict=True))
         assert abs(Fraction(found[j]) - exact) <= abs(exact) * 2.0**-52 + Fraction(50**2 * 2.0**-103 * size)
+    theta = np.array([1.0, -1.0, 1e-3, 0.1])
+    scores = design.careful_scores(theta)
+    for row, score in zip(matrix.tolist(), scores.tolist(), strict=True):
+        parts = [Fraction(x) * Fraction(a) for x, a in zip(row, theta.tolist(), strict=False)]
+        exact = sum(parts) + Fraction(0.1)
+        size = float(sum(map(abs, parts))) + 0.1
+        assert abs(Fraction(score) - exact) <= abs(exact) * Fraction(2.0**-52) + Fraction(16 * 2.0**-103 * size)
     product, sizes = design.transposed_product(slopes, slopes)
     np.testing.assert_allclose(sizes, np.abs(matrix).T @ np.abs(slopes), rtol=1e-12)
     assert (np.abs(product - found) <= 50 * 2.0**-52 * sizes).all()

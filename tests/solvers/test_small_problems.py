@@ -118,10 +118,12 @@ def test_no_step_raises_the_objective_and_their_number_is_limited(loss: str) -> 
     assert (far == 3.0).all()
 
 
-def test_a_good_start_needs_no_step() -> None:
+def test_a_good_start_needs_one_step() -> None:
     problem = objective("logistic")
     best = newton.minimise(problem, None, settings(1e-12)).theta
-    assert newton.minimise(problem, best, settings(1e-6)).iterations == 0
+    solution = newton.minimise(problem, best, settings(1e-6))
+    assert solution.converged
+    assert solution.iterations == 1
 
 
 def test_a_tolerance_beyond_rounding_ends() -> None:

@@ -15,9 +15,12 @@ _LEAST_WORK = 400_000
 _MOST_RANGES = 8
 
 
-def row_ranges(n: int, work: int) -> list[tuple[int, int]]:
-    """Row ranges of about equal length for n rows that hold ``work`` numbers."""
-    count = max(1, min(_MOST_RANGES, n, work // _LEAST_WORK))
+def row_ranges(n: int, work: int, width: int = 0) -> list[tuple[int, int]]:
+    """Row ranges of about equal length for n rows that hold ``work`` numbers.
+
+    If each range needs a vector of its own, ``width`` is its length: it must be short against the numbers of the range.
+    """
+    count = max(1, min(_MOST_RANGES, n, work // max(_LEAST_WORK, 2 * width)))
     return [(n * k // count, n * (k + 1) // count) for k in range(count)]
 
 

@@ -1,8 +1,8 @@
-"""Compiled products X' r as if computed in twice the precision.
+"""Compiled products X' r and X w + b as if computed in twice the precision.
 
 Each product and each sum is split into its rounded value and its exact error (Dekker, Knuth), and the errors are summed
-beside it. The result is wrong by at most one unit of rounding plus (n eps)^2 abs(X)' abs(r) (Ogita, Rump, Oishi 2005).
-Sums must be taken in the order written, so these loops are slower than the plain ones.
+beside it. A sum of n terms is then wrong by at most one unit of rounding plus (n eps)^2 times the sum of their absolute
+values (Ogita, Rump, Oishi 2005). Sums must be taken in the order written, so these loops are slower than plain ones.
 """
 
 from __future__ import annotations
@@ -31,6 +31,52 @@ def _error_of_product(a: float, b: float, product: float) -> float:
 def _error_of_sum(a: float, b: float, total: float) -> float:
     virtual = total - a
     return (a - (total - virtual)) + (b - virtual)
+
+
+@njit(**IN_ORDER)
+def scores_rows(X: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
+    """Write X w + b of the rows lo to hi of a C-ordered matrix into out."""
+    for i in range(lo, hi):
+        row, total, error = X[i], b, 0.0
+        for j in range(row.size):
+            x = np.float64(row[j])
+            product = w[j] * x
+            after = total + product
+            error += _error_of_product(w[j], x, product) + _error_of_sum(total, product, after)
+            total = after
+        out[i] = total + error
+
+
+@njit(**IN_ORDER)
+def scores_columns(Xt: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
+    """The same for the transpose of an F-ordered matrix."""
+    errors = np.zeros(hi - lo)
+    out[lo:hi] = b
+    for j in range(Xt.shape[0]):
+        column, a = Xt[j], w[j]
+        for i in range(lo, hi):
+            x = np.float64(column[i])
+            product = a * x
+            before = out[i]
+            after = before + product
+            errors[i - lo] += _error_of_product(a, x, product) + _error_of_sum(before, product, after)
+            out[i] = after
+    for i in range(lo, hi):
+        out[i] += errors[i - lo]
+
+
+@njit(**IN_ORDER)
+def scores_sparse(data: Any, indices: Any, indptr: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
+    """The same for the rows of a CSR matrix."""
+    for i in range(lo, hi):
+        total, error = b, 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            a, x = w[indices[k]], np.float64(data[k])
+            product = a * x
+            after = total + product
+            error += _error_of_product(a, x, product) + _error_of_sum(total, product, after)
+            total = after
+        out[i] = total + error
 
 
 @njit(**IN_ORDER)

@@ -316,8 +316,8 @@ def support(common: Any, t: Any, u: Any, lo: int, hi: int, slopes: Any, steepest
 
     The line of a row touches the smooth part of its loss at its score; at each kink it has the slope u. ``steepest``
     gets the absolute slopes plus the jumps at kinks; without kinks it is not written. Returns the sums of the losses,
-    of their heights above the lines at the scores, of the absolute slopes with the jumps, and of the absolute values of
-    slope times score.
+    of their heights above the lines at the scores, of the absolute slopes with the jumps, and of the latter times the
+    absolute scores.
     """
     phi, y, s, weights, scales, kinks, jumps, _, lines = common
     work = np.empty((5, MOST_ROWS))
@@ -346,5 +346,5 @@ def support(common: Any, t: Any, u: Any, lo: int, hi: int, slopes: Any, steepest
             if kinks.shape[1] > 0:
                 steepest[start + i] = most
             size += most
-            moment += abs(slope * t[start + i])
+            moment += most * abs(t[start + i])
     return loss, above, size, moment

@@ -80,11 +80,22 @@ class Design(ABC):
 
         If abs(q) is at least abs(r), the latter times n units of rounding bounds the error of the former.
         """
-        ranges = row_ranges(self.n, self.numbers)
+        ranges = row_ranges(self.n, self.numbers, self.d)
         sums = np.zeros((2, len(ranges), self.d))
         in_threads(lambda k, lo, hi: self.add_transposed(r, q, lo, hi, sums[0, k], sums[1, k]), ranges)
         product, sizes = sums.sum(axis=1)
         return product, sizes
+
+    @abstractmethod
+    def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+        """Write X w + b of the rows lo to hi into out, summed in twice the precision."""
+
+    def careful_scores(self, theta: np.ndarray) -> np.ndarray:
+        """X w + b, wrong by one unit of rounding plus (d eps)^2 (abs(X) abs(w) + abs(b))."""
+        w, b = np.ascontiguousarray(theta[:-1], dtype=np.float64), float(theta[-1])
+        out = np.empty(self.n)
+        in_threads(lambda k, lo, hi: self.write_careful_scores(w, b, lo, hi, out), row_ranges(self.n, self.numbers))
+        return out
 
     @abstractmethod
     def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
@@ -92,7 +103,7 @@ class Design(ABC):
 
     def weighted_sum(self, r: np.ndarray) -> np.ndarray:
         """X' r in float64."""
-        ranges = row_ranges(self.n, self.numbers)
+        ranges = row_ranges(self.n, self.numbers, self.d)
         sums = np.zeros((len(ranges), self.d))
         in_threads(lambda k, lo, hi: self.add_weighted(r, lo, hi, sums[k]), ranges)
         return sums.sum(axis=0)
@@ -204,6 +215,12 @@ class Dense(Design):
         else:
             passes.transposed_columns(self.X.T, r, q, lo, hi, g, sizes)
 
+    def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+        if self.X.flags.c_contiguous:
+            careful_sums.scores_rows(self.X, w, b, lo, hi, out)
+        else:
+            careful_sums.scores_columns(self.X.T, w, b, lo, hi, out)
+
     def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
             careful_sums.rows(self.X, r, lo, hi, total, errors)
@@ -284,6 +301,9 @@ class SparseRows(Design):
 
     def add_transposed(self, r: np.ndarray, q: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
         passes.transposed_sparse(self.X.data, self.X.indices, self.X.indptr, r, q, lo, hi, g, sizes)
+
+    def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
+        careful_sums.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
 
     def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
         careful_sums.sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, total, errors)

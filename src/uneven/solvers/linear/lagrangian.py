@@ -45,7 +45,7 @@ class Support:
     size : float
         Sum of the absolute values of ``steepest``.
     moment : float
-        Sum of the absolute values of slope times score.
+        The same, each times the absolute score.
     """
 
     slopes: np.ndarray
@@ -97,7 +97,7 @@ class Lagrangian:
 
     @cached_property
     def _ranges(self) -> list[tuple[int, int]]:
-        return row_ranges(self.objective.design.n, self.objective.design.numbers)
+        return row_ranges(self.objective.design.n, self.objective.design.numbers, self.theta.size)
 
     def over_rows(self, function: Callable[[int, int, int], T]) -> list[T]:
         """function(k, lo, hi) for every range of rows, in threads."""

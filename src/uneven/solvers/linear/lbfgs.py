@@ -23,6 +23,7 @@ class CurvaturePairs:
         self.metric = metric
         self.rescale = rescale
         self.pairs: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=length)
+        self._known: tuple[tuple[np.ndarray, np.ndarray, float], Metric, float] | None = None
 
     def add(self, before: Iterate, after: Iterate) -> None:
         step, change = after.theta - before.theta, after.gradient - before.gradient
@@ -34,21 +35,29 @@ class CurvaturePairs:
         """The metric alone; a diagonal one is first multiplied by the ratio that fits the last step."""
         result = self.metric(gradient)
         if self.rescale and self.pairs:
-            _, change, product = self.pairs[-1]
-            result *= product / float(change @ self.metric(change))
+            result *= self._ratio()
         return result
+
+    def _ratio(self) -> float:
+        """The ratio that fits the last step; it changes only with that step and with the metric."""
+        if self._known is None or self._known[0] is not self.pairs[-1] or self._known[1] is not self.metric:
+            _, change, product = self.pairs[-1]
+            self._known = self.pairs[-1], self.metric, product / float(change @ self.metric(change))
+        return self._known[2]
 
     def __call__(self, gradient: np.ndarray) -> np.ndarray:
         """The corrected metric: the two loops of L-BFGS over the pairs."""
+        from scipy.linalg.blas import daxpy  # adds a multiple in place, without a copy of it
+
         result = gradient.copy()
         shares = []
         for step, change, product in reversed(self.pairs):
             share = float(step @ result) / product
             shares.append(share)
-            result -= share * change
+            daxpy(change, result, a=-share)
         result = self.scaled(result)
         for (step, change, product), share in zip(self.pairs, reversed(shares), strict=True):
-            result += (share - float(change @ result) / product) * step
+            daxpy(step, result, a=share - float(change @ result) / product)
         return result
 
 

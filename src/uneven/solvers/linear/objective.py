@@ -193,7 +193,7 @@ class Objective:
 
     @cached_property
     def _ranges(self) -> list[tuple[int, int]]:
-        return row_ranges(self.design.n, self.design.numbers)
+        return row_ranges(self.design.n, self.design.numbers, self.size)
 
     @cached_property
     def _gradients(self) -> np.ndarray:

@@ -37,7 +37,8 @@ from uneven.solvers.linear.small import balanced_slopes, is_small
 _EPS = float(np.finfo(np.float64).eps)
 #: Part of the wanted gap that the intercept may cost.
 _INTERCEPT_SHARE = 1e-2
-#: Part of the wanted gap that rounding of X' s may cost before X' s is computed more precisely.
+#: Part of the wanted gap that rounding of X' s, or of the scores at kinks, may cost before they are computed more
+#: precisely.
 _ROUNDING_SHARE = 0.1
 #: Sizes of margins between which a bound of a margin is looked for.
 _SIZES = 2.0 ** np.arange(0.0, 1000.0)
@@ -101,17 +102,22 @@ def prove(
     if objective.fit_intercept and objective.l1 > 0 and objective.penalty == 0:  # the gap will not bound it any better
         reach = max(reach, min(bound_of_intercept(objective, theta, objective.value_at_zero), 1e300))
     enough = _INTERCEPT_SHARE * wanted / reach
+    start = theta
     theta, sums, v, sizes = _small_lines(objective, theta, enough) or _lines(objective, theta, multipliers, enough)
     w = theta[:-1]
+    rounded_scores = _error_of_scores(objective, theta, sums, sizes)
+    if objective.pair.kinked and rounded_scores > _ROUNDING_SHARE * wanted:
+        theta, sums, v, sizes = _lines(objective, start, multipliers, enough, carefully=True)
+        w = theta[:-1]
+        rounded_scores *= (objective.design.most_terms + 4) * _EPS
+        rounded_scores += 4 * _EPS * (sums.moment + sums.size * objective.pair.largest_kink)
     value = sums.loss + objective.penalty_of(w)
     v, error = _with_error(objective, w, v, sizes, sums, wanted)
     # The value is rounded, and so are the scores: a row may lie on the other side of its kink.
     rounded = 16 * _EPS * (abs(value) + sums.moment)
-    terms = float(sizes @ np.abs(w)) + sums.size * (abs(float(theta[-1])) + objective.pair.largest_kink)
-    rounded_scores = (objective.design.most_terms + 4) * _EPS * terms
     gap = sums.above + rounded + (rounded_scores if objective.pair.kinked else 0.0)
     gap += gap_of_penalty(objective, w, v, error, sums.loss)
-    excess, inexact = _sum(sums.slopes, sums.size, enough)
+    excess, inexact = _sum(sums.slopes, sums.size)
     if objective.fit_intercept:
         stuck = abs(excess) + inexact
         gap = _with_intercept(objective, theta, value + rounded + rounded_scores, gap, stuck, wanted)
@@ -129,9 +135,23 @@ def prove(
 _Lines = tuple[np.ndarray, Support, np.ndarray, np.ndarray]
 
 
-def _lines(objective: Objective, theta: np.ndarray, multipliers: np.ndarray | None, enough: float) -> _Lines:
+def _error_of_scores(objective: Objective, theta: np.ndarray, sums: Support, sizes: np.ndarray) -> float:
+    """What rounding of the scores can cost at kinks: their errors, each times the steepest slope of its row."""
+    terms = float(sizes @ np.abs(theta[:-1])) + sums.size * (abs(float(theta[-1])) + objective.pair.largest_kink)
+    return (objective.design.most_terms + 4) * _EPS * terms
+
+
+def _lines(
+    objective: Objective,
+    theta: np.ndarray,
+    multipliers: np.ndarray | None,
+    enough: float,
+    *,
+    carefully: bool = False,
+) -> _Lines:
     """Lines whose slopes sum to at most ``enough``, if possible; for that, the intercept moves."""
-    state = Lagrangian(objective, theta, 1.0)
+    scores = objective.design.careful_scores(theta) if carefully else None
+    state = Lagrangian(objective, theta, 1.0, scores)
     if multipliers is not None:
         # Rounded to float32, a multiplier may exceed the jump, and its line would not support the loss.
         state.u = np.clip(multipliers.astype(np.float64), 0.0, state.jumps[objective.y].T)
@@ -178,16 +198,12 @@ def _with_error(
     return v, _EPS * np.abs(v) + 2 * (n * _EPS) ** 2 * sizes
 
 
-def _sum(numbers: np.ndarray, size: float, enough: float) -> tuple[float, float]:
-    """Their sum, and how wrong it can be; ``size`` is the sum of their absolute values.
-
-    A few numbers are summed exactly, unless an error of ``enough`` does no harm.
-    """
-    error = (40 + math.log2(numbers.size)) * _EPS * size
-    if error > enough and numbers.size <= _SUMMED_EXACTLY:
+def _sum(numbers: np.ndarray, size: float) -> tuple[float, float]:
+    """Their sum, and how wrong it can be; ``size`` is the sum of their absolute values."""
+    if numbers.size <= _SUMMED_EXACTLY:
         total = math.fsum(numbers.tolist())
         return total, _EPS * abs(total)
-    return float(numbers.sum()), error
+    return float(numbers.sum()), (40 + math.log2(numbers.size)) * _EPS * size
 
 
 def _with_intercept(

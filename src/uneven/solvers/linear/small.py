@@ -79,11 +79,12 @@ def _minimise(objective: Objective, theta: np.ndarray, settings: Settings) -> So
         w = theta[:-1]
         g = np.append(r @ X + penalty * w, r.sum() if objective.fit_intercept else 0.0)
         gap = objective.promised_gap(theta, g, float(h.sum()))
-        if hidden and not gap < 0.5 * last:  # the last step did not help, as far as rounding lets one see
-            theta, status = before, "reached the limit of rounding"
-            break
-        reached = gap <= 0.5 * settings.tol * value
-        if reached or steps >= settings.max_iter:
+        undone = hidden and not gap < 0.5 * last  # the last step did not help, as far as rounding lets one see
+        if undone:
+            theta, gap, status = before, last, "reached the limit of rounding"
+        # One step is always taken: a caller comes back with a stricter tolerance if the gap could not be proved.
+        reached = bool(gap <= 0.5 * settings.tol * value) and steps > 0
+        if reached or undone or steps >= settings.max_iter:
             status = "reached the tolerance" if reached else status
             break
         direction = newton_direction(objective, X, h, g)

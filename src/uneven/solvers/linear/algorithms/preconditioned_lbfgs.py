@@ -29,6 +29,10 @@ _ROWS_PER_COLUMN = 40
 #: compared with a pass (rows times columns).
 _MORE_ROWS, _SAMPLE_WORK, _PASSES = 40_000, 1e8, 5
 
+#: With many columns: tolerance at which Newton steps begin, and how many pairs L-BFGS keeps. Long vectors make a pair
+#: nearly as expensive as a pass.
+_UNTIL_NEWTON, _FEW_PAIRS = 1e-3, 8
+
 
 def accepts(objective: Objective) -> str | None:
     """Smooth losses, and losses that are not convex."""
@@ -123,8 +127,9 @@ def _many_columns(objective: Objective, theta: np.ndarray | None, settings: Sett
         objective.value_and_gradient,
         start,
         diagonal_metric(_positive(objective.diagonal(start.theta))),
-        tol=2 * settings.tol,
+        tol=max(2 * settings.tol, _UNTIL_NEWTON),
         max_iter=settings.max_iter,
+        memory=_FEW_PAIRS,
         floor=objective.floor,
         rescale=True,
         refresh=refreshed,
