@@ -23,8 +23,8 @@ from uneven.solvers.linear.solver import FASTEST, Settings, Solver
 from uneven.solvers.progress import silent
 
 _NAME = "coordinate"
-#: Columns in the first working set, and how many may join for each one that is used: of CSR matrices, and of dense ones,
-#: whose columns cost more.
+#: Columns in the first working set, and how many may join for each one that is used: of a CSR matrix, and of a dense
+#: one, whose columns cost more.
 _FIRST, _GROWTH = 300, 3.0
 _FIRST_DENSE, _GROWTH_DENSE = 100, 0.5
 #: Share of lambda from which a column may join, when others must.
@@ -229,13 +229,14 @@ class _Search:
         joining = np.flatnonzero(outside)
         if not joining.size and self.part is not self.state:
             return False
-        if joining.size <= self.used.size:  # those that nearly must join come too: copying costs as much as a pass
+        sparse = isinstance(self.objective.design, SparseRows)
+        # Copying columns costs as much as a pass: those that nearly must join come, too.
+        if not sparse and joining.size <= self.used.size:
             near = size > _NEAR * self.objective.l1
             near[kept] = False
             joining = np.flatnonzero(near)
         if self.small:
             joining = np.setdiff1d(np.arange(size.size), kept)
-        sparse = isinstance(self.objective.design, SparseRows)
         first, growth = (_FIRST, _GROWTH) if sparse else (_FIRST_DENSE, _GROWTH_DENSE)
         most = int(max(first, growth * kept.size))
         if joining.size > most:
