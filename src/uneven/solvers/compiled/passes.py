@@ -112,6 +112,16 @@ def losses_along(pair: Any, t: Any, q: Any, step: float, r: Any, h: Any) -> Any:
 
 
 @njit(**ANY_ORDER)
+def absolute_sums(r: Any, t: Any) -> Any:
+    """The sums of the absolute values of r and of r * t."""
+    size = moment = 0.0
+    for i in range(r.size):
+        size += abs(r[i])
+        moment += abs(r[i] * t[i])
+    return size, moment
+
+
+@njit(**ANY_ORDER)
 def rows_per_block(width: int, item: int) -> int:
     return max(16, min(MOST_ROWS, _BLOCK_BYTES // (item * max(width, 1)) // 4 * 4))
 

@@ -27,6 +27,8 @@ T = TypeVar("T")
 
 #: Rows whose second derivatives are computed at once.
 _ROWS_AT_ONCE = 65_536
+#: Rows whose curvatures are kept at once, where only their sum is needed.
+_ROWS_OF_SCRATCH = 8192
 
 
 @dataclass(frozen=True)
@@ -195,34 +197,41 @@ class Lagrangian:
         diagonal = np.append(design.squared_transposed_product(curvature) + self.penalty, curvature.sum() + ridge)
         return -conjugate_gradients(product, gradient, 1 / diagonal, accuracy=accuracy, most=500)
 
-    def along(self, q: np.ndarray, at: float) -> tuple[float, float]:
-        """Slope and curvature of the losses at the scores t + at * q."""
+    def along(self, q: np.ndarray | None, at: float) -> tuple[float, float]:
+        """Slope and curvature of the losses at the scores t + at * q; None: along the intercept, q = 1."""
         if self.smooth:
             return self._smooth_along(q, at)[1:]
+        if q is None:
+            q = self._ones
         parts = self.over_rows(
             lambda k, lo, hi: kinked_passes.along(self.common, self.second, self.t, q, at, self.u, lo, hi)
         )
         return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
 
-    def _smooth_along(self, q: np.ndarray, at: float) -> tuple[float, float, float]:
+    @cached_property
+    def _ones(self) -> np.ndarray:
+        return np.ones(self.t.size)
+
+    def _smooth_along(self, q: np.ndarray | None, at: float) -> tuple[float, float, float]:
         """The sum of losses without kinks, its slope and its curvature; the slopes of the rows are kept."""
         first, second, y, weight, *classes = self.objective.derivatives
 
-        def part(k: int, lo: int, hi: int) -> tuple[float, float, float]:
-            pair = (first, second, y[lo:hi], weight[lo:hi], *classes)
-            return passes.losses_along(
-                pair, self.t[lo:hi], q[lo:hi], at, self._slopes_of_rows[lo:hi], self._bends_of_rows[lo:hi]
-            )
+        def part(k: int, first_row: int, last_row: int) -> np.ndarray:
+            total, size = np.zeros(3), min(_ROWS_OF_SCRATCH, last_row - first_row)
+            bends, ones = np.empty(size), np.ones(size)
+            for lo in range(first_row, last_row, _ROWS_OF_SCRATCH):
+                hi = min(lo + _ROWS_OF_SCRATCH, last_row)
+                pair = (first, second, y[lo:hi], weight[lo:hi], *classes)
+                slopes = self._slopes_of_rows[lo:hi]
+                along = ones[: hi - lo] if q is None else q[lo:hi]
+                total += passes.losses_along(pair, self.t[lo:hi], along, at, slopes, bends[: hi - lo])
+            return total
 
-        loss, slope, curvature = (float(sum(values)) for values in zip(*self.over_rows(part), strict=True))
+        loss, slope, curvature = np.sum(self.over_rows(part), axis=0).tolist()
         return loss, slope, curvature
 
     @cached_property
     def _slopes_of_rows(self) -> np.ndarray:
-        return np.empty(self.t.size)
-
-    @cached_property
-    def _bends_of_rows(self) -> np.ndarray:
         return np.empty(self.t.size)
 
     def step(self, gradient: np.ndarray, direction: np.ndarray) -> bool:
@@ -290,10 +299,9 @@ class Lagrangian:
         The multipliers have no influence.
         """
         sigma, self.sigma = self.sigma, 1e-13 * self.sigma
-        ones = np.ones(self.t.size)
         low, high, reach, at = -np.inf, np.inf, 1e-3, 0.0
         for _ in range(50):
-            slope, _ = self.along(ones, at)
+            slope, _ = self.along(None, at)
             low, high = (low, at) if slope > 0 else (at, high)
             if abs(slope) * (high - low) <= enough:
                 break
@@ -351,7 +359,7 @@ class Lagrangian:
         if self.smooth:
             loss, *_ = self._smooth_along(self.t, 0.0)
             slopes = self._slopes_of_rows
-            return Support(slopes, slopes, loss, 0.0, float(np.abs(slopes).sum()), float(np.abs(slopes * self.t).sum()))
+            return Support(slopes, slopes, loss, 0.0, *passes.absolute_sums(slopes, self.t))
         slopes = np.empty(self.t.size)
         steepest = np.empty(self.t.size) if self.u.size else slopes
         parts = self.over_rows(
@@ -366,19 +374,18 @@ class Lagrangian:
         then the slopes at the nearest kinks, which raises the losses above their lines.
         """
         sigma, self.sigma = self.sigma, np.inf
-        ones = np.ones(self.t.size)
-        excess, curvature = self.along(ones, 0.0)
+        excess, curvature = self.along(None, 0.0)
         curved = not self.objective.pair.polygons
         if self.u.size and abs(excess) > enough:
             moves(self, excess, free_only=curved)
-            excess, curvature = self.along(ones, 0.0)
+            excess, curvature = self.along(None, 0.0)
         if curved and abs(excess) > enough:
-            excess = self._centre(ones, enough, excess, curvature)
+            excess = self._centre(enough, excess, curvature)
             if self.u.size and abs(excess) > enough:
                 moves(self, excess)
         self.sigma = sigma
 
-    def _centre(self, ones: np.ndarray, enough: float, slope: float, curvature: float) -> float:
+    def _centre(self, enough: float, slope: float, curvature: float) -> float:
         """Move b until the slopes sum to at most ``enough``, or as far as floating point can. Returns their sum.
 
         ``slope`` and ``curvature`` are those of the sum of the losses in b before.
@@ -387,7 +394,7 @@ class Lagrangian:
         best, least = 0.0, slope
         for trial in range(100):
             if trial:
-                slope, curvature = self.along(ones, at)
+                slope, curvature = self.along(None, at)
             if abs(slope) < abs(least):
                 best, least = at, slope
             if abs(slope) <= enough:

@@ -66,6 +66,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     if sampled is not None and sampled.design.n >= min(wanted, n):
         hessian = sampled.hessian(start.theta)
     else:
+        sampled = None  # frees its rows
         chosen = objective.sample(wanted, settings.random) if wanted < n else ()
         hessian = objective.hessian(start.theta, *chosen)
 
