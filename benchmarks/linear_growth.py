@@ -16,7 +16,7 @@ import numpy as np
 from linear_data import dense, sparse
 
 import uneven
-from uneven.figures._style import GREY, captioned, curve_style, panels, styled
+from uneven.figures.style import GREY, captioned, curve_style, panels, styled
 
 LOSSES = ("logistic", "hinge")
 COLUMNS, PER_ROW, WIDTH = 20, 30, 10_000

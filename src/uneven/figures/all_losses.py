@@ -9,7 +9,7 @@ from uneven.calibration import analyze, calibrated_loss
 from uneven.errors import LossError
 from uneven.figures._record import GalleryFigure
 from uneven.figures._sampling import sampled
-from uneven.figures._style import COLOURS, GREY, captioned, panels, styled
+from uneven.figures.style import COLOURS, GREY, captioned, panels, styled
 from uneven.losses import names, phi
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from uneven._inputs import Exact
 from uneven.calibration.risk.half_lines import HalfLineSolver
 from uneven.figures._record import GalleryFigure
 from uneven.figures._sampling import sampled
-from uneven.figures._style import captioned, curve_style, panels, styled
+from uneven.figures.style import captioned, curve_style, panels, styled
 from uneven.losses import Phi, UnevenMarginLoss
 
 if TYPE_CHECKING:

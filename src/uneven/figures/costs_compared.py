@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from uneven.figures._style import COLOURS, GREY, captioned, panels, styled
+from uneven.figures.style import COLOURS, GREY, captioned, panels, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

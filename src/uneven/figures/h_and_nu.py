@@ -11,7 +11,7 @@ from uneven._inputs import Exact
 from uneven.calibration import Analysis, analyze, calibrated_loss
 from uneven.figures._record import GalleryFigure
 from uneven.figures._sampling import sampled
-from uneven.figures._style import captioned, curve_style, jump, panels, styled
+from uneven.figures.style import captioned, curve_style, jump, panels, styled
 from uneven.losses import Phi, phi
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from uneven.calibration import implied_alpha
 from uneven.figures._record import GalleryFigure
-from uneven.figures._style import COLOURS, GREY, captioned, panels, styled
+from uneven.figures.style import COLOURS, GREY, captioned, panels, styled
 from uneven.losses import Loss, Phi, UnevenMarginLoss
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from uneven._inputs import Exact
 from uneven.figures._record import GalleryFigure
 from uneven.figures._sampling import sampled
-from uneven.figures._style import captioned, curve_style, panels, styled
+from uneven.figures.style import captioned, curve_style, panels, styled
 from uneven.losses import Phi, UnevenMarginLoss, phi
 
 if TYPE_CHECKING:

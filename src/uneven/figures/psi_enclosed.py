@@ -10,7 +10,7 @@ from uneven._inputs import Exact
 from uneven.calibration import analyze
 from uneven.figures._record import GalleryFigure
 from uneven.figures._sampling import sampled
-from uneven.figures._style import COLOURS, captioned, curve_style, panels, styled
+from uneven.figures.style import COLOURS, captioned, curve_style, panels, styled
 from uneven.losses import Loss, Phi, UnevenMarginLoss
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from uneven._inputs import Exact
 from uneven.calibration import analyze, calibrated_loss
 from uneven.figures._record import GalleryFigure
-from uneven.figures._style import GREY, captioned, curve_style, panels, styled
+from uneven.figures.style import GREY, captioned, curve_style, panels, styled
 from uneven.losses import Phi, phi
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from uneven.calibration import analyze, implied_alpha
 from uneven.errors import LossError
 from uneven.figures._record import GalleryFigure
 from uneven.figures._sampling import sampled
-from uneven.figures._style import GREY, captioned, curve_style, panels, styled
+from uneven.figures.style import GREY, captioned, curve_style, panels, styled
 from uneven.losses import Phi, UnevenMarginLoss
 
 if TYPE_CHECKING:
