@@ -192,10 +192,11 @@ def versions() -> str:
     return ", ".join([f"Python {platform.python_version()}", *found])
 
 
-def cases(full: bool) -> dict[str, Callable[[], None]]:
+def cases(full: bool = False, seconds: float | None = None) -> dict[str, Callable[[], None]]:
     """What ``--case`` chooses from."""
     small = 1 if full else 20
     limit, runs = (30.0, 3) if full else (4.0, 2)
+    limit = limit if seconds is None else seconds
 
     def tasks(C: float, *losses: str) -> list[Task]:
         return [Task(loss, C) for loss in losses]
@@ -239,10 +240,11 @@ def cases(full: bool) -> dict[str, Callable[[], None]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="use the data sizes of the documentation")
-    parser.add_argument("--case", choices=tuple(cases(full=False)), help="run only this case")
+    parser.add_argument("--limit", type=float, help="seconds after which a peer's next setting is not tried")
+    parser.add_argument("--case", choices=tuple(cases()), help="run only this case")
     options = parser.parse_args()
     print(f"{datetime.date.today()}: {versions()}")
-    for name, run in cases(options.full).items():
+    for name, run in cases(options.full, options.limit).items():
         if options.case in (None, name):
             run()
 

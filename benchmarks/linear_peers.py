@@ -152,8 +152,9 @@ def _columns_first(X: Any, y: np.ndarray) -> Any:
 
 
 _TIGHT = tuple(10.0**-k for k in (1, 2, 3, 4, 5, 6, 8, 10))
-#: scikit-learn's newton-cholesky stores a square matrix of this many columns at most.
-_MOST_COLUMNS = 5000
+#: scikit-learn's newton-cholesky factors a square matrix of this many columns at most: with 3,000 columns a fit took
+#: longer than a minute.
+_MOST_COLUMNS = 2000
 
 
 def peers(loss: str, X: Any, penalty: str = "l2") -> list[Peer]:

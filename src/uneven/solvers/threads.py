@@ -41,24 +41,37 @@ def _threads() -> int:
     return count
 
 
-class single_threaded_blas:  # noqa: N801 - a context, called like a function
-    """A context in which BLAS uses one thread, because our own threads call it at the same time.
+class _BlasThreads:
+    """A context in which BLAS uses a number of threads.
 
     threadpoolctl's own context describes every library each time, which takes longer than a small fit.
     """
 
+    def __init__(self, count: int) -> None:
+        self._count = count
+
     def __enter__(self) -> None:
         self._before = [(library, library.get_num_threads()) for library in _blas()]
-        self._set([(library, 1) for library, count in self._before if count != 1])
+        self._set([(library, self._count) for library, count in self._before if count != self._count])
 
     def __exit__(self, *error: object) -> None:
-        self._set([(library, count) for library, count in self._before if count != 1])
+        self._set([(library, count) for library, count in self._before if count != self._count])
 
     @staticmethod
     def _set(counts: list[tuple[Any, int | None]]) -> None:
         for library, count in counts:
             if count is not None:  # a library that cannot tell its number of threads
                 library.set_num_threads(count)
+
+
+def single_threaded_blas() -> _BlasThreads:
+    """A context in which BLAS uses one thread, because our own threads call it at the same time."""
+    return _BlasThreads(1)
+
+
+def blas_on_all_cores() -> _BlasThreads:
+    """A context in which BLAS uses as many threads as we would: for products and factors of large matrices."""
+    return _BlasThreads(_threads())
 
 
 @lru_cache(maxsize=1)

@@ -11,16 +11,14 @@ import numpy as np
 
 from uneven.solvers.compiled import row_space_passes
 from uneven.solvers.linear.design import Design, SparseRows
-from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
+from uneven.solvers.threads import blas_on_all_cores, in_threads, row_ranges
 
 #: Multiplications up to which the products are always computed in double precision: single would save too little.
 _WORTH_SINGLE = 2e9
 #: Columns that are multiplied at once; their products are summed in double precision.
-_BLOCK_COLUMNS = 2048
+_BLOCK_COLUMNS = 4096
 #: How many times as long a multiplication takes for a sparse matrix.
 _SPARSE_COST = 50.0
-#: Rows and columns of a tile of the matrix, the work of one thread at a time.
-_TILE = 512
 
 
 @dataclass(frozen=True)
@@ -73,29 +71,34 @@ def _computed(design: Design, exact: bool) -> Gram:
 
 
 def _of_dense(X: np.ndarray, dtype: type[np.floating]) -> np.ndarray:
-    """Sum the products of blocks of columns. The tiles of the matrix are computed in threads."""
-    n, d = X.shape
-    starts = range(0, n, _TILE)
-    tiles = [(i, j) for i in starts for j in starts if j <= i]
-    total = np.zeros((n, n))
-    block = np.empty(0, dtype) if X.dtype == dtype else np.empty((n, min(_BLOCK_COLUMNS, d)), dtype)
+    """Sum the products of blocks of columns."""
+    from scipy.linalg import get_blas_funcs
 
-    def add(k: int, i: int, j: int) -> None:
-        total[i : i + _TILE, j : j + _TILE] += part[i : i + _TILE] @ part[j : j + _TILE].T
-
-    def convert(k: int, lo: int, hi: int) -> None:
-        part[lo:hi] = X[lo:hi, left : left + part.shape[1]]
-
-    with single_threaded_blas():
-        for left in range(0, d, _BLOCK_COLUMNS):
-            if block.size:
-                part = block[:, : min(_BLOCK_COLUMNS, d - left)]
-                in_threads(convert, row_ranges(n, part.size))
-            else:
-                part = X[:, left : left + _BLOCK_COLUMNS]
-            in_threads(add, tiles)
+    multiply = get_blas_funcs("syrk", dtype=np.dtype(dtype))
+    total = np.zeros((len(X), len(X)))
+    with blas_on_all_cores():
+        for left in range(0, X.shape[1], _BLOCK_COLUMNS):
+            columns = X[:, left : left + _BLOCK_COLUMNS]
+            part = np.empty(columns.shape, dtype)
+            in_threads(_copier(columns, part), row_ranges(len(X), part.size))
+            products = multiply(1.0, part.T, trans=1, lower=0).T  # upper in Fortran order is lower in ours
+            in_threads(_adder(products, total), row_ranges(len(X), total.size))
     _mirror(total)
     return total
+
+
+def _copier(source: np.ndarray, target: np.ndarray) -> Callable[[int, int, int], None]:
+    def copy(k: int, lo: int, hi: int) -> None:
+        target[lo:hi] = source[lo:hi]
+
+    return copy
+
+
+def _adder(source: np.ndarray, target: np.ndarray) -> Callable[[int, int, int], None]:
+    def add(k: int, lo: int, hi: int) -> None:
+        target[lo:hi, :hi] += source[lo:hi, :hi]  # the lower triangle, and a little more
+
+    return add
 
 
 def _mirror(total: np.ndarray) -> None:
