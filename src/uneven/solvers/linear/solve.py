@@ -63,6 +63,7 @@ def minimise(
         return replace(solution, duality_gap=None, stationarity=stationarity(objective, solution.theta))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # numbers near the end of the range: the proof says what came of them
 def proved(solve: Minimise, objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
     """Minimise a convex objective until its duality gap is within the tolerance.
 
