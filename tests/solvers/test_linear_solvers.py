@@ -152,12 +152,12 @@ def test_no_step_raises_the_objective(solver: str, loss: str) -> None:
     lines: list[str] = []
     watched = replace(settings(1e-10), progress=lines.append)
     # A CSR matrix, because Newton steps on a small dense one run in one call and tell only their last value.
-    solvers()[solver].minimise(linear_objective(loss, sp.csr_matrix(X), Y, penalty=0.01), np.full(5, 0.1), watched)
+    solvers()[solver].minimise(linear_objective(loss, sp.csr_matrix(X), Y, penalty=0.01), np.full(5, 1.0), watched)
     values = [float(line.split("objective ")[1].split(",")[0]) for line in lines]
     starts = [k for k, line in enumerate(lines) if " 0:" in line or k == 0]
     for lo, hi in zip(starts, [*starts[1:], len(lines)], strict=True):
         assert values[lo:hi] == sorted(values[lo:hi], reverse=True)
-    assert len(values) > 3
+    assert len(values) > 4
 
 
 # -- layouts, starting points, limits ---------------------------------------------------------------------------------
