@@ -1,4 +1,4 @@
-"""What the two kinds of mistake cost."""
+"""What decisions cost: the same for every row, or a number for each row."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from uneven import _inputs
-from uneven._inputs import Exact
+from uneven._inputs import Exact, brief
 from uneven.errors import CostError
 
-__all__ = ["Cost"]
+__all__ = ["Cost", "RowCosts"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,3 +81,129 @@ class Cost:
         """Costs that sum to one: alpha for a false positive, 1 - alpha for a false negative."""
         exact = _inputs.between_0_and_1("alpha", alpha, CostError)
         return cls(fp_cost=float(exact), fn_cost=float(1 - exact))
+
+
+@dataclass(frozen=True)
+class RowCosts:
+    r"""What the four outcomes cost in each row. Benefits are negative costs.
+
+    Only two differences matter for a decision, the regrets of the two mistakes. With P = P(Y = 1 | x), predicting
+    positive is cheaper iff
+
+    .. math:: P \, (c_{FN} - c_{TP}) > (1 - P) \, (c_{FP} - c_{TN}).
+
+    Attributes
+    ----------
+    count : int
+        Number of rows.
+    fp_cost, fn_cost, tp_cost, tn_cost : float or ndarray of shape (count,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.costs import RowCosts
+    >>> costs = RowCosts.read(3, fp_cost=5, fn_cost=[100, 20, 1], tp_cost=5)
+    >>> costs.fn_regret, costs.fp_regret
+    (array([95., 15., -4.]), 5.0)
+    >>> costs.paid(np.array([True, True, False]), np.array([False, True, True])).tolist()
+    [100.0, 5.0, 5.0]
+    >>> costs.prefers_positive(np.array([0.1, 0.1, 0.1])).tolist()
+    [True, False, False]
+    """
+
+    count: int
+    fp_cost: float | np.ndarray
+    fn_cost: float | np.ndarray
+    tp_cost: float | np.ndarray = 0.0
+    tn_cost: float | np.ndarray = 0.0
+
+    @classmethod
+    def read(cls, count: int, *, fp_cost: Any, fn_cost: Any, tp_cost: Any = 0.0, tn_cost: Any = 0.0) -> RowCosts:
+        """Costs that a user gives, each a number or one number for each of ``count`` rows.
+
+        If both regrets are numbers, they must not be negative, and not both 0; regrets of single rows may be.
+        """
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        costs = cls(count, **{name: _one_or_many(name, value, count) for name, value in given.items()})
+        if not costs.per_row:
+            for mistake, right in (("fp_cost", "tn_cost"), ("fn_cost", "tp_cost")):
+                if getattr(costs, mistake) < getattr(costs, right):
+                    what = f"must not be below {right}" if getattr(costs, right) else "must not be negative"
+                    raise CostError(f"{mistake} {what}, got {brief(given[mistake])}: then the mistake would pay")
+            if costs.fp_regret == 0 and costs.fn_regret == 0:
+                raise CostError(
+                    f"one kind of mistake must cost something, got fp_cost={brief(fp_cost)}, fn_cost={brief(fn_cost)}"
+                )
+        if not (np.isfinite(costs.fp_regret).all() and np.isfinite(costs.fn_regret).all()):
+            raise CostError("the difference of two costs is too large for double precision; use another unit")
+        return costs
+
+    @cached_property
+    def fp_regret(self) -> float | np.ndarray:
+        """What a false positive costs more than a true negative."""
+        return _collapsed(np.subtract(self.fp_cost, self.tn_cost))
+
+    @cached_property
+    def fn_regret(self) -> float | np.ndarray:
+        """What a false negative costs more than a true positive."""
+        return _collapsed(np.subtract(self.fn_cost, self.tp_cost))
+
+    @property
+    def per_row(self) -> bool:
+        """Whether a regret differs from row to row."""
+        return isinstance(self.fp_regret, np.ndarray) or isinstance(self.fn_regret, np.ndarray)
+
+    def take(self, rows: np.ndarray) -> RowCosts:
+        """The costs of some rows, given by their numbers or by a Boolean for each."""
+        count = int(rows.sum()) if rows.dtype == bool else rows.size
+        parts = (self.fp_cost, self.fn_cost, self.tp_cost, self.tn_cost)
+        return RowCosts(count, *(part[rows] if isinstance(part, np.ndarray) else part for part in parts))
+
+    def paid(self, is_positive: np.ndarray, said_positive: np.ndarray) -> np.ndarray:
+        """What each decision costs."""
+        positive = np.where(said_positive, self.tp_cost, self.fn_cost)
+        return np.where(is_positive, positive, np.where(said_positive, self.fp_cost, self.tn_cost))
+
+    def regrets(self, is_positive: np.ndarray) -> np.ndarray:
+        """What the wrong decision costs more than the right one; negative where the mistake pays."""
+        return np.where(is_positive, self.fn_regret, self.fp_regret)
+
+    def prefers_positive(self, probability: np.ndarray) -> np.ndarray:
+        """Whether predicting positive is the cheaper decision at these probabilities of the positive class."""
+        return np.asarray(probability * self.fn_regret > (1 - probability) * self.fp_regret)
+
+    def thresholds(self) -> tuple[np.ndarray, np.ndarray]:
+        """For each row alpha and a sign: positive is cheaper iff sign (P - alpha) > 0.
+
+        alpha is infinite, with its sign, where the probability does not matter. The sign is -1 where both mistakes pay,
+        so that positives are predicted at small probabilities.
+        """
+        fp = np.broadcast_to(np.asarray(self.fp_regret, dtype=np.float64), (self.count,))
+        fn = np.broadcast_to(np.asarray(self.fn_regret, dtype=np.float64), (self.count,))
+        largest = np.maximum(np.abs(fp), np.abs(fn))
+        _, exponents = np.frexp(np.where(largest > 0, largest, 1.0))
+        fp, fn = np.ldexp(fp, -exponents), np.ldexp(fn, -exponents)  # so that the sum of two large costs is finite
+        total = fp + fn
+        sign = np.where(total < 0, -1.0, 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            alpha = np.where(total == 0, np.where(fn > 0, -np.inf, np.inf), fp / total)
+        alpha = np.where(alpha < 0, -np.inf, np.where(alpha > 1, np.inf, alpha))
+        return alpha, sign
+
+
+def _one_or_many(name: str, value: Any, count: int) -> float | np.ndarray:
+    """A finite number, or one for each row. Equal ones become one number: a model must not depend on the way."""
+    if isinstance(value, str | bool | int | float | Fraction):
+        return _inputs.to_float(_inputs.exact(name, value, CostError))
+    array, scalar = _inputs.float_array(name, value, CostError)
+    if not scalar and array.shape != (count,):
+        raise CostError(f"{name} must be a number or {count} numbers, one for each row, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise CostError(f"{name} must hold finite numbers, got {brief(float(array[~np.isfinite(array)][0]))}")
+    return _collapsed(array[0] if scalar else array)
+
+
+def _collapsed(values: Any) -> float | np.ndarray:
+    """One number if all are equal."""
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    return float(array.flat[0]) if bool((array == array.flat[0]).all()) else array
