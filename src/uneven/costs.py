@@ -141,12 +141,12 @@ class RowCosts:
     @cached_property
     def fp_regret(self) -> float | np.ndarray:
         """What a false positive costs more than a true negative."""
-        return _collapsed(np.subtract(self.fp_cost, self.tn_cost))
+        return _difference(self.fp_cost, self.tn_cost)
 
     @cached_property
     def fn_regret(self) -> float | np.ndarray:
         """What a false negative costs more than a true positive."""
-        return _collapsed(np.subtract(self.fn_cost, self.tp_cost))
+        return _difference(self.fn_cost, self.tp_cost)
 
     @property
     def per_row(self) -> bool:
@@ -201,6 +201,11 @@ def _one_or_many(name: str, value: Any, count: int) -> float | np.ndarray:
     if not np.isfinite(array).all():
         raise CostError(f"{name} must hold finite numbers, got {brief(float(array[~np.isfinite(array)][0]))}")
     return _collapsed(array[0] if scalar else array)
+
+
+def _difference(a: float | np.ndarray, b: float | np.ndarray) -> float | np.ndarray:
+    with np.errstate(over="ignore"):
+        return _collapsed(np.subtract(a, b))
 
 
 def _collapsed(values: Any) -> float | np.ndarray:
