@@ -129,7 +129,7 @@ def restricted_log_loss(
     >>> y_true, y_prob = [0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9]
     >>> round(restricted_log_loss(y_true, y_prob), 6)
     0.510826
-    >>> round(restricted_log_loss(y_true, y_prob, low=0.1999, high=0.2001, as_cost=True), 9)
+    >>> round(restricted_log_loss(y_true, y_prob, low=0.1999, high=0.2001, as_cost=True), 6)
     0.05
     """
     given = {"pos_label": pos_label, "sample_weight": sample_weight}
