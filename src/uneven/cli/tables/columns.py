@@ -87,41 +87,50 @@ def _column(table: Table, name: str, keep: bool, remarks: list[str]) -> Column:
 
     column = table.frame[name]
     if types.is_datetime64_any_dtype(column.dtype):
-        return _dates(name, dates.typed_dates(column), "", [])
+        found = _dates(name, dates.typed_dates(column), "", [])
+        remarks.append(f"Column {name!r}: dates; {_used_parts(found)}.")
+        return found
     if types.is_timedelta64_dtype(column.dtype) or (
         types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype)
     ):
-        return _number(table, name, keep, remarks, ())
+        return _number(name, table.numbers(name), keep, remarks, ())
     if types.is_object_dtype(column.dtype) and _nested(column):
         raise Skip("it holds lists or other nested values")
     present = table.texts(name)
     if present.null_count == len(present):
         raise Skip("it has no values")
-    found = table.numbers(name)
-    marks = numbers.looks_numeric(present, found)
-    if marks is not None:
-        if found.example is not None:
-            remarks.append(f"Column {name!r}: {found.example[0]!r} is read as {found.example[1]:.15g}.")
-        if name in table.unsure:
-            sign = "thousands separator" if table.decimal == "." else "decimal sign"
-            remarks.append(f"Column {name!r}: the comma or point is taken for a {sign}; --decimal decides otherwise.")
-        return _number(table, name, keep, remarks, marks)
+    as_number = _numbers_in_text(table, name, present, keep, remarks)
+    if as_number is not None:
+        return as_number
     codes, names = texts.distinct_texts(present)
-    reading = table.reading
-    written = dates.find_dates(names, reading.day_first, decimal_comma=table.decimal == ",")
-    if written is not None:
-        if written.ambiguous and reading.day_first is None:
-            order = "day" if written.format.startswith("%d") else "month"
-            remarks.append(
-                f"Column {name!r}: dates such as {names[0]!r} can be read in two ways; the {order} is taken to be "
-                "first (--dates decides otherwise)."
-            )
-        if written.others:
-            remarks.append(_others_in_words(name, written.others, "dates"))
-        values = np.append(dates.parsed(names, written.format), np.datetime64("NaT", "s"))[codes]
-        return _dates(name, values, written.format, list(written.others))
-    _require_categories(name, codes, names, keep)
+    as_date = _dates_in_text(table, name, codes, names, remarks)
+    if as_date is not None:
+        return as_date
+    _require_categories(codes, names, keep)
     return Column(name, CATEGORY)
+
+
+def _dates_in_text(table: Table, name: str, codes: np.ndarray, names: np.ndarray, remarks: list[str]) -> Column | None:
+    """The column if its texts are dates."""
+    day_first = table.reading.day_first
+    written = dates.find_dates(names, day_first, decimal_comma=table.decimal == ",")
+    if written is None:
+        return None
+    if written.ambiguous and day_first is None:
+        order = "day" if written.format.startswith("%d") else "month"
+        remarks.append(f"Column {name!r}: day or month first? The {order} is taken to be; --dates decides otherwise.")
+    if written.others:
+        remarks.append(_others_in_words(name, written.others, "date"))
+    of_names = dates.parsed(names, written.format)
+    column = _dates(name, dates.of_codes(of_names, codes), written.format, list(written.others))
+    shown = int(np.flatnonzero(~np.isnat(of_names))[0])
+    value = str(of_names[shown]).removesuffix("T00:00:00").removeprefix("1900-01-01T").replace("T", " ")
+    remarks.append(f"Column {name!r}: {names[shown]!r} is read as {value}; {_used_parts(column)}.")
+    return column
+
+
+def _used_parts(column: Column) -> str:
+    return f"used as {', '.join(dates.part_in_words(part, column.first) for part in column.parts)}"
 
 
 def _nested(column: Any) -> bool:
@@ -131,19 +140,33 @@ def _nested(column: Any) -> bool:
 
 
 def _others_in_words(name: str, others: Collection[str], what: str) -> str:
-    listed = ", ".join(map(repr, others))
-    return f"Column {name!r}: {listed} {'is' if len(others) == 1 else 'are'} not {what}, treated as missing."
+    verb = f"is not a {what}" if len(others) == 1 else f"are not {what}s"
+    return f"Column {name!r}: {', '.join(map(repr, others))} {verb}, treated as missing."
 
 
-def _number(table: Table, name: str, keep: bool, remarks: list[str], marks: tuple[str, ...]) -> Column:
+def _numbers_in_text(table: Table, name: str, present: Any, keep: bool, remarks: list[str]) -> Column | None:
+    """The column if its texts are numbers."""
+    if numbers.few_numbers(present, table.decimals.get(name, table.decimal)):
+        return None
+    read = table.numbers(name)
+    marks = numbers.looks_numeric(present, read)
+    if marks is None:
+        return None
+    if read.example is not None:
+        remarks.append(f"Column {name!r}: {read.example[0]!r} is read as {read.example[1]:.15g}.")
+    if name in table.unsure:
+        sign = "thousands separator" if table.decimal == "." else "decimal sign"
+        remarks.append(f"Column {name!r}: the comma or point is taken for a {sign}; --decimal decides otherwise.")
     if marks:
-        remarks.append(_others_in_words(name, marks, "numbers"))
-    infinite = table.infinities(name)
-    if infinite:
-        remarks.append(
-            f"Column {name!r}: {infinite:,} infinite {'value' if infinite == 1 else 'values'}, treated as missing."
-        )
-    values = table.numbers(name, marks).values
+        remarks.append(_others_in_words(name, marks, "number"))
+    return _number(name, read, keep, remarks, marks)
+
+
+def _number(name: str, read: numbers.Numbers, keep: bool, remarks: list[str], marks: tuple[str, ...]) -> Column:
+    if read.infinite:
+        values_are = "value is" if read.infinite == 1 else "values are"
+        remarks.append(f"Column {name!r}: {read.infinite:,} {values_are} infinite, treated as missing.")
+    values = read.values
     known = values[~np.isnan(values)]
     if not known.size:
         raise Skip("it has no values")
@@ -179,7 +202,7 @@ def _dates(name: str, values: np.ndarray, form: str, marks: list[str]) -> Column
     return Column(name, DATE, marks, form, str(first), parts or ["days"])
 
 
-def _require_categories(name: str, codes: np.ndarray, names: np.ndarray, keep: bool) -> None:
+def _require_categories(codes: np.ndarray, names: np.ndarray, keep: bool) -> None:
     """Raise unless a column of texts has categories that return in several rows."""
     known = codes[codes >= 0]
     if names.size == 1 and known.size == codes.size:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
-_ISO = "ISO8601"
+ISO = "ISO8601"
 _SAMPLE = 25
 _ENOUGH = 0.9
 _MOST_OTHERS = 5
@@ -56,7 +56,7 @@ def find_dates(names: np.ndarray, day_first: bool | None, *, decimal_comma: bool
     if sample.str.match(_LIKELY).mean() < _ENOUGH:
         return None
     good: dict[str, np.ndarray] = {}
-    for form in (_ISO, *_numeric_formats()):
+    for form in (ISO, *_numeric_formats()):
         if np.mean(~np.isnat(parsed(sample.to_numpy(), form))) >= _ENOUGH:
             good[form] = ~np.isnat(parsed(names, form))
     if not good:
@@ -80,11 +80,16 @@ def parsed(names: np.ndarray, form: str) -> np.ndarray:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        iso = form == _ISO
+        iso = form == ISO
         found = pd.to_datetime(pd.Series(names, dtype=object), format=form, errors="coerce", utc=iso)
         if iso:
             found = found.dt.tz_localize(None)
     return found.to_numpy().astype("datetime64[s]")
+
+
+def of_codes(dates: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The date of each row; code -1 is missing."""
+    return np.append(dates, np.datetime64("NaT", "s"))[codes]
 
 
 def typed_dates(column: Any) -> np.ndarray:
@@ -99,6 +104,13 @@ def typed_dates(column: Any) -> np.ndarray:
 NUMERIC_PARTS = ("year", "days")
 PARTS = (*NUMERIC_PARTS, "month", "day of week", "hour")
 _WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def part_in_words(part: str, first: str) -> str:
+    """The name of a part; a time of day has no date."""
+    if part != "days":
+        return part
+    return "time of day" if first.startswith("1900-01-01T") else f"days since {first[:10]}"
 
 
 def date_part(dates: np.ndarray, part: str, first: np.datetime64) -> tuple[np.ndarray, list[str]]:

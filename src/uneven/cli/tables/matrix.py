@@ -30,7 +30,7 @@ def typed(table: Table, columns: list[Column]) -> Any:
 
 def part_name(column: Column, part: str) -> str:
     """The name of a part of a date."""
-    return f"{column.name}: {'days since ' + column.first[:10] if part == 'days' else part}"
+    return f"{column.name}: {dates.part_in_words(part, column.first)}"
 
 
 def typed_names(columns: list[Column]) -> tuple[list[str], list[str]]:
@@ -62,13 +62,12 @@ def _dates(table: Table, column: Column) -> np.ndarray:
     if types.is_datetime64_any_dtype(series.dtype):
         return dates.typed_dates(series)
     codes, names = texts.distinct_texts(table.texts(column.name, tuple(column.marks)))
-    nothing = np.datetime64("NaT", "s")
-    values = dates.parsed(names, column.format) if column.format else np.full(names.size, nothing)
+    values = dates.parsed(names, column.format or dates.ISO)
     if np.isnat(values).any():
         other = dates.find_dates(names, table.reading.day_first, decimal_comma=table.decimal == ",")
         if other is not None and not other.others:
             values = dates.parsed(names, other.format)
-    values = np.append(values, nothing)[codes]
+    values = dates.of_codes(values, codes)
     wrong = np.isnat(values) & (codes >= 0)
     if wrong.any():
         raise table.wrong_value(column.name, int(np.flatnonzero(wrong)[0]), "a date")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 _CODES = "EUR|USD|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|BRL|INR|ZAR|TRY|MXN"
 _CURRENCY = rf"(?:[A-Z]{{0,2}}\p{{Sc}}|{_CODES}|kr\.?|Fr\.?|zł|Kč|Ft)"
 _SAMPLE = 5000
+_FIRST = 500
 #: A column is numeric if at least this share of its distinct texts are numbers, and few different ones are not.
 _ENOUGH = 0.9
 _MOST_OTHERS = 5
@@ -19,19 +20,22 @@ _CODE = r"^0\d{2,}$|^\d{16,}$"
 
 @dataclass(frozen=True)
 class Numbers:
-    """A column of numbers: NaN where missing or not a number.
+    """A column of numbers: NaN where missing, infinite or not a number.
 
     Attributes
     ----------
     values : ndarray
     others : ndarray of bool
         Where there is a text that is not a number.
+    infinite : int
+        How many numbers are infinite.
     example : (str, float) or None
         A text that a plain reader would not have understood, and its value.
     """
 
     values: np.ndarray
     others: np.ndarray
+    infinite: int = 0
     example: tuple[str, float] | None = None
 
 
@@ -42,7 +46,7 @@ def as_numbers(texts: Any, decimal: str) -> Numbers:
 
     if decimal == "." or not pc.any(pc.match_substring(texts, "."), min_count=0).as_py():
         try:
-            return _plain(pc.cast(texts, pa.float64()), np.asarray(pc.is_null(texts)))
+            return _plain(texts, pc.cast(texts, pa.float64()))
         except pa.ArrowInvalid:
             pass
     bare, per_cent = _bare(texts)
@@ -51,15 +55,23 @@ def as_numbers(texts: Any, decimal: str) -> Numbers:
     valid = pc.fill_null(pc.match_substring_regex(bare, body), False)
     digits = pc.replace_substring_regex(pc.replace_substring_regex(bare, group, ""), r"^\+", "")
     digits = pc.if_else(valid, digits if decimal == "." else pc.replace_substring(digits, ",", "."), None)
-    read = _plain(pc.cast(digits, pa.float64()), np.asarray(pc.is_null(texts)))
-    is_per_cent = np.asarray(pc.fill_null(per_cent, False))
-    values = np.where(is_per_cent, read.values / 100, read.values)
-    return Numbers(values, read.others, _example(texts, values, decimal))
+    read = _plain(texts, pc.cast(digits, pa.float64()))
+    values = np.where(np.asarray(pc.fill_null(per_cent, False)), read.values / 100, read.values)
+    return replace(read, values=values, example=_example(texts, values, decimal))
 
 
-def _plain(read: Any, missing: np.ndarray) -> Numbers:
+def _plain(texts: Any, read: Any) -> Numbers:
+    import pyarrow.compute as pc
+
     values = np.array(read.to_numpy(zero_copy_only=False), dtype=float)
-    return Numbers(values, np.isnan(values) & ~missing)
+    return finite_numbers(values, np.isnan(values) & ~np.asarray(pc.is_null(texts)))
+
+
+def finite_numbers(values: np.ndarray, others: np.ndarray | None = None) -> Numbers:
+    """Numbers with NaN in place of infinities."""
+    infinite = np.isinf(values)
+    none = np.zeros(values.size, dtype=bool)
+    return Numbers(np.where(infinite, np.nan, values), none if others is None else others, int(infinite.sum()))
 
 
 def _bare(texts: Any) -> tuple[Any, Any]:
@@ -77,12 +89,15 @@ def _bare(texts: Any) -> tuple[Any, Any]:
 
 
 def _example(texts: Any, values: np.ndarray, decimal: str) -> tuple[str, float] | None:
-    """The first text with more in it than digits and a decimal sign."""
+    """The longest of the first texts with more in them than digits and a decimal sign."""
     import pyarrow.compute as pc
 
     more = np.asarray(pc.fill_null(pc.match_substring_regex(texts, rf"[^-\d{decimal}]"), False))
     places = np.flatnonzero(more & np.isfinite(values))
-    return (str(texts[int(places[0])]), float(values[places[0]])) if places.size else None
+    if not places.size:
+        return None
+    shown = max(map(int, places[:100]), key=lambda place: len(str(texts[place])))
+    return str(texts[shown]), float(values[shown])
 
 
 def decimal_signs(texts: Any) -> tuple[int, int, int]:
@@ -101,6 +116,12 @@ def decimal_signs(texts: Any) -> tuple[int, int, int]:
 
     either = pc.sum(pc.match_substring_regex(bare, r"^[-+]?[1-9]\d{0,2}[.,]\d{3}$"), min_count=0).as_py()
     return count(r"\.", ","), count(",", "."), either
+
+
+def few_numbers(texts: Any, decimal: str) -> bool:
+    """Whether the first texts of a column show that it is not numeric."""
+    some = texts.drop_null()[:_FIRST]
+    return bool(as_numbers(some, decimal).others.sum() > len(some) / 2)
 
 
 def looks_numeric(texts: Any, numbers: Numbers) -> tuple[str, ...] | None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from uneven._inputs import brief
 from uneven.errors import UnevenError
 
 Command = Callable[..., Any]
@@ -56,6 +55,8 @@ def read_options(
     dates: str | None = None,
 ) -> Reading:
     """The options of a command as one value; an error names the option that makes no sense."""
+    from uneven._inputs import brief
+
     if sep is not None:
         sep = _SEPARATORS.get(sep, sep)
         if len(sep) != 1 or sep in '"\r\n' or ord(sep) > 127:

@@ -29,7 +29,7 @@ def tell_about_table(table: Table, plan: Plan, X: Any, labels: Target, width: in
     for name, missing in X.isna().sum().items():
         if missing:
             how = "treated as a category" if hasattr(X[name], "cat") else "filled with the median and flagged"
-            click.echo(f"Column {name!r}: {missing} missing values, {how}.")
+            click.echo(f"Column {name!r}: {missing} missing {'value' if missing == 1 else 'values'}, {how}.")
     click.echo(f"The model sees {width:,} columns made from {len(plan.columns)} of the table.")
     for name, why in leaks(X, labels.is_positive).items():
         source = next(c.name for c in plan.columns if name == c.name or name.startswith(f"{c.name}: "))

@@ -12,7 +12,7 @@ import numpy as np
 from uneven._inputs import brief
 from uneven.cli.tables import texts
 from uneven.cli.tables.files import PARQUET, kind_of
-from uneven.cli.tables.numbers import Numbers, as_numbers, decimal_signs
+from uneven.cli.tables.numbers import Numbers, as_numbers, decimal_signs, finite_numbers
 from uneven.cli.tables.options import Reading
 from uneven.cli.tables.text_files import read_text_file
 from uneven.cli.tables.workbooks import read_workbook
@@ -57,7 +57,7 @@ class Table:
 
     def written(self, name: str) -> Any:
         """The texts of a column as the file has them (Arrow; null where there is nothing)."""
-        return texts.as_written(self.frame[name])
+        return texts.trimmed(texts.as_written(self.frame[name]))
 
     def texts(self, name: str, marks: tuple[str, ...] = ()) -> Any:
         """The texts of a column, null where the value is missing."""
@@ -65,23 +65,13 @@ class Table:
 
     def numbers(self, name: str, marks: tuple[str, ...] = ()) -> Numbers:
         """A column as numbers; infinities and missing values are NaN."""
-        found = self._numbers(name, marks)
-        values = np.where(np.isfinite(found.values), found.values, np.nan)
-        return Numbers(values, found.others, found.example)
-
-    def infinities(self, name: str) -> int:
-        """How many numbers of a column are infinite."""
-        return int(np.isinf(self._numbers(name, ()).values).sum())
-
-    def _numbers(self, name: str, marks: tuple[str, ...]) -> Numbers:
         from pandas.api import types
 
         column = self.frame[name]
         if types.is_timedelta64_dtype(column.dtype):
             column = column.dt.total_seconds()
         if types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype):
-            values = column.to_numpy(dtype=float, na_value=np.nan)
-            return Numbers(values, np.zeros(values.size, dtype=bool))
+            return finite_numbers(column.to_numpy(dtype=float, na_value=np.nan))
         return as_numbers(self.texts(name, marks), self.decimals.get(name, self.decimal))
 
     def required_numbers(self, name: str, marks: tuple[str, ...] = ()) -> np.ndarray:

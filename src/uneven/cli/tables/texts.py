@@ -13,17 +13,15 @@ _MARKS = (
     *("#n/a", "#na", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"),
 )
 _EXACT_MARKS = ("None", "NaT")
-_SPACES = r"[\s\x{00a0}\x{2007}\x{2009}\x{202f}]+"
 
 
 def as_written(column: Any) -> Any:
-    """An Arrow array of texts, without spaces around them; null where there is nothing at all.
+    """An Arrow array of texts; null where there is nothing at all.
 
     A whole number held as a float is written without ".0": 1, not 1.0.
     """
     import pandas as pd
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
@@ -38,10 +36,16 @@ def as_written(column: Any) -> Any:
     if texts.dtype == object:
         texts = pd.Series([None if _is_nothing(value) else str(value) for value in texts], dtype=object)
     found = pa.array(texts, type=pa.large_string(), from_pandas=True)
-    if isinstance(found, pa.ChunkedArray):
-        found = found.combine_chunks()
-    trimmed = pc.replace_substring_regex(found, pattern=f"^{_SPACES}|{_SPACES}$", replacement="")
-    return pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+def trimmed(texts: Any) -> Any:
+    """Texts (Arrow) without spaces around them; null where nothing is left."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    short = pc.utf8_trim_whitespace(texts)
+    return pc.if_else(pc.equal(short, ""), pa.scalar(None, type=short.type), short)
 
 
 def _number_texts(column: Any) -> Any:
@@ -76,15 +80,18 @@ def present(written: Any, marks: tuple[str, ...] = ()) -> Any:
 
 def distinct_texts(texts: Any) -> tuple[np.ndarray, np.ndarray]:
     """Codes (-1: missing) and the distinct texts they stand for; "TRUE" and "true" are the same as "True"."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     encoded = texts.dictionary_encode()
     codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
-    names = np.array([_truth(name) for name in encoded.dictionary.to_pylist()], dtype=object)
-    if len(set(names)) < names.size:
-        names, merged = np.unique(names.astype(str), return_inverse=True)
-        codes = np.where(codes < 0, -1, merged[codes])
-        names = names.astype(object)
+    truth = pc.is_in(pc.utf8_lower(encoded.dictionary), value_set=pa.array(("true", "false"), type=texts.type))
+    names = np.array(encoded.dictionary.to_pylist(), dtype=object)
+    for place in np.flatnonzero(np.asarray(truth)):
+        names[place] = names[place].capitalize()
+    kept = dict.fromkeys(names)
+    if len(kept) < names.size:
+        position = {name: k for k, name in enumerate(kept)}
+        codes = np.append([position[name] for name in names], -1)[codes]
+        names = np.array(list(kept), dtype=object)
     return codes, names
-
-
-def _truth(text: str) -> str:
-    return text.capitalize() if text.lower() in ("true", "false") else text

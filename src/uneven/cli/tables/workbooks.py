@@ -67,7 +67,7 @@ def _column(cells: Any) -> Any:
     present = [cell for cell in cells if cell is not None]
     if present and all(type(cell) in (int, float) for cell in present):
         return pd.Series([None if cell is None else float(cell) for cell in cells], dtype="float64")
-    return pd.Series([None if cell is None else _text(cell) for cell in cells], dtype="str")
+    return pd.Series([None if cell is None else _text(cell) or None for cell in cells], dtype="str")
 
 
 def _text(cell: Any) -> str:
@@ -78,4 +78,4 @@ def _text(cell: Any) -> str:
         return cell.isoformat("seconds")
     if isinstance(cell, dt.timedelta):
         return repr(cell.total_seconds() / 3600)
-    return repr(cell) if type(cell) in (int, float) else str(cell)
+    return repr(cell) if type(cell) in (int, float) else str(cell).strip()
