@@ -124,7 +124,7 @@ def _dates_in_text(table: Table, name: str, codes: np.ndarray, names: np.ndarray
     of_names = dates.parsed(names, written.format)
     column = _dates(name, dates.of_codes(of_names, codes), written.format, list(written.others))
     shown = int(np.flatnonzero(~np.isnat(of_names))[0])
-    value = str(of_names[shown]).removesuffix("T00:00:00").removeprefix("1900-01-01T").replace("T", " ")
+    value = str(of_names[shown]).removeprefix("1900-01-01T").removesuffix("T00:00:00").replace("T", " ")
     remarks.append(f"Column {name!r}: {names[shown]!r} is read as {value}; {_used_parts(column)}.")
     return column
 
