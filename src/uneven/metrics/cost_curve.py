@@ -16,7 +16,7 @@ from uneven.metrics.expected_cost import mistake_shares
 from uneven.metrics.labels import read_labels, read_vector, read_weights, require_same_length, where_positive
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CostCurve:
     """Expected cost for many alpha: a false positive costs alpha, a false negative 1 - alpha.
 
@@ -40,6 +40,10 @@ class CostCurve:
     best_cost: np.ndarray
     best_threshold: np.ndarray
     constant_cost: np.ndarray
+
+    def __repr__(self) -> str:
+        shown = {name: f"{values.min():.4g} to {values.max():.4g}" for name, values in vars(self).items()}
+        return f"CostCurve({self.alpha.size} points: {', '.join(f'{name} {ends}' for name, ends in shown.items())})"
 
 
 def cost_curve(
