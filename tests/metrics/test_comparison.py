@@ -12,10 +12,10 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 import uneven
+from uneven.costs import RowCosts
 from uneven.errors import CostError
 from uneven.metrics import compare, expected_cost
 from uneven.metrics.comparison import bootstrap_interval, constant_costs, estimated_cost
-from uneven.metrics.expected_cost import costs_per_example
 
 COST = uneven.Cost(fp_cost=1, fn_cost=9)
 Y = np.array([0] * 30 + [1] * 10)
@@ -54,11 +54,12 @@ def test_labels_and_tables_of_any_kind() -> None:
 
 def test_a_mean_of_costs_per_example_is_the_expected_cost() -> None:
     said = np.roll(Y, 3) == 1
-    found = costs_per_example(COST, Y == 1, said)
+    costs = RowCosts.of(COST, Y.size)
+    found = costs.paid(Y == 1, said)
     assert set(found) == {0.0, 1.0, 9.0}
     assert found.mean() == pytest.approx(expected_cost(Y, said.astype(int), fp_cost=1, fn_cost=9))
     assert estimated_cost("rolled", COST, Y == 1, said).cost == found.mean()
-    assert costs_per_example(COST, Y == 1, Y == 0).tolist() == [1] * 30 + [9] * 10
+    assert costs.paid(Y == 1, Y == 0).tolist() == [1] * 30 + [9] * 10
 
 
 def test_the_interval_is_that_of_drawn_examples() -> None:

@@ -3,6 +3,22 @@
 from uneven.metrics.comparison import CostEstimate, compare
 from uneven.metrics.cost_curve import CostCurve, cost_curve
 from uneven.metrics.expected_cost import expected_cost
+from uneven.metrics.savings import savings_score
 from uneven.metrics.scorer import make_cost_scorer
+from uneven.metrics.threshold_costs import ThresholdCosts, cost_by_threshold
+from uneven.metrics.threshold_regret import regret_against_best_threshold
+from uneven.metrics.total_cost import total_cost
 
-__all__ = ["CostCurve", "CostEstimate", "compare", "cost_curve", "expected_cost", "make_cost_scorer"]
+__all__ = [
+    "CostCurve",
+    "CostEstimate",
+    "ThresholdCosts",
+    "compare",
+    "cost_by_threshold",
+    "cost_curve",
+    "expected_cost",
+    "make_cost_scorer",
+    "regret_against_best_threshold",
+    "savings_score",
+    "total_cost",
+]

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from uneven._inputs import Exact
-from uneven.costs import Cost
+from uneven.costs import Cost, RowCosts
 from uneven.errors import CostError
-from uneven.metrics.expected_cost import costs_per_example
 from uneven.metrics.labels import read_labels, where_positive
 
 _DRAWS = 2000
@@ -139,7 +138,7 @@ class _Tally:
 
     def add(self, rows: np.ndarray, said_positive: np.ndarray) -> None:
         truth = self.is_positive[rows]
-        self.costs[rows] += costs_per_example(self.cost, truth, said_positive)
+        self.costs[rows] += RowCosts.of(self.cost, rows.size).paid(truth, said_positive)
         self.false_positives += int((~truth & said_positive).sum())
         self.false_negatives += int((truth & ~said_positive).sum())
 

@@ -169,6 +169,12 @@ def positive_class(classes: np.ndarray, pos_label: Any, *, symmetric: bool) -> i
 
 def read_weights(sample_weight: Any, count: int) -> np.ndarray:
     """Nonnegative weights of so many examples, scaled by a power of two so that their sum is finite."""
+    weight = read_repetitions(sample_weight, count)
+    return np.ldexp(weight, -np.frexp(weight.max())[1])  # only ratios matter, and a power of two changes none
+
+
+def read_repetitions(sample_weight: Any, count: int) -> np.ndarray:
+    """Nonnegative weights of so many examples, as they are; 1 by default."""
     if sample_weight is None:
         return np.ones(count)
     weight = read_vector("sample_weight", sample_weight)
@@ -177,4 +183,4 @@ def read_weights(sample_weight: Any, count: int) -> np.ndarray:
     largest = weight.max()
     if not np.isfinite(largest) or (weight < 0).any() or largest == 0:
         raise CostError(f"sample_weight must be finite, nonnegative and not all zero, got {brief(weight)}")
-    return np.ldexp(weight, -np.frexp(largest)[1])  # only ratios matter, and a power of two changes none
+    return weight
