@@ -52,10 +52,3 @@ def test_cost_curve_of_probabilities_at_their_threshold() -> None:
     assert cost_curve(truth, probability, threshold=0.5, alphas=[0.5]).cost == pytest.approx([0.25])
     with pytest.raises(CostError, match="threshold must be a number"):
         cost_curve(truth, probability, threshold="half")
-
-
-def test_the_repr_is_short() -> None:
-    text = repr(cost_curve(np.arange(2000) % 2, np.arange(2000.0)))
-    assert text.startswith("CostCurve(")
-    assert "103 points: alpha 0 to 1, cost 0 to 0.4995, best_cost 0 to 0.2498" in text
-    assert len(text) < 160

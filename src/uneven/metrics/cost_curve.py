@@ -55,10 +55,6 @@ class CostCurve:
         low, high = self.alpha.min(initial=1.0), self.alpha.max(initial=0.0)
         return f"<CostCurve: {self.alpha.size} alphas from {low:.6g} to {high:.6g}>"
 
-    def __repr__(self) -> str:
-        shown = {name: f"{values.min():.4g} to {values.max():.4g}" for name, values in vars(self).items()}
-        return f"CostCurve({self.alpha.size} points: {', '.join(f'{name} {ends}' for name, ends in shown.items())})"
-
 
 def cost_curve(
     y_true: Any,
