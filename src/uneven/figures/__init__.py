@@ -6,6 +6,7 @@ from uneven.figures.all_losses import all_losses
 from uneven.figures.alpha_of_gamma import alpha_of_gamma
 from uneven.figures.conditional_risk import conditional_risk
 from uneven.figures.costs_compared import costs_compared
+from uneven.figures.displays.threshold_cost import ThresholdCostDisplay
 from uneven.figures.h_and_nu import h_and_nu
 from uneven.figures.implied_costs import implied_costs
 from uneven.figures.partial_losses import partial_losses
