@@ -15,7 +15,10 @@ from uneven.metrics import (
     cost_by_threshold,
     cost_curve,
     expected_cost,
+    net_benefit,
     regret_against_best_threshold,
+    restricted_brier_score,
+    restricted_log_loss,
     savings_score,
     total_cost,
 )
@@ -32,6 +35,19 @@ def threshold_numbers(y: Any, score: Any, **given: Any) -> np.ndarray:
     return cost_by_threshold(y, score, **given).at(np.arange(-4.5, 6, 0.5))
 
 
+def benefit_numbers(y: Any, probability: Any, **given: Any) -> np.ndarray:
+    found = net_benefit(y, probability, thresholds=np.arange(0.03, 1, 0.1), **given)
+    return np.concatenate([found.net_benefit, found.treat_all, [found.own_threshold]])
+
+
+def brier_near(y: Any, probability: Any, **given: Any) -> float:
+    return restricted_brier_score(y, probability, low=0.1, high=0.6, **given)
+
+
+def log_loss_near(y: Any, probability: Any, **given: Any) -> float:
+    return restricted_log_loss(y, probability, low=0.1, high=0.6, as_cost=True, **given)
+
+
 #: Metric, the name of the part of a sample it reads, and how it grows with the unit of the costs.
 MONEY: list[tuple[Metric, str]] = [
     (expected_cost, "guess"),
@@ -42,6 +58,9 @@ MONEY: list[tuple[Metric, str]] = [
 SCORES: list[tuple[Metric, str]] = [
     (savings_score, "guess"),
     (curve_numbers, "score"),
+    (benefit_numbers, "probability"),
+    (brier_near, "probability"),
+    (log_loss_near, "probability"),
 ]
 ALL = MONEY + SCORES
 
@@ -53,7 +72,7 @@ def value(metric: Metric, part: str, rows: Sample, **changed: Any) -> Any:
 @pytest.mark.parametrize(("metric", "part"), ALL)
 def test_a_number_is_the_same_as_one_number_per_row(metric: Metric, part: str) -> None:
     rows = sample(0)
-    numbers = {"fp_cost": 0.7, "fn_cost": 3.1, "tp_cost": 0.3, "tn_cost": -0.1}
+    numbers = {"fp_cost": 8.7, "fn_cost": 13.1, "tp_cost": -6.3, "tn_cost": -5.1}
     for name in NAMES:
         mixed = {**rows.costs, name: numbers[name]}
         arrays = {**mixed, name: np.full(rows.y.size, numbers[name])}
@@ -96,7 +115,7 @@ def test_the_positive_class_may_have_any_name(metric: Metric, part: str) -> None
         metric(named.y, other, **rows.costs)
 
 
-@pytest.mark.parametrize(("metric", "part"), [(regret_against_best_threshold, "score"), (curve_numbers, "score")])
+@pytest.mark.parametrize(("metric", "part"), [MONEY[-1], *SCORES[1:]])
 def test_a_constant_added_to_both_outcomes_of_a_class_changes_no_regret(metric: Metric, part: str) -> None:
     rows = sample(5)
     random = np.random.default_rng(5)

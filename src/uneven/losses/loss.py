@@ -189,6 +189,28 @@ class Loss:
 
         return _applied(lambda array: inverse_link(self, array), t)
 
+    def link(self, probability: Any) -> Any:
+        """The decision value that stands for a probability: the largest t whose ``inverse_link`` is not above it.
+
+        Predicting positive where the score is above ``link(alpha)`` is predicting positive where P(Y = 1) > alpha. The
+        value is infinite if every t, or none, stands for a probability above it.
+
+        Raises
+        ------
+        LossError
+            If the loss does not identify probabilities.
+
+        Examples
+        --------
+        >>> import uneven
+        >>> round(uneven.UnevenMarginLoss("logistic").link(0.9), 12)          # the log-odds: log 9
+        2.197224577336
+        """
+        from uneven.losses.link import link
+
+        array, scalar = _inputs.probabilities("probability", probability)
+        return _inputs.unwrapped(link(self, array), scalar)
+
 
 def _partial(name: str, function: PartialLoss) -> Partial:
     if isinstance(function, str | Phi):

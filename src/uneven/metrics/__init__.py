@@ -3,6 +3,8 @@
 from uneven.metrics.comparison import CostEstimate, compare
 from uneven.metrics.cost_curve import CostCurve, cost_curve
 from uneven.metrics.expected_cost import expected_cost
+from uneven.metrics.net_benefit import NetBenefit, net_benefit
+from uneven.metrics.restricted_scores import restricted_brier_score, restricted_log_loss
 from uneven.metrics.savings import savings_score
 from uneven.metrics.scorer import make_cost_scorer
 from uneven.metrics.threshold_costs import ThresholdCosts, cost_by_threshold
@@ -12,13 +14,17 @@ from uneven.metrics.total_cost import total_cost
 __all__ = [
     "CostCurve",
     "CostEstimate",
+    "NetBenefit",
     "ThresholdCosts",
     "compare",
     "cost_by_threshold",
     "cost_curve",
     "expected_cost",
     "make_cost_scorer",
+    "net_benefit",
     "regret_against_best_threshold",
+    "restricted_brier_score",
+    "restricted_log_loss",
     "savings_score",
     "total_cost",
 ]

@@ -1,4 +1,4 @@
-r"""The rows' costs along a scale of alphas: what "for all alpha" means if the costs differ from row to row."""
+"""The rows' costs along a scale of alphas: what "for all alpha" means if the costs differ from row to row."""
 
 from __future__ import annotations
 
@@ -57,13 +57,14 @@ class ScaledCosts:
     def turning_alphas(self, probability: np.ndarray) -> np.ndarray:
         """The alpha below which predicting positive is the cheaper decision in each row, if no mistake pays.
 
-        It is the probability itself if the costs are the same for all rows.
+        It is the probability itself if the costs are the same for all rows. It is 0 where both decisions cost the same
+        at every alpha: then the decision is negative.
         """
         if not isinstance(self.fp_share, np.ndarray) and not isinstance(self.fn_share, np.ndarray):
             return probability
         gain, price = probability * self.fn_share, (1 - probability) * self.fp_share
         total = gain + price
-        return np.where(total > 0, gain / np.where(total > 0, total, 1.0), probability)
+        return np.asarray(gain / np.where(total > 0, total, 1.0))
 
 
 def _mean_and_shares(
