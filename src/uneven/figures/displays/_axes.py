@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _OURS = "drawn by uneven"
 
+#: A point that is not in the legend; its line tells which model it belongs to.
+MARK: dict[str, Any] = {"markersize": 7, "markerfacecolor": "white", "zorder": 4, "label": "_mark"}
+
 
 def require_matplotlib() -> None:
     """Raise an error that names the extra ``plot`` if Matplotlib is missing; called before any computation."""

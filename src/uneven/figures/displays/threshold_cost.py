@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uneven.figures.displays._axes import (
+    MARK,
     add_legend,
     curve_options,
     drawing,
@@ -23,7 +24,7 @@ from uneven.metrics.rows import read_scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 
 class ThresholdCostDisplay:
@@ -60,7 +61,7 @@ class ThresholdCostDisplay:
     """
 
     ax_: Axes
-    figure_: Figure
+    figure_: Figure | SubFigure
 
     def __init__(
         self, costs: ThresholdCosts, *, threshold: float = 0.0, name: str | None = None, unit: str | None = None
@@ -197,25 +198,27 @@ class ThresholdCostDisplay:
             options = curve_options(curve_kwargs, drawstyle="steps-post", label=f"{label}\n{used}, cheapest {cheapest}")
             (line,) = axes.plot(x, np.append(costs.cost, costs.cost[-1]), **options)
             if parts:
-                kinds = {"false positives": costs.false_positive_cost, "false negatives": costs.false_negative_cost}
-                for (what, part), dashes in zip(kinds.items(), DASHES[1:], strict=False):
-                    known = "_" if is_drawn(axes, what) else ""
-                    style = {"color": line.get_color(), "linewidth": 0.9, "alpha": 0.8, "linestyle": dashes}
-                    axes.plot(x, np.append(part, part[-1]), drawstyle="steps-post", label=known + what, **style)
+                self._draw_parts(axes, x, line.get_color())
             if not is_drawn(axes, in_use := f"threshold in use: {self.threshold:.4g}"):
-                style = {"color": GREY, "linewidth": 0.9, "linestyle": ":", "marker": "s"}
-                axes.axvline(self.threshold, **style, markevery=[], markerfacecolor="white", label=in_use)
+                dotted: dict[str, Any] = {"color": GREY, "linewidth": 0.9, "linestyle": ":", "markevery": []}
+                axes.axvline(self.threshold, marker="s", markerfacecolor="white", label=in_use, **dotted)
             for at, marker in ((self.threshold, "s"), (costs.best_threshold, "o")):
-                style = {"marker": marker, "markersize": 7, "markerfacecolor": "white", "zorder": 4, "clip_on": False}
                 place = min(max(at, left), right)
-                axes.plot([place], [costs.at(at)], color=line.get_color(), linestyle="none", label="_mark", **style)
+                axes.plot([place], [costs.at(at)], marker, color=line.get_color(), clip_on=False, **MARK)
             if not is_drawn(axes, "cheapest threshold"):
-                axes.plot([], [], "o", color=GREY, markersize=7, markerfacecolor="white", label="cheapest threshold")
+                axes.plot([], [], "o", **{**MARK, "color": GREY, "label": "cheapest threshold"})
             axes.set(xlabel="decision threshold", ylabel=with_unit("expected cost per row", self.unit))
             set_limits(axes, (left, right), (low, high), fresh=fresh)
             add_legend(axes)
             self.ax_, self.figure_ = axes, axes.figure
         return self
+
+    def _draw_parts(self, axes: Axes, x: np.ndarray, colour: Any) -> None:
+        kinds = {"false positives": self.costs.false_positive_cost, "false negatives": self.costs.false_negative_cost}
+        for (what, part), dashes in zip(kinds.items(), DASHES[1:], strict=False):
+            once = "_" if is_drawn(axes, what) else ""
+            style: dict[str, Any] = {"color": colour, "linewidth": 0.9, "alpha": 0.8, "linestyle": dashes}
+            axes.plot(x, np.append(part, part[-1]), drawstyle="steps-post", label=once + what, **style)
 
     @property
     def _at(self) -> float:
