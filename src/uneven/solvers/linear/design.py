@@ -286,6 +286,12 @@ class SparseRows(Design):
         in_threads(lambda k, lo, hi: column_choice.copy_chosen(*source, place, lo, hi, indptr, indices, data), ranges)
         return SparseRows(type(self.X)((data, indices, indptr), shape=(self.n, chosen.size)))
 
+    @cached_property
+    def by_columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A copy that is stored column by column: numbers, rows, and where each column begins."""
+        columns = self.X.tocsc()
+        return columns.data, columns.indices, columns.indptr
+
     def add_curvature_product(
         self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
     ) -> None:
