@@ -15,6 +15,8 @@ from uneven.solvers.threads import in_threads, row_ranges
 
 #: Columns up to which the matrix of second derivatives is kept.
 MOST_KEPT = 2500
+#: Visits of the columns of a CSR matrix that cost as much as its H.
+_MOST_VISITS = 15.0
 #: Numbers of a sparse matrix from which its squares are worth a second thread.
 _WORTH_THREADS = 100_000
 #: Nonzero coordinates up to which a Newton step on them is faster than more visits.
@@ -39,8 +41,16 @@ class Model(Protocol):
 def model(objective: Objective, curvature: np.ndarray, damping: np.ndarray) -> Model:
     """The model whose H is (X 1)' diag(curvature) (X 1) + diag(damping), plus the second derivative of the penalty."""
     added = np.append(np.full(objective.design.d, objective.penalty), 0.0) + damping
-    kind = _Kept if objective.design.d <= MOST_KEPT else _Columns
+    kind = _Kept if _worth_keeping(objective.design) else _Columns
     return kind(objective.design, curvature, added, objective.fit_intercept)
+
+
+def _worth_keeping(design: Design) -> bool:
+    """Whether H is small, and costs less than the visits that it makes cheaper."""
+    if design.d > MOST_KEPT or not isinstance(design, SparseRows):
+        return design.d <= MOST_KEPT
+    per_row = np.diff(design.X.indptr).astype(np.float64)
+    return float(per_row @ per_row) <= _MOST_VISITS * design.numbers
 
 
 def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
