@@ -8,14 +8,9 @@ import numpy as np
 
 from uneven.costs import RowCosts
 from uneven.figures.displays._axes import drawing, money, require_matplotlib
-from uneven.figures.displays._response import costs_of, name_of, positive_of, scores_of
+from uneven.figures.displays._response import costs_of, name_of, positive_of
 from uneven.metrics.labels import distinct_labels, read_labels
-from uneven.metrics.passing_costs import (
-    decided_by_alpha,
-    predict_takes_costs,
-    predict_with_costs,
-    require_way_to_decide,
-)
+from uneven.metrics.passing_costs import predicted_labels, require_way_to_decide
 from uneven.metrics.rows import read_decisions
 
 if TYPE_CHECKING:
@@ -115,14 +110,14 @@ class CostConfusionDisplay:
         positive = positive_of(estimator, pos_label)
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
         costs = costs_of(estimator, **given)
-        if decide == "alpha":
-            probability = scores_of(estimator, X, positive, "predict_proba")
-            read = RowCosts.read(probability.size, **costs)
-            predicted = decided_by_alpha(probability, read, np.asarray(estimator.classes_), positive)
-        elif decide == "auto" and any(cost is not None for cost in given.values()) and predict_takes_costs(estimator):
-            predicted = predict_with_costs(estimator, X, RowCosts.read(read_labels("y", y).size, **costs))
-        else:
-            predicted = estimator.predict(X)
+        predicted = predicted_labels(
+            estimator,
+            X,
+            RowCosts.read(read_labels("y", y).size, **costs),
+            decide=decide,
+            costs_of_rows=any(cost is not None for cost in given.values()),
+            pos_label=positive,
+        )
         return cls.from_predictions(
             y,
             predicted,
