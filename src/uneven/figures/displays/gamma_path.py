@@ -120,15 +120,17 @@ class GammaPathDisplay:
         return self
 
     def _scale(self, axes: Axes) -> None:
-        """A log axis with ticks at powers of 2, written as 1/4, 1/2, 1, 2, 4."""
+        """A log axis with ticks at powers of 2, written as 1/4, 1/2, 1, 2, 4, or at gammas of the path."""
         from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
         axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_locator(LogLocator(base=2.0, numticks=12))
-        axes.xaxis.set_major_formatter(
-            FuncFormatter(lambda gamma, _: f"{gamma:g}" if gamma >= 1 else f"1/{1 / gamma:g}")
-        )
         axes.xaxis.set_minor_formatter(NullFormatter())
+        if np.floor(np.log2(self.path.margin_gamma[-1])) - np.ceil(np.log2(self.path.margin_gamma[0])) >= 1:
+            axes.xaxis.set_major_locator(LogLocator(base=2.0, numticks=12))
+            axes.xaxis.set_major_formatter(FuncFormatter(_as_ratio))
+        else:  # too few powers of 2
+            ticks = self.path.margin_gamma[:: -(-self.path.margin_gamma.size // 6)]
+            axes.set_xticks(ticks, [f"{gamma:.3g}" for gamma in ticks])
 
 
 def _as_ratio(gamma: float, _: int | None = None) -> str:
