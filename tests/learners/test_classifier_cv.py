@@ -261,7 +261,8 @@ def test_moved_copies_are_the_fits_they_stand_for(data: tuple[np.ndarray, np.nda
     [(50, 50, 1, 4), (10, 200, 1, 20), (10, 200, 100, 20), (1, 9999, 1, 64)],
 )
 def test_the_automatic_grid(positives: int, negatives: int, fn_cost: float, reach: float) -> None:
-    grid = automatic_grid(positives, negatives, 1, fn_cost)
+    ratio = negatives / positives
+    grid = automatic_grid(ratio, ratio / fn_cost)
     assert 1.0 in grid
     assert (np.diff(grid) > 0).all()
     assert grid[-1] == pytest.approx(reach, rel=1e-3)
