@@ -178,6 +178,7 @@ def test_workbooks(tmp_path: Path, scores: np.ndarray, values: pd.DataFrame, wri
         ("a.csv", b'x,Betrug\n"1\n2",ja\n\n2\n', "line 5: 1 field, but the header has 2"),
         ("a.csv", b"sep=;\nx;Betrug\n1;ja\n2;nein;3\n", "line 4: 3 fields, but the header has 2 (separator ';')"),
         ("a.csv", b'x,Betrug\n1,ja\n2,"nein\n3,ja\n', "a quotation mark that is not closed"),
+        ("a.csv", b"Cases of 2026\n\nx;y;Betrug\n1;2;ja\n", "the first row must name the columns, and --sep gives"),
         ("a.csv", b"<!DOCTYPE html><html><body>Log in</body></html>", "is a web page (HTML), not a table"),
         ("a.csv", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "is an old Excel file (.xls) or has a password"),
         ("a.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "is an old Excel file (.xls) or has a password"),
