@@ -10,7 +10,10 @@ import pytest
 import scipy.sparse as sp
 from linear_data import binary, gradient
 from mean_regret import mean_regret
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import cross_val_predict
 
 import uneven
 from uneven import UnevenLinearClassifier as Linear
@@ -236,3 +239,20 @@ def test_numbers_near_the_end_of_the_range_get_one_true_warning() -> None:
     assert len(seen) == 1
     assert np.isfinite(model.coef_).all()
     assert model.duality_gap_ >= model.objective_
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        lambda learner, y: CalibratedClassifierCV(learner, ensemble=False).fit(X, y),
+        lambda learner, y: VotingClassifier([("ours", learner)]).fit(X, y),
+        lambda learner, y: StackingClassifier([("ours", learner)]).fit(X, y),
+        lambda learner, y: cross_val_predict(learner, X, y, method="predict_proba"),
+    ],
+)
+def test_labels_that_scikit_learn_replaced(tool: Any) -> None:
+    """Which class is 1 cannot be known then; the message says what to give instead, and that works."""
+    words = np.where(Y == 1, "fraud", "ok")
+    with pytest.raises(ValueError, match=r"replace labels by 0 and 1 in sorted order.*y == 'fraud'"):
+        tool(Linear(fn_cost=3, pos_label="fraud"), words)
+    tool(Linear(fn_cost=3), words == "fraud")

@@ -4,39 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.pipeline import Pipeline
 
 from uneven import _inputs
-from uneven.cli._tables import Columns
+from uneven.calibration.calibrated_losses import calibrated_loss
+from uneven.cli.tables.columns import Column
+from uneven.cli.tables.encoders import CategoryEncoder, NumberScaler
+from uneven.cli.tables.matrix import typed_names
+from uneven.cli.tables.size import SPARSE_BELOW, rare_below
 from uneven.costs import Cost
 from uneven.learners import UnevenClassifierCV, UnevenLinearClassifier, UnevenSVC
 
-MISSING = "missing"
+#: Categories of a column that get a column of the matrix; the others share one.
+MOST_CATEGORIES = 500
+#: What --tune tries for C.
+_CS = (0.01, 0.1, 1.0, 10.0)
 
 
-def as_texts(values: Any) -> np.ndarray:
-    """Categories as strings; a missing one becomes the category "missing"."""
-    import pandas as pd
-
-    frame = pd.DataFrame(values)
-    return frame.astype(object).where(frame.notna(), MISSING).astype(str).to_numpy(dtype=object)
-
-
-def preprocessing(columns: Columns) -> ColumnTransformer:
-    """Numbers are scaled, missing ones filled with the median and flagged; strings are one-hot encoded."""
-    numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
-    texts = make_pipeline(
-        FunctionTransformer(as_texts, feature_names_out="one-to-one"),
-        OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+def preprocessing(columns: list[Column], rows: int) -> ColumnTransformer:
+    """Numbers are filled in and scaled, frequent categories one-hot encoded; mostly zeros make a sparse matrix."""
+    numeric, categories = typed_names(columns)
+    encoder = CategoryEncoder(min_rows=rare_below(rows), most=MOST_CATEGORIES)
+    return ColumnTransformer(
+        [("numbers", NumberScaler(), numeric), ("categories", encoder, categories)],
+        sparse_threshold=SPARSE_BELOW,
     )
-    return ColumnTransformer([("numbers", numbers, columns.numeric), ("texts", texts, columns.categorical)])
 
 
 def read_costs(fp_cost: str, fn_cost: str) -> Cost:
@@ -45,11 +41,16 @@ def read_costs(fp_cost: str, fn_cost: str) -> Cost:
     return Cost(fp_cost=fp, fn_cost=fn)
 
 
+def require_loss(kind: str, loss: str | None, cost: Cost, gamma: str) -> None:
+    """Raise at once, before a table is read, if there is no loss of this kind for the costs."""
+    calibrated_loss("hinge" if kind == "svc" else loss or "logistic", alpha=cost.exact_alpha, gamma=gamma)
+
+
 def learner(kind: str, loss: str | None, fp_cost: str, fn_cost: str, *, tune: bool, gamma: str) -> BaseEstimator:
     """The classifier that was asked for; its labels are 0 and 1."""
     costs: dict[str, Any] = {"fp_cost": _float_or_text(fp_cost), "fn_cost": _float_or_text(fn_cost)}
     if tune:
-        return UnevenClassifierCV(kind, loss=loss, **costs) if loss else UnevenClassifierCV(kind, **costs)
+        return UnevenClassifierCV(kind, loss=loss, Cs=_CS, **costs)
     if kind == "svc":
         return UnevenSVC(margin_gamma=_float_or_text(gamma), **costs)
     return UnevenLinearClassifier(loss or "logistic", margin_gamma=_float_or_text(gamma), **costs)
@@ -74,6 +75,6 @@ def alternatives(cost: Cost) -> dict[str, BaseEstimator]:
     }
 
 
-def assembled(columns: Columns, classifier: BaseEstimator) -> Pipeline:
+def assembled(columns: list[Column], rows: int, classifier: BaseEstimator) -> Pipeline:
     """Preprocessing and a classifier in one pipeline."""
-    return Pipeline([("columns", preprocessing(columns)), ("classifier", classifier)])
+    return Pipeline([("columns", preprocessing(columns, rows)), ("classifier", classifier)])

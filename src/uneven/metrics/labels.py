@@ -107,8 +107,21 @@ def positive_label(pos_label: Any, present: Iterable[Any], *, symmetric: bool = 
             f"pos_label must say which of the labels {shown} is the positive class, the one whose misses cost fn_cost"
         )
     if not _is_label(pos_label) or _is_missing(pos_label) or (len(labels) == 2 and pos_label not in labels):
-        raise CostError(f"pos_label must be one of the labels {shown}, got {brief(pos_label)}")
+        raise CostError(
+            f"pos_label must be one of the labels {shown}, got {brief(pos_label)}{_encoded(pos_label, labels)}"
+        )
     return pos_label
+
+
+def _encoded(pos_label: Any, labels: list[Any]) -> str:
+    """What probably happened if a text is the positive class of labels 0 and 1."""
+    if not isinstance(pos_label, str) or set(labels) != {0, 1}:
+        return ""
+    return (
+        ": some tools of scikit-learn (CalibratedClassifierCV, StackingClassifier, VotingClassifier, cross_val_predict "
+        "for probabilities) replace labels by 0 and 1 in sorted order before they reach the learner; give them "
+        f"y == {brief(pos_label)} as labels and leave pos_label out"
+    )
 
 
 def where_positive(pos_label: Any, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -10,6 +10,10 @@ from uneven.cli._cost_table import print_costs
 from uneven.cli._fitted import loss_in_words, parameters_in_words
 from uneven.cli._output import write_whole
 from uneven.cli._progress import end_progress, show_progress
+from uneven.cli.tables.options import read_options, reading_options
+from uneven.cli.tables.remarks import tell_about_table
+
+_LARGE = 20_000  # rows from which one cross-validation is precise enough
 
 
 @click.command()
@@ -30,6 +34,11 @@ from uneven.cli._progress import end_progress, show_progress
 @click.option("--gamma", default="1", show_default=True, metavar="G", help="Margin asymmetry, if it is not tuned.")
 @click.option("--tune", is_flag=True, help="Choose gamma and C by cross-validated cost.")
 @click.option("--quick", is_flag=True, help="Skip the comparison with simple alternatives.")
+@click.option("--others-negative", is_flag=True, help="Every value of the target but the positive one is negative.")
+@click.option("--id", "id_column", metavar="COL", help="The column that names the rows: not used for prediction.")
+@click.option("--drop", multiple=True, metavar="COL", help="A column to leave out (may be repeated).")
+@click.option("--keep", multiple=True, metavar="COL", help="A column to use though it looks like an ID or free text.")
+@reading_options
 @click.option("-o", "--output", required=True, metavar="MODEL", help="The model file (skops) to write.")
 def fit(
     data: str,
@@ -42,16 +51,26 @@ def fit(
     gamma: str,
     tune: bool,
     quick: bool,
+    others_negative: bool,
+    id_column: str | None,
+    drop: tuple[str, ...],
+    keep: tuple[str, ...],
     output: str,
+    **reading: str | None,
 ) -> None:
     """Fit a classifier that is right for your costs.
 
-    DATA is a table, CSV or Parquet. Unless --quick is given, the classifier is compared with simple alternatives by
-    cross-validated cost.
+    DATA is a table: .csv, .tsv, .txt (also .gz), .xlsx or .parquet. How it is written is detected, and shown. Unless
+    --quick is given, the classifier is compared with simple alternatives by cross-validated cost.
     """
-    from uneven.cli import _tables
     from uneven.cli._models import model_bytes
-    from uneven.cli._pipelines import alternatives, assembled, learner, read_costs
+    from uneven.cli._pipelines import MOST_CATEGORIES, alternatives, assembled, learner, read_costs, require_loss
+    from uneven.cli.tables.columns import planned
+    from uneven.cli.tables.files import require_output
+    from uneven.cli.tables.matrix import typed
+    from uneven.cli.tables.size import require_memory
+    from uneven.cli.tables.table import read_table
+    from uneven.cli.tables.target import read_target
     from uneven.errors import UnevenError
     from uneven.metrics.comparison import compare, constant_costs
 
@@ -59,48 +78,50 @@ def fit(
         raise UnevenError(f"--loss is for the linear learner; the support vector machine uses hinge, got {loss!r}")
     if tune and gamma != "1":
         raise UnevenError("--tune chooses gamma itself: leave --gamma out")
+    require_output(output)
+    options = read_options(**reading)
     cost = read_costs(fp_cost, fn_cost)
-    frame = _tables.read_table(data)
-    known, is_positive = _tables.read_target(frame, target, positive)
-    frame, y = frame[known].reset_index(drop=True), is_positive.astype(int)
-    columns = _tables.sorted_columns(frame, target)
-    ours = assembled(columns, learner(kind, loss, fp_cost, fn_cost, tune=tune, gamma=gamma))
-    X = frame[columns.used]
+    require_loss(kind, loss, cost, gamma)
+    model = learner(kind, loss, fp_cost, fn_cost, tune=tune, gamma=gamma)
+    table = read_table(data, options)
+    labels = read_target(table, target, positive, others_negative=others_negative)
+    labelled = table.rows(labels.known)
+    is_positive = labels.is_positive
+    y = is_positive.astype(int)
+    plan = planned(labelled, target, leave_out=[*drop, *([id_column] if id_column else [])], keep=keep)
+    X = typed(labelled, plan.columns)
+    width = require_memory(X, MOST_CATEGORIES)
+    tell_about_table(table, plan, X, labels, width)
+    ours = assembled(plan.columns, len(y), model)
     rows = []
     if not quick:
         models = {"uneven": ours}
-        models |= {name: assembled(columns, model) for name, model in alternatives(cost).items()}
-        rows = compare(models, X, y, fp_cost=cost.fp_cost, fn_cost=cost.fn_cost, progress=show_progress)
+        models |= {name: assembled(plan.columns, len(y), other) for name, other in alternatives(cost).items()}
+        repeats = 1 if len(y) > _LARGE else 2
+        rows = compare(
+            models, X, y, fp_cost=cost.fp_cost, fn_cost=cost.fn_cost, repeats=repeats, progress=show_progress
+        )
         rows += constant_costs(is_positive, cost)
     show_progress("fitting the model to all rows")
     ours.fit(X, y)
     end_progress()
     about = {
         "target": target,
-        "positive": positive,
+        "positive": labels.positive,
+        "negatives": labels.negatives,
+        "others_negative": others_negative,
+        "id": id_column,
         "fp_cost": fp_cost,
         "fn_cost": fn_cost,
-        "columns": columns.used,
+        "columns": [column.to_dict() for column in plan.columns],
+        "decimal": table.decimal,
         "rows": len(y),
         "positives": int(y.sum()),
         "costs": [row.to_dict() for row in rows],
     }
     write_whole(output, model_bytes({"pipeline": ours, "about": about}))
-    _tell_about_data(frame, columns, y, unlabelled=int((~known).sum()))
     _tell_about_model(ours, rows)
     click.echo(f"The model is in {output}.")
-
-
-def _tell_about_data(frame: Any, columns: Any, y: Any, *, unlabelled: int) -> None:
-    click.echo(f"{len(y)} rows, {int(y.sum())} positive ({y.mean():.1%}).")
-    if unlabelled:
-        click.echo(f"{unlabelled} {'row' if unlabelled == 1 else 'rows'} without a label skipped.")
-    for name, why in columns.skipped.items():
-        click.echo(f"Column {name!r} skipped: {why}.")
-    for name, count in frame[columns.used].isna().sum().items():
-        if count:
-            how = "filled with the median and flagged" if name in columns.numeric else "treated as a category"
-            click.echo(f"Column {name!r}: {count} missing values, {how}.")
 
 
 def _tell_about_model(pipeline: Any, rows: list[Any]) -> None:
