@@ -11,6 +11,7 @@ from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
 from uneven import _inputs
+from uneven.calibration.calibrated_losses import calibrated_loss
 from uneven.cli.tables.columns import Column
 from uneven.cli.tables.encoders import CategoryEncoder, NumberScaler
 from uneven.cli.tables.matrix import typed_names
@@ -38,6 +39,11 @@ def read_costs(fp_cost: str, fn_cost: str) -> Cost:
     """Two positive costs as doubles."""
     fp, fn = (float(_inputs.positive(*given)) for given in (("--fp-cost", fp_cost), ("--fn-cost", fn_cost)))
     return Cost(fp_cost=fp, fn_cost=fn)
+
+
+def require_loss(kind: str, loss: str | None, cost: Cost, gamma: str) -> None:
+    """Raise at once, before a table is read, if there is no loss of this kind for the costs."""
+    calibrated_loss("hinge" if kind == "svc" else loss or "logistic", alpha=cost.exact_alpha, gamma=gamma)
 
 
 def learner(kind: str, loss: str | None, fp_cost: str, fn_cost: str, *, tune: bool, gamma: str) -> BaseEstimator:

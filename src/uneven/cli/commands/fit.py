@@ -64,7 +64,7 @@ def fit(
     --quick is given, the classifier is compared with simple alternatives by cross-validated cost.
     """
     from uneven.cli._models import model_bytes
-    from uneven.cli._pipelines import MOST_CATEGORIES, alternatives, assembled, learner, read_costs
+    from uneven.cli._pipelines import MOST_CATEGORIES, alternatives, assembled, learner, read_costs, require_loss
     from uneven.cli.tables.columns import planned
     from uneven.cli.tables.files import require_output
     from uneven.cli.tables.matrix import typed
@@ -79,9 +79,11 @@ def fit(
     if tune and gamma != "1":
         raise UnevenError("--tune chooses gamma itself: leave --gamma out")
     require_output(output)
+    options = read_options(**reading)
     cost = read_costs(fp_cost, fn_cost)
+    require_loss(kind, loss, cost, gamma)
     model = learner(kind, loss, fp_cost, fn_cost, tune=tune, gamma=gamma)
-    table = read_table(data, read_options(**reading))
+    table = read_table(data, options)
     labels = read_target(table, target, positive, others_negative=others_negative)
     labelled = table.rows(labels.known)
     is_positive = labels.is_positive

@@ -13,7 +13,7 @@ from uneven._inputs import brief
 from uneven.cli.tables import texts
 from uneven.cli.tables.files import PARQUET, kind_of
 from uneven.cli.tables.numbers import Numbers, as_numbers, decimal_signs, finite_numbers
-from uneven.cli.tables.options import Reading
+from uneven.cli.tables.options import DETECT, Reading
 from uneven.cli.tables.text_files import read_text_file
 from uneven.cli.tables.workbooks import read_workbook
 from uneven.errors import MissingExtraError, UnevenError
@@ -95,12 +95,13 @@ class Table:
         known = list(map(str, self.frame.columns))
         folded = {name.strip().casefold(): name for name in known}
         near = folded.get(absent[0].strip().casefold()) or next(
-            iter(difflib.get_close_matches(absent[0], known, 1)), None
+            iter(difflib.get_close_matches(absent[0], known, 1, cutoff=0.75)), None
         )
         hint = f" (did you mean {near!r}?)" if near else ""
         listed = ", ".join(map(repr, absent[:8]))
         shown = ", ".join(map(repr, known[:12])) + (", ..." if len(known) > 12 else "")
-        raise UnevenError(f"{self.path}: there is no column {listed}{hint}{why}; it has {shown} ({self.how})")
+        alone = "; the first row must name the columns, and --sep gives the separator" if len(known) == 1 else ""
+        raise UnevenError(f"{self.path}: there is no column {listed}{hint}{why}; it has {shown} ({self.how}){alone}")
 
     def in_words(self) -> str:
         """How the table was read, on one line."""
@@ -108,7 +109,7 @@ class Table:
         return f"{Path(self.path).name}: {self.how}; {rows:,} rows, {width} columns."
 
 
-def read_table(path: str, reading: Reading = Reading(), assumed_decimal: str | None = None) -> Table:  # noqa: B008
+def read_table(path: str, reading: Reading = DETECT, assumed_decimal: str | None = None) -> Table:
     """Read a table; ``assumed_decimal`` counts where the file does not show its decimal sign."""
     kind, sep = kind_of(path), None
     _require_fitting_options(path, kind, reading)
