@@ -29,8 +29,8 @@ class CalibrationNearAlphaDisplay:
     """Observed frequency against predicted probability near alpha, with 95 % intervals.
 
     Only whether a probability lies above or below alpha matters for the decision, so the picture shows the
-    probabilities near it. The groups of rows end at alpha. A group in a shaded corner was decided wrongly: its observed
-    frequency lies on the other side of alpha.
+    probabilities near it. The groups of rows end at alpha. For a group in a shaded corner the other decision would have
+    been cheaper: its observed frequency lies on the other side of alpha. The interval says whether that may be chance.
 
     Make it with :meth:`from_estimator` or :meth:`from_predictions`.
 
@@ -194,7 +194,7 @@ class CalibrationNearAlphaDisplay:
             if not is_drawn(axes, right := "observed = predicted"):
                 axes.plot([low, high], [low, high], color=GREY, linewidth=0.9, label=right)
                 corners: dict[str, Any] = {"color": COLOURS[5], "alpha": 0.12, "linewidth": 0}
-                axes.fill_between([low, centre], centre, high, label="decided wrongly", **corners)
+                axes.fill_between([low, centre], centre, high, label="wrong side of alpha", **corners)
                 axes.fill_between([centre, high], low, centre, **corners)
                 axes.axvline(centre, color=GREY, linewidth=0.9, linestyle=":", label=f"alpha = {alpha:.4g}")
                 axes.axhline(centre, color=GREY, linewidth=0.9, linestyle=":")
