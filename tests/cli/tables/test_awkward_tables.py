@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -198,6 +199,14 @@ def test_files_that_are_no_tables(tmp_path: Path, name: str, content: bytes, sen
     path.write_bytes(content)
     assert sentence in refused("fit", path, *FIT, "-o", tmp_path / "m.skops")
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("package", "name"), [("pandas", "t.csv"), ("pyarrow", "t.csv"), ("openpyxl", "t.xlsx")])
+def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"PK\x03\x04" if name.endswith("xlsx") else b"x,Betrug\n1,ja\n")
+    monkeypatch.setitem(sys.modules, package, None)
+    assert "pip install 'uneven[data]'" in refused("fit", path, *FIT, "-o", tmp_path / "m.skops")
 
 
 def small(path: Path, **columns: object) -> Path:
