@@ -15,7 +15,8 @@ import uneven
 from uneven.costs import RowCosts
 from uneven.errors import CostError
 from uneven.metrics import compare, expected_cost
-from uneven.metrics.comparison import bootstrap_interval, constant_costs, estimated_cost
+from uneven.metrics.comparison import constant_costs, estimated_cost
+from uneven.metrics.intervals import bootstrap_interval
 
 COST = uneven.Cost(fp_cost=1, fn_cost=9)
 Y = np.array([0] * 30 + [1] * 10)

@@ -1,7 +1,8 @@
 """What a classifier costs: expected cost, a scikit-learn scorer, cost curves, comparisons with intervals."""
 
-from uneven.metrics.comparison import CostEstimate, compare
+from uneven.metrics.comparison import compare, compare_predictions
 from uneven.metrics.cost_curve import CostCurve, cost_curve
+from uneven.metrics.cost_estimate import CostEstimate
 from uneven.metrics.expected_cost import expected_cost
 from uneven.metrics.net_benefit import NetBenefit, net_benefit
 from uneven.metrics.restricted_scores import restricted_brier_score, restricted_log_loss
@@ -17,6 +18,7 @@ __all__ = [
     "NetBenefit",
     "ThresholdCosts",
     "compare",
+    "compare_predictions",
     "cost_by_threshold",
     "cost_curve",
     "expected_cost",
