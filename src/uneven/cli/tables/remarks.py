@@ -37,14 +37,16 @@ def tell_about_table(table: Table, plan: Plan, X: Any, labels: Target, width: in
         click.echo(f"WARNING: column {name!r} {why}. If it is not known when you decide, leave it out: {option}")
 
 
-def tell_about_new_categories(pipeline: Any, X: Any) -> None:
-    """Say how many values a model has never seen in the columns of categories."""
+def new_categories(pipeline: Any, X: Any) -> list[str]:
+    """How many values a model has never seen in the columns of categories: one sentence for each column."""
+    found = []
     encoder = pipeline[0].named_transformers_["categories"]
     for name, known in zip(getattr(encoder, "names_", ()), getattr(encoder, "categories_", ()), strict=True):
         column = X[name]
         new = [k for k, category in enumerate(column.cat.categories) if category not in set(known)]
         rows = int(column.cat.codes.isin(new).sum())
         if rows:
-            click.echo(
+            found.append(
                 f"Column {name!r}: {rows} rows have a value that was rare or absent in training, treated as 'other'."
             )
+    return found
