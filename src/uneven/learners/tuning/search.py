@@ -25,6 +25,7 @@ from uneven.learners.linear import UnevenLinearClassifier, fits_along
 from uneven.learners.svc import UnevenSVC, fits_along_c
 from uneven.learners.tuning.hinge_path import is_one_fit, moved, own_c
 from uneven.learners.tuning.ways import DECIDE, LEARN
+from uneven.metrics.expected_cost import mean_cost
 from uneven.solvers.hinge_identity import HingeIdentity
 from uneven.solvers.kernel.gram import Buffer
 from uneven.solvers.linear.path import Follower
@@ -137,7 +138,7 @@ def run_split(
             started = time.perf_counter()
             if task.scorer is None:
                 said = reader.moved(model, candidate.margin_gamma) if shares else reader.plain(model, candidate.way)
-                column.scores[index] = -float(reader.costs.paid(truth, said) @ test_weight)
+                column.scores[index] = -mean_cost(reader.costs, truth, said, test_weight)
             else:
                 own = moved(model, candidate.margin_gamma, candidate.params["C"]) if shares else model
                 column.scores[index] = float(task.scorer(own, new, y_new))
