@@ -56,7 +56,8 @@ def print_what_ifs(what_ifs: list[WhatIf], how: str, unit: str | None) -> None:
     for what in what_ifs:
         rule = better_constant(what.rows)
         saved = f"{difference_in_words(rule)}, {rule.name}"
-        table.add_row(f"{what.label}, {what.ratio}", what.cheapest, per_thousand(what.rows[0].cost), saved)
+        cheapest = f"{what.cheapest} (may be chance)" if what.may_be_chance else what.cheapest
+        table.add_row(f"{what.label}, {what.ratio}", cheapest, per_thousand(what.rows[0].cost), saved)
     console().print(table)
     click.echo(stability_in_words(what_ifs))
 

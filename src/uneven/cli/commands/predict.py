@@ -10,7 +10,7 @@ from uneven.cli.tables.options import read_options, reading_options
 @click.command()
 @click.argument("model")
 @click.argument("data")
-@click.option("--id", "id_column", metavar="COL", help="The column that names the rows; by default that of `uneven fit`.")
+@click.option("--id", "id_column", metavar="COL", help="The column that names the rows; by default that of the fit.")
 @reading_options
 @click.option("-o", "--output", required=True, metavar="OUT", help="The .csv or .parquet file to write.")
 def predict(model: str, data: str, id_column: str | None, output: str, **reading: str | None) -> None:

@@ -10,7 +10,7 @@ from uneven.cli.tables.options import read_options, reading_options
 @click.command()
 @click.argument("model")
 @click.argument("data")
-@click.option("--id", "id_column", metavar="COL", help="The column that names the rows; by default that of `uneven fit`.")
+@click.option("--id", "id_column", metavar="COL", help="The column that names the rows; by default that of the fit.")
 @click.option("--html", "page", metavar="FILE", help="Also write the report as one HTML file, with figures.")
 @reading_options
 def report(model: str, data: str, id_column: str | None, page: str | None, **reading: str | None) -> None:

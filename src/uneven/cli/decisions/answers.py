@@ -1,4 +1,4 @@
-"""What a model saves in money, in sentences: against doing the same for everyone, and against the usual alternatives."""
+"""What a model saves in money, in sentences: against the same decision for everyone, against the usual models."""
 
 from __future__ import annotations
 
@@ -38,6 +38,11 @@ class WhatIf:
         """The name of the cheapest; ours if it shares the first place."""
         return min(self.rows, key=lambda row: row.cost).name
 
+    @property
+    def may_be_chance(self) -> bool:
+        """Whether the difference between ours and the cheapest, or the next if ours is it, may be chance."""
+        return _may_be_chance(min(self.rows[1:], key=lambda row: row.cost))
+
 
 def better_constant(rows: list[CostEstimate]) -> CostEstimate:
     """The cheaper of the two constant rules."""
@@ -68,8 +73,8 @@ def first_line(rows: list[CostEstimate], unit: str | None) -> str:
     if rule.difference < 0:
         interval = f"95 % interval {per_thousand(-high)} to {per_thousand(-low)}"
         return (
-            f"WARNING: this model is dearer than {name}: it costs {per_thousand(-rule.difference, unit)} more per 1,000 "
-            f"rows ({interval}). Rather do that, or find better columns, more rows or other costs."
+            f"WARNING: this model is dearer than {name}: it costs {per_thousand(-rule.difference, unit)} more per "
+            f"1,000 rows ({interval}). Rather do that, or find better columns, more rows or other costs."
         )
     if rule.difference == 0:
         return f"WARNING: this model saves nothing: it costs as much as {name}."
@@ -86,12 +91,15 @@ def cheapest_in_words(rows: list[CostEstimate]) -> str:
     if rival.cost == ours.cost:
         *first, last = [row.name for row in rows if row.cost == ours.cost]
         return f"{', '.join(first)} and {last} are the cheapest here, at the same cost."
-    unsure = rival.difference_low is not None and rival.difference_high is not None
-    chance = unsure and rival.difference_low <= 0 <= rival.difference_high  # type: ignore[operator]
-    close = " (the difference may be chance)" if chance else ""
+    close = " (the difference may be chance)" if _may_be_chance(rival) else ""
     if ours.cost < rival.cost:
         return f"{ours.name} is the cheapest here; next is {rival.name}{close}."
     return f"{rival.name} is the cheapest here, not {ours.name}{close}."
+
+
+def _may_be_chance(row: CostEstimate) -> bool:
+    low, high = row.difference_low, row.difference_high
+    return low is None or high is None or low <= 0 <= high
 
 
 def ratio_in_words(costs: RowCosts) -> str:
@@ -99,8 +107,10 @@ def ratio_in_words(costs: RowCosts) -> str:
     fp, fn = (float(np.mean(regret)) for regret in (costs.fp_regret, costs.fn_regret))
     if fp <= 0 or fn <= 0:
         return f"{money(fn)} : {money(fp)}"
-    about = "about " if costs.per_row else ""
-    return f"{about}{money(fn / fp)} : 1" if fn >= fp else f"{about}1 : {money(fp / fn)}"
+    mean = " on average" if costs.per_row else ""
+    ratio = max(fn, fp) / min(fn, fp)
+    shown = f"{ratio:.3g}" if ratio < 1000 else money(ratio)
+    return f"{shown} : 1{mean}" if fn >= fp else f"1 : {shown}{mean}"
 
 
 def question(given: WhatIf) -> str:
@@ -111,11 +121,16 @@ def question(given: WhatIf) -> str:
 def stability_in_words(what_ifs: list[WhatIf]) -> str:
     """Whether another cost of a miss changes which model is the cheapest."""
     given = next(what for what in what_ifs if what.label == "as given")
-    changes = [what for what in what_ifs if what.cheapest != given.cheapest]
+    changes: dict[str, list[WhatIf]] = {}
+    for what in what_ifs:
+        if what.cheapest != given.cheapest:
+            changes.setdefault(what.cheapest, []).append(what)
     if not changes:
         return f"Whether a miss costs half or double: {given.cheapest} stays the cheapest."
-    parts = [f"if a miss costs {what.label} ({what.ratio}), it is {what.cheapest}" for what in changes]
-    return f"The cheapest is {given.cheapest}, but {', and '.join(parts)}: find out what a miss costs."
+    parts = [f"if it costs {' or '.join(what.label for what in some)}, it is {name}" for name, some in changes.items()]
+    sure = any(not what.may_be_chance for some in changes.values() for what in some)
+    advice = "find out what a miss costs" if sure else "but these differences may be chance"
+    return f"At your costs of a miss the cheapest is {given.cheapest}; {', and '.join(parts)}: {advice}."
 
 
 def threshold_in_words(threshold: np.ndarray) -> str:

@@ -11,7 +11,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 
-from uneven.cli.decisions.given_costs import four, mean_regrets
+from uneven.cli.decisions.given_costs import four, mean_regrets, reference_costs
 from uneven.cli.decisions.row_deciders import DecidedByRow, ThresholdMovedByRow
 from uneven.costs import RowCosts
 from uneven.errors import LossError, UnevenError
@@ -72,9 +72,7 @@ class Wish:
 
     def classifier(self, costs: RowCosts, *, per_row: bool, numbers: dict[str, Any] | None = None) -> BaseEstimator:
         """The classifier for these costs; ``numbers`` are the same costs written exactly. Its labels are 0 and 1."""
-        given = four(costs) if numbers is None else numbers
-        if per_row:
-            given = dict(zip(("fp_cost", "fn_cost"), mean_regrets(costs), strict=True))
+        given = reference_costs(costs) if per_row else four(costs) if numbers is None else numbers
         if self.tune:
             return UnevenClassifierCV(self.kind, loss=self.loss, Cs=_CS, **given)
         gamma = _float_or_text(self.gamma)
@@ -108,9 +106,7 @@ def alternatives(costs: RowCosts, *, per_row: bool) -> dict[str, BaseEstimator]:
 
 def constant_rules() -> dict[str, BaseEstimator]:
     """The same decision for every row."""
-    return {
-        name: DummyClassifier(strategy="constant", constant=label) for name, label in ((NO_ONE, 0), (EVERYONE, 1))
-    }
+    return {name: DummyClassifier(strategy="constant", constant=label) for name, label in ((NO_ONE, 0), (EVERYONE, 1))}
 
 
 def contest(

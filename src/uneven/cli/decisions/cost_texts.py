@@ -16,7 +16,7 @@ from uneven import _inputs
 from uneven._inputs import brief
 from uneven.errors import CostError, ExpressionError
 from uneven.expression import Node, parse
-from uneven.expression.tree import Add, Call, Inv, Mul, Neg, Number, Pow, Symbol, put
+from uneven.expression.tree import Add, Call, Inv, Mul, Neg, Number, Symbol, put
 from uneven.ops import evaluate
 from uneven.ops.rationals import RATIONALS
 
@@ -53,9 +53,7 @@ def columns_in(option: str, text: str, table: Table) -> list[str]:
 def cost_of_rows(option: str, text: str, table: Table) -> np.ndarray:
     """The cost of each row; an error names the first row that has none."""
     tree = _tree(option, text, table)
-    columns = {
-        part.name: _column(option, part.name, table) for part in set(tree.walk()) if isinstance(part, Symbol)
-    }
+    columns = {part.name: _column(option, part.name, table) for part in set(tree.walk()) if isinstance(part, Symbol)}
     with np.errstate(all="ignore"):
         values = np.broadcast_to(_value(tree, columns), (len(table),)).astype(float)
     strange = np.flatnonzero(~np.isfinite(values))
@@ -99,7 +97,8 @@ def _value(node: Node, columns: dict[str, np.ndarray]) -> np.ndarray | np.float6
         case Inv(argument):
             return np.float64(1) / _value(argument, columns)
         case Call(name, arguments):
-            return np.asarray(_FUNCTIONS[name](*(_value(argument, columns) for argument in arguments)))
+            first, second = (np.asarray(_value(argument, columns)) for argument in arguments)
+            return np.asarray(_FUNCTIONS[name](first, second))
     parts = [_value(child, columns) for child in node.children]
     total = parts[0]
     for child, part in zip(node.children[1:], parts[1:], strict=True):
@@ -121,6 +120,10 @@ def _tree(option: str, text: str, table: Table) -> Node:
     written = text.strip()
     if written in known and not is_number(written):
         return Symbol(written)
+    if not written:
+        raise CostError(f"{option} must be a number, a column or an arithmetic of columns, got an empty text")
+    if "**" in written or "^" in written:
+        raise CostError(f"{option} {brief(written)}: costs have no powers; amount*amount would work")
     if re.fullmatch(r"[^\W\d][\w ]*", written):
         table.require([written], f", which {option} needs")
     names: list[str] = []
@@ -129,6 +132,7 @@ def _tree(option: str, text: str, table: Table) -> Node:
         tree = parse(plain, [f"c{k}" for k in range(len(names))])
     except ExpressionError as error:
         message = re.sub(r", at column \d+ of .*$", "", str(error), flags=re.S)
+        message = message.replace(" **)", ")").replace("a name", "a column")
         message = re.sub(r"'c(\d+)'", lambda match: repr(names[int(match.group(1))]), message)
         comma = "; numbers have a decimal point" if re.search(r"\d,\d", written) else ""
         raise CostError(f"{option} {brief(written)} is not understood: {message}{comma}") from None
@@ -165,7 +169,5 @@ def _with_placeholders(option: str, text: str, table: Table, known: list[str], n
 
 def _require_arithmetic(option: str, text: str, tree: Node) -> None:
     for part in tree.walk():
-        if isinstance(part, Pow):
-            raise CostError(f"{option} {brief(text)}: costs have no powers (**); write amount*amount")
         if not isinstance(part, Number | Symbol | Add | Mul | Neg | Inv | Call):
             raise CostError(f"{option} {brief(text)}: a cost is made of numbers, columns, + - * / ( ), min and max")

@@ -67,14 +67,14 @@ class Training:
         if turned:
             found.append(f"In {turned:,} of {self.costs.count:,} rows the mistake costs less than the right decision.")
         if self.wish.tune:
-            found.append("Costs differ from row to row: learning with them and deciding by them are both tried.")
+            found.append("Costs differ by row: learning with them and deciding by them are both tried.")
         elif self.wish.way == DECIDE:
-            found.append("Costs differ from row to row: the model learns with their means and decides each row by its own.")
+            found.append("Costs differ by row: the model learns with their means and decides each row by its own.")
             found.append(threshold_in_words(thresholds_of(self.costs)))
         else:
             found.append(
-                "Costs differ from row to row: the rows are weighted by them, because this loss has no probabilities to "
-                "decide each row by."
+                "Costs differ by row: the rows are weighted by them, because this loss has no probabilities to decide "
+                "each row by."
             )
         return found
 

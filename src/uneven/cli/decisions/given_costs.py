@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uneven._inputs import brief, to_float
-from uneven.cli.decisions.cost_texts import columns_in, cost_of_rows, number_in
 from uneven._money import money
+from uneven.cli.decisions.cost_texts import columns_in, cost_of_rows, number_in
 from uneven.costs import RowCosts
 from uneven.errors import CostError
 
@@ -109,3 +109,9 @@ def mean_regrets(costs: RowCosts) -> tuple[float, float]:
         name, other = ("false alarm", "correct all-clear") if fp <= 0 else ("miss", "hit")
         raise CostError(f"in no row a {name} costs more than a {other}, so there is nothing to decide")
     return fp, fn
+
+
+def reference_costs(costs: RowCosts) -> dict[str, str]:
+    """One pair of costs in place of those of the rows: the ratio of their means, in three digits."""
+    fp, fn = mean_regrets(costs)
+    return {"fp_cost": "1", "fn_cost": f"{fn / fp:.3g}", "tp_cost": "0", "tn_cost": "0"}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from uneven.cli.decisions.given_costs import mean_regrets
+from uneven.cli.decisions.given_costs import reference_costs
 from uneven.costs import RowCosts
 
 
@@ -41,8 +41,7 @@ class DecidedByRow(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         DecidedByRow
         """
         costs = RowCosts.read(len(y), fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost)
-        fp, fn = mean_regrets(costs)
-        self.learner_ = clone(self.learner).set_params(fp_cost=fp, fn_cost=fn, tp_cost=0.0, tn_cost=0.0).fit(X, y)
+        self.learner_ = clone(self.learner).set_params(**reference_costs(costs)).fit(X, y)
         self.classes_ = self.learner_.classes_
         return self
 
