@@ -68,6 +68,7 @@ def print_first_rows(made: Report) -> None:
     from rich.table import Table
 
     from uneven._money import money
+    from uneven.cli.decisions.answers import probability_in_words
 
     if not made.first:
         click.echo("\nIt flags no row of this table.")
@@ -83,7 +84,7 @@ def print_first_rows(made: Report) -> None:
     table.add_column(made.used.about["target"])
     for row in made.first:
         if row.saved is not None:
-            numbers = [money(row.saved), f"{row.probability:.3g}", f"{row.threshold:.3g}"]
+            numbers = [money(row.saved), probability_in_words(row.probability or 0.0), probability_in_words(row.threshold)]
         else:
             numbers = [f"{row.score:.3g}"]
         table.add_row(row.name, *numbers, made.used.words[int(row.is_positive)])

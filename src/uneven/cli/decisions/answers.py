@@ -24,13 +24,16 @@ class WhatIf:
     label : str
         Such as "half".
     ratio : str
-        Such as "10 : 1".
+        How many false alarms a miss costs, such as "10 : 1".
+    mean : bool
+        Whether that is a mean over rows.
     rows : list of CostEstimate
         Ours first.
     """
 
     label: str
     ratio: str
+    mean: bool
     rows: list[CostEstimate]
 
     @property
@@ -107,15 +110,14 @@ def ratio_in_words(costs: RowCosts) -> str:
     fp, fn = (float(np.mean(regret)) for regret in (costs.fp_regret, costs.fn_regret))
     if fp <= 0 or fn <= 0:
         return f"{money(fn)} : {money(fp)}"
-    mean = " on average" if costs.per_row else ""
     ratio = max(fn, fp) / min(fn, fp)
     shown = f"{ratio:.3g}" if ratio < 1000 else money(ratio)
-    return f"{shown} : 1{mean}" if fn >= fp else f"1 : {shown}{mean}"
+    return f"{shown} : 1" if fn >= fp else f"1 : {shown}"
 
 
 def question(given: WhatIf) -> str:
     """The title of the what-if table."""
-    return f"Are you sure about {given.ratio}?"
+    return f"Are you sure about {given.ratio}{' on average' if given.mean else ''}?"
 
 
 def stability_in_words(what_ifs: list[WhatIf]) -> str:
@@ -129,8 +131,15 @@ def stability_in_words(what_ifs: list[WhatIf]) -> str:
         return f"Whether a miss costs half or double: {given.cheapest} stays the cheapest."
     parts = [f"if it costs {' or '.join(what.label for what in some)}, it is {name}" for name, some in changes.items()]
     sure = any(not what.may_be_chance for some in changes.values() for what in some)
-    advice = "find out what a miss costs" if sure else "but these differences may be chance"
-    return f"At your costs of a miss the cheapest is {given.cheapest}; {', and '.join(parts)}: {advice}."
+    advice = ": find out what a miss costs" if sure else ". These differences may be chance"
+    return f"At your costs of a miss the cheapest is {given.cheapest}; {', and '.join(parts)}{advice}."
+
+
+def probability_in_words(probability: float) -> str:
+    """A probability in three digits; none is shown as 1 or 0 that is not."""
+    if probability > 0.999:
+        return ">0.999" if probability < 1 else "1"
+    return f"{probability:.3f}" if probability >= 0.01 else f"{probability:.2g}"
 
 
 def threshold_in_words(threshold: np.ndarray) -> str:

@@ -16,8 +16,9 @@ def what_ifs(
     costs: RowCosts, given: list[CostEstimate], compared_at: Callable[[str, RowCosts], list[CostEstimate]]
 ) -> list[WhatIf]:
     """The comparisons at half, the given and double costs of a miss; ``compared_at`` compares at other costs."""
-    found = [WhatIf("as given", ratio_in_words(costs), given)]
+    found = [WhatIf("as given", ratio_in_words(costs), costs.per_row, given)]
     for label, factor in _FACTORS.items():
         other = scaled_misses(costs, factor)
-        found.insert(0 if factor < 1 else len(found), WhatIf(label, ratio_in_words(other), compared_at(label, other)))
+        what = WhatIf(label, ratio_in_words(other), costs.per_row, compared_at(label, other))
+        found.insert(0 if factor < 1 else len(found), what)
     return found

@@ -8,6 +8,9 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+#: Inches: small, so that the words of a figure can be read on a phone.
+_WIDTH = 4.9
+
 
 def page(title: str, *parts: str) -> str:
     """A whole page; the parts are HTML."""
@@ -21,6 +24,7 @@ def text(words: str) -> str:
 
 def paragraph(words: str, kind: str = "") -> str:
     """A paragraph of plain words; ``kind`` is a class of the style, such as "lead" or "warning"."""
+    words = words[:1].upper() + words[1:]
     return f'<p class="{kind}">{text(words)}</p>' if kind else f"<p>{text(words)}</p>"
 
 
@@ -34,22 +38,33 @@ def bullets(sentences: Iterable[str]) -> str:
     return "<ul>" + "".join(f"<li>{text(sentence)}</li>" for sentence in sentences) + "</ul>"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, strong: str | None = None) -> str:
-    """A table, its first column of words and the others of numbers; the row named ``strong`` is emphasised."""
-    head = "".join(f"<th>{text(name)}</th>" for name in header)
-    body = "".join(
-        f"<tr{' class=ours' if row[0] == strong else ''}>{''.join(f'<td>{text(cell)}</td>' for cell in row)}</tr>"
-        for row in rows
-    )
+def table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, strong: str | None = None, words: Sequence[int] = (0,)
+) -> str:
+    """A table; columns not in ``words`` hold numbers. The row whose first cell is ``strong`` is emphasised."""
+    kinds = [' class="words"' if k in words else "" for k in range(len(header))]
+    head = "".join(f"<th{kind}>{text(name)}</th>" for kind, name in zip(kinds, header, strict=True))
+    body = ""
+    for row in rows:
+        cells = "".join(f"<td{kind}>{_whole(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
+        body += f'<tr class="ours">{cells}</tr>' if row[0] == strong else f"<tr>{cells}</tr>"
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def picture(figure: Any, words: str = "") -> str:
+def _whole(cell: str) -> str:
+    """A cell as HTML; a ratio such as 20 : 1 is not broken into lines."""
+    return text(cell).replace(" : ", "&nbsp;:&nbsp;")
+
+
+def picture(figure: Any, words: str = "", *, narrow: bool = False) -> str:
     """A figure as an image inside the page; ``words`` describe it to those who cannot see it."""
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(_WIDTH, max(height * _WIDTH / width, min(height, 0.8 * _WIDTH)))
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=170)
     data = base64.b64encode(buffer.getvalue()).decode()
-    return f'<img src="data:image/png;base64,{data}" alt="{text(words or str(figure.get_label()))}">'
+    kind = ' class="narrow"' if narrow else ""
+    return f'<img{kind} src="data:image/png;base64,{data}" alt="{text(words or str(figure.get_label()))}">'
 
 
 _PAGE = """<!doctype html>
@@ -74,13 +89,21 @@ p { margin: .6rem 0; } ul { padding-left: 1.2rem; } li { margin: .3rem 0; }
 .warning { font-size: 1.1rem; color: var(--bad); background: var(--bad-back); padding: .7rem .9rem;
   border-radius: .4rem; }
 img { width: 100%; max-width: 38rem; height: auto; display: block; margin: 1rem 0; }
-.scroll { overflow-x: auto; margin: 1rem 0; }
+img.narrow { max-width: 27rem; }
+.scroll { overflow-x: auto; margin: 1rem 0; background:
+  linear-gradient(to right, var(--back), transparent 1.5rem) local,
+  linear-gradient(to left, var(--back), transparent 1.5rem) local,
+  linear-gradient(to right, var(--line), transparent .6rem),
+  linear-gradient(to left, var(--line), transparent .6rem); }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
 td, th { padding: .35rem .5rem; text-align: right; border-bottom: 1px solid var(--line); }
 td { white-space: nowrap; }
-td:first-child, th:first-child { text-align: left; padding-left: .4rem; white-space: normal; min-width: 6.5rem; }
+td.words, th.words { text-align: left; white-space: normal; min-width: 6.6rem; }
 tr.ours td { background: var(--ours); font-weight: 600; }
+@media (max-width: 480px) {
+  table { font-size: .84rem; } td, th { padding: .35rem .3rem; } td.words, th.words { min-width: 5.2rem; }
+}
 pre { background: var(--panel); padding: .8rem; overflow: auto; font-size: .78rem; max-height: 24rem; }
 code { overflow-wrap: anywhere; font-size: .9em; }
 </style></head><body>

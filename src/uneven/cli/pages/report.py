@@ -16,6 +16,7 @@ from uneven.cli.decisions.answers import (
     difference_in_words,
     first_line,
     per_thousand,
+    probability_in_words,
     question,
     stability_in_words,
     threshold_in_words,
@@ -70,13 +71,13 @@ def report_page(made: Report, read_as: str) -> str:
 def cost_table(rows: list[CostEstimate], unit: str | None) -> str:
     """What each classifier costs per 1,000 rows; ours is the first."""
     ours = rows[0].name
-    header = ["", f"cost{f' ({unit})' if unit else ''}", "95 % interval", f"more than {ours}", "false alarms", "misses"]
+    header = ["", f"cost{f' ({unit})' if unit else ''}", f"more than {ours}", "95 % interval", "false alarms", "misses"]
     cells = [
         [
             row.name,
             per_thousand(row.cost),
-            f"{per_thousand(row.low)} to {per_thousand(row.high)}",
             difference_in_words(row),
+            f"{per_thousand(row.low)} to {per_thousand(row.high)}",
             f"{row.false_positives:,g}",
             f"{row.false_negatives:,g}",
         ]
@@ -87,14 +88,14 @@ def cost_table(rows: list[CostEstimate], unit: str | None) -> str:
 
 def _what_if_table(made: Report) -> str:
     unit = f" ({made.unit})" if made.unit else ""
-    header = ["a miss costs", "cheapest", f"cost of this model{unit}", "saves", "against"]
+    header = ["a miss costs", f"this model saves{unit}", "against", "cheapest", "it costs"]
     cells = []
     for what in made.what_ifs:
         rule = better_constant(what.rows)
         cheapest = f"{what.cheapest} (may be chance)" if what.may_be_chance else what.cheapest
         saved = difference_in_words(rule)
-        cells.append([f"{what.label}: {what.ratio}", cheapest, per_thousand(what.rows[0].cost), saved, rule.name])
-    return table(header, cells)
+        cells.append([f"{what.label}, {what.ratio}", saved, rule.name, cheapest, per_thousand(what.rows[0].cost)])
+    return table(header, cells, words=(0, 2, 3))
 
 
 def _first_table(made: Report) -> str:
@@ -114,8 +115,8 @@ def _first_table(made: Report) -> str:
             [
                 row.name,
                 money(row.saved or 0.0),
-                f"{row.probability:.3g}",
-                f"{row.threshold:.3g}",
+                probability_in_words(row.probability or 0.0),
+                probability_in_words(row.threshold),
                 _word(made, row.is_positive),
             ]
             for row in rows
@@ -146,7 +147,7 @@ def cost_figure(rows: list[CostEstimate], unit: str | None) -> str:
     from uneven import figures
     from uneven.figures.style import without_caption
 
-    near = 4 * max(rows[0].high, better_constant(rows).cost)
+    near = 1.6 * max(rows[0].high, better_constant(rows).cost)
     shown = [(row.name, 1000 * row.cost, 1000 * row.low, 1000 * row.high) for row in rows if row.cost <= near]
     label = f"expected cost per 1,000 rows{f' ({unit})' if unit else ''}"
     figure = figures.costs_compared(shown, highlight=rows[0].name, label=label)
@@ -163,7 +164,7 @@ def _confusion(made: Report) -> str:
         truth, said, pos_label=positive, unit=made.unit, **four(made.used.decisions.costs)
     )
     with _closed(display) as figure:
-        return picture(figure, "The four outcomes: how many rows, and what they cost")
+        return picture(figure, "The four outcomes: how many rows, and what they cost", narrow=True)
 
 
 def _threshold_figure(made: Report) -> str:
