@@ -7,6 +7,8 @@ split), its solutions are better guesses: then only the difference to them is ex
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from uneven.solvers.linear.lbfgs import lbfgs
@@ -18,6 +20,7 @@ from uneven.solvers.linear.small import is_small
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solve import minimise, proved
 from uneven.solvers.linear.solver import Settings
+from uneven.solvers.linear.together import go_together, minimise_together
 
 #: Steps of L-BFGS after which the metric is renewed, and how far along the path (in log gamma) it is used.
 _MANY_STEPS = 6
@@ -57,6 +60,24 @@ class Follower:
             solution = self._in_nearest_metric(objective, at, theta, settings)
         self._solved[at] = solution.theta
         return solution
+
+    def solve_together(
+        self, objectives: Sequence[Objective], at: Sequence[float], settings: Settings, *, solver: str = AUTO
+    ) -> list[np.ndarray | None]:
+        """Minimisers of small smooth objectives at values of the parameter, found at once and not proved.
+
+        None where :meth:`solve` is needed. The objectives differ only in their losses.
+        """
+        if solver != AUTO or not all(map(go_together, objectives)):
+            return [None] * len(objectives)
+        starts = np.zeros((len(objectives), objectives[0].size))
+        for start, place in zip(starts, at, strict=True):
+            guess = self._guesses.get(place, start)
+            if guess.size == start.size:  # otherwise preprocessing made other columns this time
+                start[:] = guess
+        found = list(minimise_together(objectives, starts, settings))
+        self._solved.update((place, theta) for place, theta in zip(at, found, strict=True) if theta is not None)
+        return found
 
     def _in_nearest_metric(self, objective: Objective, at: float, theta: np.ndarray, settings: Settings) -> Solution:
         """L-BFGS in the metric of the nearest solution; in a new one if that is too far away or not good enough."""
