@@ -420,15 +420,13 @@ def fits_along(
     objectives = [first, *(first.with_losses(pair) for pair in pairs[1:])]
     places = [math.log(float(getattr(model, by))) for model in models]
     settings = replace(reader._settings(), progress=silent)
-    found: list[np.ndarray | None] = [None] * len(models)
-    if not proved:
-        found = follower.solve_together(objectives, places, settings, solver=reader.solver)
-    for model, loss, objective, at, theta in zip(models, losses, objectives, places, found, strict=True):
+    for model, loss, objective, at in zip(models, losses, objectives, places, strict=True):
         model._keep_classes(problem.classes)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(reader, name):
                 setattr(model, name, getattr(reader, name))
         model._remember(problem.costs, weighting.scale, loss)
+        theta = None if proved else follower.solve_quickly(objective, at, settings, solver=model.solver)
         if theta is not None:
             model._keep_theta(theta)
         else:

@@ -7,8 +7,6 @@ split), its solutions are better guesses: then only the difference to them is ex
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from uneven.solvers.linear.lbfgs import lbfgs
@@ -16,11 +14,10 @@ from uneven.solvers.linear.line_search import Iterate, evaluated
 from uneven.solvers.linear.metric import MOST_COLUMNS, Metric, cholesky_metric
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.registry import AUTO
-from uneven.solvers.linear.small import is_small
+from uneven.solvers.linear.small import is_quick, is_small, minimise_quickly
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solve import minimise, proved
 from uneven.solvers.linear.solver import Settings
-from uneven.solvers.linear.together import go_together, minimise_together
 
 #: Steps of L-BFGS after which the metric is renewed, and how far along the path (in log gamma) it is used.
 _MANY_STEPS = 6
@@ -43,9 +40,7 @@ class Follower:
 
     def solve(self, objective: Objective, at: float, settings: Settings, *, solver: str = AUTO) -> Solution:
         """Minimise the objective at a value of the parameter."""
-        theta = self._guess(at) if objective.l1 == 0 else self._nearest(at)
-        if theta is not None and theta.size != objective.size:  # preprocessing made other columns this time
-            theta, self._metrics, self._guesses = None, {}, {}
+        theta = self._start(objective, at)
         if (
             theta is None
             or objective.pair.kinked
@@ -61,23 +56,21 @@ class Follower:
         self._solved[at] = solution.theta
         return solution
 
-    def solve_together(
-        self, objectives: Sequence[Objective], at: Sequence[float], settings: Settings, *, solver: str = AUTO
-    ) -> list[np.ndarray | None]:
-        """Minimisers of small smooth objectives at values of the parameter, found at once and not proved.
+    def solve_quickly(self, objective: Objective, at: float, settings: Settings, *, solver: str = AUTO) -> np.ndarray | None:
+        """A minimiser of a small smooth objective that is not proved; None where :meth:`solve` is needed."""
+        if solver != AUTO or not is_quick(objective):
+            return None
+        theta = minimise_quickly(objective, self._start(objective, at), settings)
+        if theta is not None:
+            self._solved[at] = theta
+        return theta
 
-        None where :meth:`solve` is needed. The objectives differ only in their losses.
-        """
-        if solver != AUTO or not all(map(go_together, objectives)):
-            return [None] * len(objectives)
-        starts = np.zeros((len(objectives), objectives[0].size))
-        for start, place in zip(starts, at, strict=True):
-            guess = self._guesses.get(place, start)
-            if guess.size == start.size:  # otherwise preprocessing made other columns this time
-                start[:] = guess
-        found = list(minimise_together(objectives, starts, settings))
-        self._solved.update((place, theta) for place, theta in zip(at, found, strict=True) if theta is not None)
-        return found
+    def _start(self, objective: Objective, at: float) -> np.ndarray | None:
+        """Where to start at a value of the parameter; None if nothing is known."""
+        theta = self._guess(at) if objective.l1 == 0 else self._nearest(at)
+        if theta is not None and theta.size != objective.size:  # preprocessing made other columns this time
+            theta, self._metrics, self._guesses = None, {}, {}
+        return theta
 
     def _in_nearest_metric(self, objective: Objective, at: float, theta: np.ndarray, settings: Settings) -> Solution:
         """L-BFGS in the metric of the nearest solution; in a new one if that is too far away or not good enough."""
