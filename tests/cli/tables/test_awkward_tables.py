@@ -308,6 +308,7 @@ def test_columns_that_are_not_what_they_seem(tmp_path: Path) -> None:
         assert sentence in result.stdout, result.stdout
     roles = {column["name"]: column["role"] for column in content["about"]["columns"]}
     assert roles == {
+        "paid": "number",
         "code": "category",
         "wide": "number",
         "price": "number",
