@@ -123,11 +123,11 @@ class RowCosts:
     def read(cls, count: int, *, fp_cost: Any, fn_cost: Any, tp_cost: Any = 0.0, tn_cost: Any = 0.0) -> RowCosts:
         """Costs that a user gives, each a number or one number for each of ``count`` rows.
 
-        If both regrets are numbers, they must not be negative, and not both 0; regrets of single rows may be.
+        If all four are numbers, the regrets must not be negative, and not both 0; regrets of single rows may be.
         """
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
         costs = cls(count, **{name: _one_or_many(name, value, count) for name, value in given.items()})
-        if not costs.per_row:
+        if not any(np.ndim(value) for value in given.values()):
             for mistake, right, regret in (
                 ("fp_cost", "tn_cost", costs.fp_regret),
                 ("fn_cost", "tp_cost", costs.fn_regret),

@@ -164,7 +164,7 @@ def test_bad_models(folder: Path, model: Path) -> None:
     assert "was made by version 9.9.9" in result.stderr
     from skops import io
 
-    bad.write_bytes(io.dumps({"format": "uneven-model/1", "pipeline": Path}))
+    bad.write_bytes(io.dumps({"format": "uneven-model/2", "pipeline": Path}))
     assert "is not opened" in run("report", bad, cases).stderr
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import sys
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -200,6 +203,14 @@ def test_files_that_are_no_tables(tmp_path: Path, name: str, content: bytes, sen
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize(("package", "name"), [("pandas", "t.csv"), ("pyarrow", "t.csv"), ("openpyxl", "t.xlsx")])
+def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"PK\x03\x04" if name.endswith("xlsx") else b"x,Betrug\n1,ja\n")
+    monkeypatch.setitem(sys.modules, package, None)
+    assert "pip install 'uneven[data]'" in refused("fit", path, *FIT, "-o", tmp_path / "m.skops")
+
+
 def small(path: Path, **columns: object) -> Path:
     """A table with 60 rows, a useful column and a target."""
     random = np.random.default_rng(1)
@@ -263,6 +274,8 @@ def test_columns_that_are_not_what_they_seem(tmp_path: Path) -> None:
         tmp_path / "t.csv",
         **{
             "": count,
+            "paid": count * 17 + 4,
+            "customerId": count * 17 + 4,
             "code": np.array([f"{k % 3:05d}" for k in count]),
             "text": np.array([f"the customer said on day {k} that all was well with it" for k in count]),
             "card": np.array([f"{4_000_000_000_000_000 + 7 * k}" for k in count]),
@@ -279,6 +292,7 @@ def test_columns_that_are_not_what_they_seem(tmp_path: Path) -> None:
     result, content = fitted(path, "--drop", "x")
     for sentence in (
         "Column 'column 2' skipped: looks like an ID or a row number (60 different values; --keep uses it).",
+        "Column 'customerId' skipped: looks like an ID or a row number (60 different values; --keep uses it).",
         "Column 'text' skipped: looks like free text (60 different texts)",
         "Column 'card' skipped: looks like an ID (60 different values)",
         "Column 'empty' skipped: it has no values.",
@@ -294,6 +308,7 @@ def test_columns_that_are_not_what_they_seem(tmp_path: Path) -> None:
         assert sentence in result.stdout, result.stdout
     roles = {column["name"]: column["role"] for column in content["about"]["columns"]}
     assert roles == {
+        "paid": "number",
         "code": "category",
         "wide": "number",
         "price": "number",
@@ -309,6 +324,45 @@ def test_columns_that_are_not_what_they_seem(tmp_path: Path) -> None:
     assert "there is no column 'cart' (did you mean 'card'?)" in refused(
         "fit", path, *FIT, "--drop", "cart", "-o", tmp_path / "n.skops"
     )
+
+
+def test_every_type_of_parquet(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    count = np.arange(60)
+    frame = pd.DataFrame(
+        {
+            "whole": pd.array(np.where(count % 7 == 0, None, count % 5), dtype="Int64"),
+            "truth": pd.array(np.where(count % 11 == 0, None, count % 2 == 0), dtype="boolean"),
+            "exact": [Decimal(f"{k % 13}.50") for k in count],
+            "kind": pd.Categorical(random.choice(["a", "b"], 60)),
+            "took": pd.to_timedelta(random.integers(1, 9, 60), unit="min"),
+            "zone": pd.date_range("2026-01-01", periods=60, freq="31h", tz="Europe/Vienna"),
+            "day": [date(2026, 1 + k % 9, 3) for k in count],
+            "parts": [[k, k + 1] for k in count],
+            "Betrug": pd.Categorical.from_codes(random.integers(0, 2, 60), categories=["ja", "nein"]),
+        },
+        index=pd.Index(count, name="row"),
+    )
+    path = tmp_path / "types.parquet"
+    frame.to_parquet(path)
+    result, content = fitted(path)
+    assert "Column 'parts' skipped: it holds lists or other nested values." in result.stdout
+    assert "Column 'row' skipped: looks like an ID or a row number" in result.stdout
+    assert {column["name"]: column["role"] for column in content["about"]["columns"]} == {
+        "whole": "number",
+        "truth": "category",
+        "exact": "number",
+        "kind": "category",
+        "took": "number",
+        "zone": "date",
+        "day": "date",
+    }
+    text = tmp_path / "types.csv"
+    frame.assign(took=frame["took"].dt.total_seconds()).to_csv(text)
+    scores = predictions(path.with_suffix(".skops"), path)["score"]
+    assert np.allclose(predictions(path.with_suffix(".skops"), text)["score"], scores)
+    frame.assign(whole=frame["whole"].astype(float)).to_parquet(path)
+    assert np.allclose(predictions(path.with_suffix(".skops"), path)["score"], scores)
 
 
 def test_columns_that_know_the_target_are_named_before_the_fit(tmp_path: Path) -> None:

@@ -43,10 +43,11 @@ def tell_about_table(table: Table, plan: Plan, X: Any, labels: Target, width: in
             click.echo(f"WARNING: column {source!r} {why}. If it is not known when you decide, leave it out: {option}")
 
 
-def tell_about_new_categories(pipeline: Any, X: Any) -> None:
-    """Say how many values a model has never seen in the columns of categories."""
+def new_categories(pipeline: Any, X: Any) -> list[str]:
+    """How many values a model has never seen in the columns of categories: one sentence for each column."""
     import numpy as np
 
+    found = []
     encoder = pipeline[0].named_transformers_["categories"]
     for name, known in zip(getattr(encoder, "names_", ()), getattr(encoder, "categories_", ()), strict=True):
         column = X[name]
@@ -54,4 +55,5 @@ def tell_about_new_categories(pipeline: Any, X: Any) -> None:
         rows = int(column.cat.codes.isin(new).sum())
         if rows:
             have = "row has" if rows == 1 else "rows have"
-            click.echo(f"Column {name!r}: {rows} {have} a value that was rare or absent in training.")
+            found.append(f"Column {name!r}: {rows} {have} a value that was rare or absent in training.")
+    return found

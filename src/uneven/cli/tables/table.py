@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,7 @@ class Table:
 
 def read_table(path: str, reading: Reading = DETECT, assumed_decimal: str | None = None) -> Table:
     """Read a table; ``assumed_decimal`` counts where the file does not show its decimal sign."""
+    _require_packages()
     kind, sep = kind_of(path), None
     _require_fitting_options(path, kind, reading)
     if kind == "text":
@@ -130,6 +132,14 @@ def read_table(path: str, reading: Reading = DETECT, assumed_decimal: str | None
     return table
 
 
+def _require_packages() -> None:
+    try:
+        for package in ("pandas", "pyarrow"):
+            importlib.import_module(package)
+    except ImportError:
+        raise MissingExtraError("tables", "data") from None
+
+
 def _require_fitting_options(path: str, kind: str, reading: Reading) -> None:
     """Refuse an option that has no meaning for this kind of file."""
     for option, given, fitting in (
@@ -143,15 +153,11 @@ def _require_fitting_options(path: str, kind: str, reading: Reading) -> None:
 
 
 def _read_parquet(path: str) -> Any:
-    try:
-        import pandas as pd
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtraError("tables", "data") from None
+    import pandas as pd
+    import pyarrow as pa
+
     try:
         frame = pd.read_parquet(path)
-    except ImportError:
-        raise MissingExtraError("Parquet files", "data") from None
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UnevenError(f"{path} is not a readable Parquet file: {' '.join(str(error).split())[:200]}") from None
     if any(name is not None for name in frame.index.names):

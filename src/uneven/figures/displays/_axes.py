@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 _OURS = "drawn by uneven"
+_CHARACTER = 0.057  # inches, on average, in a legend of our style
 
 #: A point that is not in the legend; its line tells which model it belongs to.
 MARK: dict[str, Any] = {"markersize": 7, "markerfacecolor": "white", "zorder": 4, "label": "_mark"}
@@ -23,7 +24,7 @@ MARK: dict[str, Any] = {"markersize": 7, "markerfacecolor": "white", "zorder": 4
 def require_matplotlib() -> None:
     """Raise an error that names the extra ``plot`` if Matplotlib is missing; called before any computation."""
     try:
-        import matplotlib as mpl  # noqa: F401
+        import matplotlib.pyplot as plt  # noqa: F401
     except ImportError:
         raise MissingExtraError("figures", "plot") from None
 
@@ -48,7 +49,10 @@ def drawing(ax: Axes | None, *, width: float = 6.0, height: float = 4.2) -> Iter
 def add_legend(ax: Axes) -> None:
     """A legend above our own axes, where it hides nothing; the user's axes may have a title there."""
     if ax.get_label() == _OURS:
-        ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderaxespad=0.2)
+        lines = [line for label in ax.get_legend_handles_labels()[1] for line in label.split("\n")]
+        room = ax.figure.bbox.width / ax.figure.dpi / 2 - 0.65  # inches for the text of a column
+        columns = 2 if max(map(len, lines)) * _CHARACTER <= room else 1
+        ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=columns, borderaxespad=0.2)
     else:
         ax.legend(loc="best", framealpha=0.8)
 

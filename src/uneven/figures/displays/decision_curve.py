@@ -161,7 +161,7 @@ class DecisionCurveDisplay:
         at = np.flatnonzero(found.threshold == found.own_threshold)
         if at.size:
             saved = money(float(found.net_benefit[at[0]]) * found.unit, self.unit)
-            label = f"{label}\nsaves {saved} per row against treating nobody"
+            label = f"{label}\nsaves {saved} per row over nobody"
         with drawing(ax) as axes:
             fresh = not axes.lines
             (line,) = axes.plot(found.threshold, found.net_benefit, **curve_options(curve_kwargs, label=label))
