@@ -15,6 +15,8 @@ from uneven.solvers.threads import in_threads, row_ranges
 
 #: Columns up to which the matrix of second derivatives is kept.
 MOST_KEPT = 2500
+#: Columns of a CSR matrix up to which H costs no more than a step.
+_FEW_COLUMNS = 100
 #: Visits of the columns of a CSR matrix that cost as much as its H.
 _MOST_VISITS = 10.0
 #: Numbers of a sparse matrix from which its squares are worth a second thread.
@@ -34,6 +36,8 @@ class Model(Protocol):
 
     #: The diagonal of H.
     diagonal: np.ndarray
+    #: Whether a new model costs no more than a step.
+    cheap: bool
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         """The minimiser x, and by how much it is below w. It stops where little more than ``accuracy`` is left."""
@@ -82,6 +86,7 @@ class _Kept:
             self.H[-1, :] = self.H[:, -1] = 0.0
             self.H[-1, -1] = 1.0
         self.diagonal = np.diagonal(self.H)
+        self.cheap = isinstance(design, SparseRows) and design.d <= _FEW_COLUMNS
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         x, slope = w.copy(), gradient.copy()
@@ -139,6 +144,7 @@ class _Columns:
         self.diagonal = own + self.added
         self.inverse = 1 / float(self.diagonal[-1]) if fit_intercept and self.diagonal[-1] > 0 else 0.0
         self.rows = root.size
+        self.cheap = isinstance(design, SparseRows)
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         x, s = w.copy(), np.zeros(self.rows)
@@ -158,9 +164,7 @@ def _scaled(design: SparseRows, root: np.ndarray) -> tuple[np.ndarray, np.ndarra
     data, indices, indptr = design.by_columns
     scaled, (squares, ones) = np.empty(data.size), np.empty((2, design.d))
     in_threads(
-        lambda k, lo, hi: quadratic_descent.scale_columns(
-            data, indices, indptr, root, lo, hi, scaled, squares, ones
-        ),
+        lambda k, lo, hi: quadratic_descent.scale_columns(data, indices, indptr, root, lo, hi, scaled, squares, ones),
         row_ranges(design.d, design.numbers),
     )
     return scaled, squares, ones

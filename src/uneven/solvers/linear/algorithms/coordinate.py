@@ -31,9 +31,9 @@ _FIRST_DENSE, _GROWTH_DENSE = 100, 0.5
 _NEAR, _MOST_NEAR = 0.9, 0.2
 #: Rows times columns squared up to which all columns are in the working set, if they are few.
 _SMALL_WORK = 5e7
-#: A model is kept while each step gains less than this share of the step before: of a CSR matrix, and of a dense one,
-#: whose models cost many times as much as a step.
-_GOOD, _GOOD_DENSE = 0.003, 0.05
+#: A model is kept while each step gains less than this share of the step before; one that costs little, only if the gap
+#: is below a share of the objective, too.
+_GOOD, _GOOD_IF_CHEAP, _NEAR_END = 0.05, 0.003, 0.01
 #: Most Newton steps between two passes over X.
 _MOST_INNER = 50
 #: The same while more columns wait than may join at once.
@@ -43,7 +43,7 @@ _ACCURACY = 1e-3
 #: Steps without a smaller gap after which rounding is blamed, if the loss is smooth.
 _PATIENCE = 8
 #: The problem on the working set is solved until its gap is this share of what is wanted, or of the gap of all columns.
-_WANTED_SHARE, _GAP_SHARE = 0.1, 0.3
+_WANTED_SHARE, _GAP_SHARE = 0.3, 0.3
 #: Rows of a dense matrix from which a sample gives the starting point, its share of the rows, and the tolerance on it.
 _WORTH_SAMPLING, _SAMPLE_SHARE, _SAMPLE_TOL = 20_000, 0.1, 0.02
 #: Factor of lambda on a sample: the slopes there are noisier, and at lambda itself too many would exceed it.
@@ -137,7 +137,6 @@ class _Search:
         self.small = d <= _FIRST and n * d * d <= _SMALL_WORK
         self.damping = _DAMPING if state.u.size else 0.0
         self.sparse = isinstance(self.objective.design, SparseRows)
-        self.good = _GOOD if self.sparse else _GOOD_DENSE
         self.strictness, self.more = 1.0, False
         self.gap = self.value = np.inf
         self.best_value, self.best_theta, self.lower = np.inf, state.theta, -np.inf
@@ -362,7 +361,9 @@ class _Search:
             self.steps += 1
             if self.damping:
                 self.damping = max(0.1 * self.damping, _LEAST_DAMPING) if length > 0.5 else min(10 * self.damping, 1.0)
-            if gain > self.good * before or self.damping:
+            if self.damping or gain > (_GOOD_IF_CHEAP if self.model.cheap else _GOOD) * before:
+                self.model = None
+            elif self.model.cheap and gap > _NEAR_END * self.best_value:
                 self.model = None
             before = gain
         return False
