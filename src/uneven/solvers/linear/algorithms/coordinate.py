@@ -361,9 +361,9 @@ class _Search:
             self.steps += 1
             if self.damping:
                 self.damping = max(0.1 * self.damping, _LEAST_DAMPING) if length > 0.5 else min(10 * self.damping, 1.0)
-            if self.damping or gain > (_GOOD_IF_CHEAP if self.model.cheap else _GOOD) * before:
-                self.model = None
-            elif self.model.cheap and gap > _NEAR_END * self.best_value:
+            cheap = self.model.cheap
+            stale = gain > (_GOOD_IF_CHEAP if cheap else _GOOD) * before
+            if self.damping or stale or (cheap and gap > _NEAR_END * self.best_value):
                 self.model = None
             before = gain
         return False
