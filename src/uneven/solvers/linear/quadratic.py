@@ -65,12 +65,26 @@ def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
         return summed_squares(
             lambda lo, hi: (design.rows(slice(lo, hi)), curvature[lo:hi]), design.n, size, design.rows_per_block
         )
-    X, total = design.X, np.zeros((size, size))
-    parts = 2 if design.numbers >= _WORTH_THREADS else 1
-    in_threads(
-        lambda part, *_: column_choice.add_squares_sparse(X.data, X.indices, X.indptr, curvature, parts, part, total),
-        [(0, 0)] * parts,
-    )
+    X = design.X
+    if size <= _FEW_COLUMNS:  # each range of rows gets a matrix of its own
+        ranges = row_ranges(design.n, design.numbers + design.n)
+        totals = np.zeros((len(ranges), size, size))
+        in_threads(
+            lambda k, lo, hi: column_choice.add_squares_sparse(
+                X.data, X.indices, X.indptr[lo : hi + 1], curvature[lo:hi], 1, 0, totals[k]
+            ),
+            ranges,
+        )
+        total = totals.sum(axis=0)
+    else:
+        total = np.zeros((size, size))
+        parts = 2 if design.numbers >= _WORTH_THREADS else 1
+        in_threads(
+            lambda part, *_: column_choice.add_squares_sparse(
+                X.data, X.indices, X.indptr, curvature, parts, part, total
+            ),
+            [(0, 0)] * parts,
+        )
     column_choice.mirror(total, 0, size)
     return total
 
