@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -121,22 +123,32 @@ class RowCosts:
     def read(cls, count: int, *, fp_cost: Any, fn_cost: Any, tp_cost: Any = 0.0, tn_cost: Any = 0.0) -> RowCosts:
         """Costs that a user gives, each a number or one number for each of ``count`` rows.
 
-        If both regrets are numbers, they must not be negative, and not both 0; regrets of single rows may be.
+        If all four are numbers, the regrets must not be negative, and not both 0; regrets of single rows may be.
         """
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
         costs = cls(count, **{name: _one_or_many(name, value, count) for name, value in given.items()})
-        if not costs.per_row:
-            for mistake, right in (("fp_cost", "tn_cost"), ("fn_cost", "tp_cost")):
-                if getattr(costs, mistake) < getattr(costs, right):
-                    what = f"must not be below {right}" if getattr(costs, right) else "must not be negative"
+        if not any(np.ndim(value) for value in given.values()):
+            for mistake, right, regret in (
+                ("fp_cost", "tn_cost", costs.fp_regret),
+                ("fn_cost", "tp_cost", costs.fn_regret),
+            ):
+                if regret < 0:
+                    what = f"must not be below {right}" if np.any(getattr(costs, right)) else "must not be negative"
                     raise CostError(f"{mistake} {what}, got {brief(given[mistake])}: then the mistake would pay")
             if costs.fp_regret == 0 and costs.fn_regret == 0:
-                raise CostError(
-                    f"one kind of mistake must cost something, got fp_cost={brief(fp_cost)}, fn_cost={brief(fn_cost)}"
-                )
+                right = ", which the right decisions cost too" if np.any(costs.tp_cost) or np.any(costs.tn_cost) else ""
+                shown = f"fp_cost={brief(fp_cost)} and fn_cost={brief(fn_cost)}"
+                raise CostError(f"one of the costs must be positive, got {shown}{right}")
         if not (np.isfinite(costs.fp_regret).all() and np.isfinite(costs.fn_regret).all()):
             raise CostError("the difference of two costs is too large for double precision; use another unit")
         return costs
+
+    @classmethod
+    def of(cls, costs: Cost | RowCosts, count: int) -> RowCosts:
+        """The costs of ``count`` rows: as they are, or the same two costs for each."""
+        if isinstance(costs, RowCosts):
+            return costs
+        return cls(count, *map(_inputs.to_float, costs.exact_costs))
 
     @cached_property
     def fp_regret(self) -> float | np.ndarray:
@@ -193,8 +205,8 @@ class RowCosts:
 
 def _one_or_many(name: str, value: Any, count: int) -> float | np.ndarray:
     """A finite number, or one for each row. Equal ones become one number: a model must not depend on the way."""
-    if isinstance(value, str | bool | int | float | Fraction):
-        return _inputs.to_float(_inputs.exact(name, value, CostError))
+    if value is None or isinstance(value, str | bool | numbers.Real | Decimal):
+        return _inputs.to_float(_inputs.exact(name, value, CostError))  # type: ignore[arg-type]
     array, scalar = _inputs.float_array(name, value, CostError)
     if not scalar and array.shape != (count,):
         raise CostError(f"{name} must be a number or {count} numbers, one for each row, got shape {array.shape}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -58,8 +59,9 @@ def model(folder: Path) -> Path:
         "399 rows, ",
         "1 row without a label skipped.",
         "Column 'constant' skipped: it has only one value.",
-        "Column 'id' skipped: looks like an ID (399 different values).",
-        "Column 'when' skipped: dates and durations are not supported.",
+        "cases.parquet: Parquet; 400 rows, 8 columns.",
+        "Column 'id' skipped: looks like an ID (399 different values); --keep uses it.",
+        "Column 'when': dates; used as days since 2026-01-01, day of week, hour.",
         "missing values, filled with the median and flagged.",
         "missing values, treated as a category.",
         "alpha='1/10'): calibrated",
@@ -97,7 +99,7 @@ def test_other_learners(folder: Path, options: list[str]) -> None:
     result = run("fit", folder / "cases.csv", *FIT, *options, "--quick", "-o", path)
     assert result.exit_code == 0, result.output
     if options == ["--tune"]:
-        assert "Tuned: margin_gamma = " in result.stdout
+        assert re.search(r"Tuned: margin_gamma = .*, C = ", result.stdout)
     assert run("predict", path, folder / "cases.csv", "-o", folder / "o.csv").exit_code == 0
     assert run("report", path, folder / "cases.csv").exit_code == 0
 
@@ -125,21 +127,22 @@ def test_bad_tables(folder: Path, model: Path) -> None:
 
     cases, out = folder / "cases.csv", folder / "never.skops"
     lacking = changed(folder, "lacking.csv", lambda frame: frame.drop(columns=["amount", "hour"]))
-    assert "lacks 'amount', 'hour', which the model expects" in sentence("predict", model, lacking, "-o", out)
+    found = sentence("predict", model, lacking, "-o", folder / "never.csv")
+    assert "there is no column 'amount', 'hour', which the model expects" in found
     assert "No such file" in sentence("fit", folder / "absent.csv", *FIT, "-o", out)
-    assert "ends in one of .csv" in sentence("fit", folder / "cases.txt", *FIT, "-o", out)
+    assert "ends in one of .csv" in sentence("fit", folder / "cases.json", *FIT, "-o", out)
     assert "there is no column 'x'" in sentence("fit", cases, *FIT[2:], "--target", "x", "-o", out)
-    assert "no row of column 'fraud' has the positive value 'maybe'; it has 'no', 'yes'" in sentence(
+    assert "no row of column 'fraud' has the positive value 'maybe'; it has 'no' (333), 'yes' (66)" in sentence(
         "fit", cases, "--target", "fraud", "--positive", "maybe", *FIT[4:], "-o", out
-    ).replace("'yes', 'no'", "'no', 'yes'")
+    )
     one = changed(folder, "one.csv", lambda frame: frame[frame["fraud"] == "yes"])
     assert "two classes are needed" in sentence("fit", one, *FIT, "-o", out)
     nothing = changed(folder, "nothing.csv", lambda frame: frame[["id", "constant", "fraud"]])
     assert "no column can be used" in sentence("fit", nothing, *FIT, "-o", out)
     (folder / "empty.csv").write_text("")
-    assert "not a readable table" in sentence("fit", folder / "empty.csv", *FIT, "-o", out)
+    assert "empty.csv is empty" in sentence("fit", folder / "empty.csv", *FIT, "-o", out)
     (folder / "noise.parquet").write_bytes(b"noise")
-    assert "not a readable table" in sentence("fit", folder / "noise.parquet", *FIT, "-o", out)
+    assert "is not a Parquet file" in sentence("fit", folder / "noise.parquet", *FIT, "-o", out)
     assert "--fn-cost must be positive" in sentence("fit", cases, *FIT[:-1], "-1", "-o", out)
     assert "--loss is for the linear learner" in sentence(
         "fit", cases, *FIT, "--learner", "svc", "--loss", "hinge", "-o", out
@@ -161,7 +164,7 @@ def test_bad_models(folder: Path, model: Path) -> None:
     assert "was made by version 9.9.9" in result.stderr
     from skops import io
 
-    bad.write_bytes(io.dumps({"format": "uneven-model/1", "pipeline": Path}))
+    bad.write_bytes(io.dumps({"format": "uneven-model/2", "pipeline": Path}))
     assert "is not opened" in run("report", bad, cases).stderr
 
 

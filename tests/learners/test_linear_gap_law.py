@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from gap_law import CONVEX, HARD_KINKS, Training, audit, drawn, require_promise
 from linear_data import binary
+from mean_regret import mean_regret
 
 LOSSES = [*CONVEX, *HARD_KINKS]
 CS = [1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6]
@@ -74,7 +75,14 @@ def test_ordinary_data_need_no_warning(loss: str, wide: bool) -> None:
     for k, C in enumerate([1e-2, 1.0, 1e2]):
         X, y = binary(n, d, seed=seed_of(loss, k), noise=0.5)
         data = sp.csr_matrix(np.where(np.abs(X) < 0.5, 0.0, X)) if k == 1 else X
-        training = Training(data, y, None, {"loss": loss, "C": C, "fn_cost": 4.0, "margin_gamma": 2.0, "tol": 1e-6})
+        parameters = {
+            "loss": loss,
+            "C": C * mean_regret(y, fn_cost=4.0),
+            "fn_cost": 4.0,
+            "margin_gamma": 2.0,
+            "tol": 1e-6,
+        }
+        training = Training(data, y, None, parameters)
         found = audit(training)
         assert not found.warned
         require_promise(found, 1e-6)

@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from linear_data import binary, gradient
+from mean_regret import mean_regret
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import cross_val_predict
 
 import uneven
 from uneven import UnevenLinearClassifier as Linear
@@ -111,7 +115,8 @@ def test_predicting_is_refused_too() -> None:
 
 def stationary(model: Linear, data: np.ndarray, labels: np.ndarray, tolerance: float = 1e-5) -> bool:
     """Gradient small, each entry measured by the size of the terms it is the sum of."""
-    total = model.fp_cost + model.fn_cost
+    costs = {"fp_cost": model.fp_cost, "fn_cost": model.fn_cost}
+    total = sum(costs.values()) / mean_regret(labels, **costs)
     slope = model.C * total * model.loss_.slope(2 * labels - 1, data @ model.coef_[0] + model.intercept_[0])
     terms = np.append(np.abs(model.coef_[0]) + np.abs(data).T @ np.abs(slope), np.abs(slope).sum())
     return bool(np.all(np.abs(gradient(model, data, labels)) <= tolerance * terms))
@@ -196,7 +201,7 @@ def test_weights_stand_for_repetitions_and_costs() -> None:
         assert np.allclose(weighted.coef_, repeated.coef_, atol=1e-4)
         # A cost for each example: the costs of the two classes are the special case.
         cost = np.where(Y == 1, 7.0, 2.0)
-        per_example = Linear(loss, tol=1e-10).fit(X, Y, sample_weight=cost)
+        per_example = Linear(loss, tol=1e-10).fit(X, Y, sample_weight=cost / cost.mean())
         assert np.allclose(per_example.coef_, Linear(loss, fp_cost=2, fn_cost=7, tol=1e-10).fit(X, Y).coef_, atol=1e-5)
 
 
@@ -234,3 +239,20 @@ def test_numbers_near_the_end_of_the_range_get_one_true_warning() -> None:
     assert len(seen) == 1
     assert np.isfinite(model.coef_).all()
     assert model.duality_gap_ >= model.objective_
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        lambda learner, y: CalibratedClassifierCV(learner, ensemble=False).fit(X, y),
+        lambda learner, y: VotingClassifier([("ours", learner)]).fit(X, y),
+        lambda learner, y: StackingClassifier([("ours", learner)]).fit(X, y),
+        lambda learner, y: cross_val_predict(learner, X, y, method="predict_proba"),
+    ],
+)
+def test_labels_that_scikit_learn_replaced(tool: Any) -> None:
+    """Which class is 1 cannot be known then; the message says what to give instead, and that works."""
+    words = np.where(Y == 1, "fraud", "ok")
+    with pytest.raises(ValueError, match=r"replace labels by 0 and 1 in sorted order.*y == 'fraud'"):
+        tool(Linear(fn_cost=3, pos_label="fraud"), words)
+    tool(Linear(fn_cost=3), words == "fraud")

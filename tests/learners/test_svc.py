@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import skops.io
+from mean_regret import mean_regret, regrets
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
@@ -49,11 +50,12 @@ def problem(clf: uneven.UnevenSVC, X: np.ndarray, y: np.ndarray, weight: Any = N
     """The uneven dual, written down again from its definition."""
     positive = y == 1
     weight = np.ones(y.size) if weight is None else weight
+    costs = {"fp_cost": clf.fp_cost, "fn_cost": clf.fn_cost}
     return Dual(
         gram(KernelFunction("precomputed"), clf_kernel(clf, X)),
         np.where(positive, 1.0, -1.0 / clf.margin_gamma),
         np.where(positive, 1.0, -1.0),
-        clf.C * weight * np.where(positive, clf.fn_cost, clf.fp_cost),
+        clf.C * weight * regrets(y, **costs) / mean_regret(y, sample_weight=weight, **costs),
     )
 
 
@@ -80,7 +82,15 @@ def test_optimality_of_the_uneven_problem(
     X, y = data
     tol = 1e-5
     clf = uneven.UnevenSVC(
-        fp_cost=1, fn_cost=6, margin_gamma=gamma, C=0.7, kernel=kernel, coef0=1.0, degree=2, tol=tol, solver=solver
+        fp_cost=1,
+        fn_cost=6,
+        margin_gamma=gamma,
+        C=0.7 * mean_regret(y, fn_cost=6),
+        kernel=kernel,
+        coef0=1.0,
+        degree=2,
+        tol=tol,
+        solver=solver,
     ).fit(X, y)
     dual = problem(clf, X, y)
     b = np.zeros(y.size)
@@ -103,6 +113,7 @@ def test_optimality_of_the_uneven_problem(
     assert np.abs(short[free]).max() <= slack
     # The objective and its gap, from the definition of the loss.
     losses = np.where(y == 1, clf.fn_cost * np.maximum(0, 1 - f), clf.fp_cost / gamma * np.maximum(0, 1 + gamma * f))
+    losses = losses / mean_regret(y, fn_cost=6)
     value = 0.5 * b @ dual.gram.whole() @ b + clf.C * losses.sum()
     assert clf.objective_ == pytest.approx(value, rel=1e-9)
     below = dual.margins @ b - 0.5 * b @ dual.gram.whole() @ b
@@ -114,7 +125,8 @@ def test_optimality_of_the_uneven_problem(
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_both_solvers_agree(data: tuple[np.ndarray, np.ndarray], gamma: float, kernel: Any) -> None:
     X, y = data
-    common = {"fn_cost": 3, "margin_gamma": gamma, "kernel": kernel, "tol": 1e-8, "gamma": 0.05}
+    C = mean_regret(y, fn_cost=3)
+    common = {"fn_cost": 3, "margin_gamma": gamma, "kernel": kernel, "tol": 1e-8, "gamma": 0.05, "C": C}
     ours, peer = (uneven.UnevenSVC(**common, solver=solver).fit(X, y) for solver in ("smo", "libsvm"))
     assert ours.objective_ == pytest.approx(peer.objective_, rel=1e-6)
     if kernel != "sigmoid":  # not positive definite: the minimum need not be unique
@@ -124,7 +136,8 @@ def test_both_solvers_agree(data: tuple[np.ndarray, np.ndarray], gamma: float, k
 def test_at_gamma_1_it_is_the_weighted_svc_of_scikit_learn(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
     ours = uneven.UnevenSVC(fp_cost=2, fn_cost=5, tol=1e-8).fit(X, y)
-    peer = SVC(class_weight={0: 2, 1: 5}, tol=1e-8).fit(X, y)
+    mean = mean_regret(y, fp_cost=2, fn_cost=5)
+    peer = SVC(class_weight={0: 2 / mean, 1: 5 / mean}, tol=1e-8).fit(X, y)
     np.testing.assert_allclose(ours.decision_function(X), peer.decision_function(X), atol=1e-5)
     np.testing.assert_array_equal(ours.support_, np.sort(peer.support_))
     np.testing.assert_array_equal(ours.n_support_, peer.n_support_)
@@ -213,11 +226,12 @@ def test_more_rows_than_are_made_at_once() -> None:
 
 def test_warm_start(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
-    clf = uneven.UnevenSVC(fn_cost=3, C=1, tol=1e-6, warm_start=True).fit(X, y)
+    unit = mean_regret(y, fn_cost=3)
+    clf = uneven.UnevenSVC(fn_cost=3, C=unit, tol=1e-6, warm_start=True).fit(X, y)
     cold = clf.n_iter_
     again = clf.fit(X, y).n_iter_
     assert again < 0.1 * cold
-    for change in ({"C": 1.3}, {"margin_gamma": 2}, {"fn_cost": 2}):
+    for change in ({"C": 1.3 * unit}, {"margin_gamma": 2}, {"fn_cost": 2}):
         warm = clf.set_params(**change).fit(X, y)
         fresh = clone(clf).fit(X, y)
         assert warm.objective_ == pytest.approx(fresh.objective_, rel=1e-6)

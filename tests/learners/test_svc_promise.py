@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mean_regret import mean_regret, regrets
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
@@ -62,6 +63,8 @@ def drawn(seed: int, most: int) -> Case:
     }
     if parameters["kernel"] == "poly" or parameters["solver"] == "libsvm":  # LIBSVM may run forever with a huge C
         parameters["gamma"], parameters["C"] = "scale", 10.0 ** rng.uniform(-6, 2)
+    costs = {name: parameters[name] for name in ("fp_cost", "fn_cost")}
+    parameters["C"] *= mean_regret(y, sample_weight=weight, **costs)
     return Case(X, y, weight, parameters)
 
 
@@ -87,7 +90,8 @@ class Truth:
     @classmethod
     def of(cls, model: uneven.UnevenSVC, case: Case, K: np.ndarray | None = None) -> Truth:
         positive = case.y == 1
-        upper = model.C * np.where(positive, model.fn_cost, model.fp_cost)
+        costs = {"fp_cost": model.fp_cost, "fn_cost": model.fn_cost}
+        upper = model.C * regrets(case.y, **costs) / mean_regret(case.y, sample_weight=case.weight, **costs)
         upper = upper if case.weight is None else upper * case.weight
         margins = np.where(positive, 1.0, -1.0 / model.margin_gamma)
         K = kernel_of(model, case.X) if K is None else K
@@ -190,7 +194,9 @@ def test_the_promise_holds(most: int, first: int) -> None:
 
 def test_three_rows() -> None:
     """Once its violation was within tol and its objective at 12 times the optimum, without a word."""
-    case = Case(np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 0]), None, {"fn_cost": 5, "C": 1e4})
+    labels = np.array([0, 1, 0])
+    C = 1e4 * mean_regret(labels, fn_cost=5)
+    case = Case(np.array([[0.0], [1.0], [2.0]]), labels, None, {"fn_cost": 5, "C": C})
     model, warns = fitted(case)
     upper, lower = optimum(Truth.of(model, case))
     assert upper == pytest.approx(lower, rel=1e-9)
@@ -201,9 +207,9 @@ def test_three_rows() -> None:
 @pytest.mark.parametrize("gamma", [1e-3, 0.3, 1e3])
 @pytest.mark.parametrize("C", [1e-6, 1e-3, 1, 1e3, 1e6])
 def test_contradicting_duplicates(C: float, gamma: float) -> None:
-    """The same row in both classes, ten times; then with one more row."""
+    """The same row in both classes, ten times; then with one more row. The mean regret is 2."""
     for rows in ([[1.5, 2.0]] * 20, [[1.5, 2.0]] * 19 + [[-1.0, 0.0]]):
-        case = Case(np.array(rows), np.arange(20) % 2, None, {"C": C, "gamma": gamma, "fn_cost": 3})
+        case = Case(np.array(rows), np.arange(20) % 2, None, {"C": 2 * C, "gamma": gamma, "fn_cost": 3})
         model, warns = fitted(case)
         upper, lower = optimum(Truth.of(model, case))
         assert not warns
@@ -216,7 +222,7 @@ def test_no_coefficient_is_free() -> None:
     assert np.abs(model.dual_coef_).tolist() == [[1e-6, 1e-6]]
     assert model.intercept_[0] == pytest.approx(0.0, abs=1e-12)
     # If the weights of both classes differ, the heavier class gets its margin.
-    model = uneven.UnevenSVC(kernel="linear", C=1e-6, fn_cost=2).fit([[-1.0], [1.0]], [0, 1])
+    model = uneven.UnevenSVC(kernel="linear", C=1.5e-6, fn_cost=2).fit([[-1.0], [1.0]], [0, 1])
     assert model.intercept_[0] == pytest.approx(1.0, abs=1e-5)
     assert model.objective_ == pytest.approx(2e-6, rel=1e-3)
 
@@ -225,7 +231,7 @@ def test_slow_problems_end() -> None:
     """Overlapping classes and a huge C: steps of pairs alone are far from the optimum after ten million."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)) * 30, rng.integers(0, 2, 60)
-    case = Case(X, y, None, {"kernel": "linear", "C": 1e5, "fn_cost": 3})
+    case = Case(X, y, None, {"kernel": "linear", "C": 1e5 * mean_regret(y, fn_cost=3), "fn_cost": 3})
     model, warns = fitted(case)
     assert not warns
     assert model.n_iter_ < 1_000_000

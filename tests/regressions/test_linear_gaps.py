@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from gap_law import HARD_KINKS, Training, audit, drawn, require_promise
 from independent_optimum import optimum
 from linear_data import binary
+from mean_regret import mean_regret
 
 import uneven
 from uneven import UnevenLinearClassifier as Linear
@@ -104,6 +105,7 @@ def test_a_kernel_machine_with_three_rows(seed: int) -> None:
         "margin_gamma": float(random.choice([0.3, 1.0, 4.0])),
         "fn_cost": float(random.choice([0.2, 1.0, 6.0])),
     }
+    parameters["C"] *= mean_regret(y, fn_cost=parameters["fn_cost"])
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         model = uneven.UnevenSVC(kernel="linear", **parameters).fit(X, y)

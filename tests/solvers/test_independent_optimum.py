@@ -44,7 +44,7 @@ def test_straight_losses_are_linear_programs(loss: str, l1: float) -> None:
     phi = uneven.phi(loss)
     C, gamma, fn_cost = 0.7, 2.0, 3.0
     scale = np.where(Y == 1, 1.0, -gamma)
-    weight = C * np.where(Y == 1, fn_cost, 1 / gamma)
+    weight = C * np.where(Y == 1, fn_cost, 1 / gamma) / np.where(Y == 1, fn_cost, 1).mean()
     n, d = X.shape
     middles = np.concatenate([[phi.kinks[0] - 1], (np.array(phi.kinks[1:]) + phi.kinks[:-1]) / 2, [phi.kinks[-1] + 1]])
     rows, right = [], []

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from extended_phi import Extended
 from independent_optimum import LinearProblem, Optimum, optimum
+from mean_regret import mean_regret
 from sklearn.exceptions import ConvergenceWarning
 
 import uneven
@@ -110,7 +111,7 @@ def require_promise(found: Audit, tol: float) -> None:
 
 
 def drawn(seed: int, loss: str, *, C: float, wide: bool = False, **fixed: Any) -> Training:
-    """A small training set with difficulties drawn from a seed."""
+    """A small training set with difficulties drawn from a seed; C is for costs that are not divided by their mean."""
     random = np.random.default_rng([seed, wide])
     words = []
     n, d = (int(random.integers(6, 22)), int(random.integers(24, 48))) if wide else (0, int(random.integers(1, 8)))
@@ -162,4 +163,6 @@ def drawn(seed: int, loss: str, *, C: float, wide: bool = False, **fixed: Any) -
         "tol": float(random.choice([1e-3, 1e-6, 1e-8])),
         **fixed,
     }
+    costs = {name: parameters[name] for name in ("fp_cost", "fn_cost")}
+    parameters["C"] = C * mean_regret(y, sample_weight=weight, **costs)
     return Training(X, y, weight, parameters, words)

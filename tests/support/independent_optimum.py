@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from extended_phi import Extended, extended_phi
+from mean_regret import mean_regret
 from threadpoolctl import threadpool_limits
 
 
@@ -78,7 +79,8 @@ class LinearProblem:
         n, d = dense.shape
         rows = np.hstack([dense, np.full((n, 1), int(fit_intercept), dtype=precision)])
         weight = np.ones(n) if sample_weight is None else sample_weight
-        factor = (precision(C) * weight.astype(precision)).astype(precision)
+        mean = mean_regret(y, fp_cost=fp_cost, fn_cost=fn_cost, sample_weight=weight)
+        factor = (precision(C) * weight.astype(precision) / precision(mean)).astype(precision)
         positive, negative = (y == 1) & (factor > 0), (y != 1) & (factor > 0)
         terms = [
             Term(phi, rows[positive], factor[positive] * precision(fn_cost), 1.0),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ def linear_objective(
     return Objective(
         design=design(X),
         y=y.astype(np.int8),
-        pair=PairOfLosses.of(made, Fraction(factor)),
+        pair=PairOfLosses.of(made).times(np.full(2, float(factor))),
         sample_weight=np.empty(0) if sample_weight is None else sample_weight,
         penalty=penalty,
         fit_intercept=fit_intercept,

@@ -1,8 +1,8 @@
 """What all learners share: costs, the calibrated loss, labels, weights, and scikit-learn's contract.
 
-A learner is a subclass of :class:`UnevenClassifier` with the parameters ``loss``, ``fp_cost``, ``fn_cost``,
-``margin_gamma`` and ``pos_label``. Its ``fit`` calls ``_read`` and then ``_remember``; its ``_score`` gives the scores
-of the positive class. The functions after the class are for the tuning, which works on learners from outside.
+A learner is a subclass of :class:`UnevenClassifier` with the parameters ``loss``, ``margin_gamma``, ``pos_label`` and
+the four costs. Its ``fit`` calls ``_read`` and ``_remember``; its ``_score`` gives the scores of the positive class.
+The functions after the class are for the tuning, which works on learners from outside.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,20 +17,28 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from uneven import _inputs
-from uneven._inputs import brief
-from uneven.calibration.calibrated_losses import calibrated_loss
-from uneven.calibration.claim import NOT_CALIBRATED
-from uneven.costs import Cost
-from uneven.errors import CostError, LossError, ParameterError, UnevenError
+from uneven._inputs import brief, to_float
+from uneven.costs import Cost, RowCosts
+from uneven.errors import CostError, UnevenError
 from uneven.learners.classes import Classes
+from uneven.learners.costs_and_loss import (
+    COSTS,
+    analysis_of,
+    loss_for,
+    loss_for_rows,
+    meant_alpha,
+    own_alpha,
+    read_cost,
+    read_costs,
+)
+from uneven.learners.deciding import decision, untilted
 from uneven.learners.reading import read_features, read_labels, read_weights
+from uneven.learners.weighting import Weighting, weighting
 from uneven.losses import Loss
-from uneven.losses.registry import changes
 from uneven.metrics.labels import positive_class, two_classes
 
 if TYPE_CHECKING:
-    from uneven.calibration.analysis import Analysis
+    from uneven.calibration.in_money import AnalysisInMoney
 
 
 @dataclass(frozen=True)
@@ -47,75 +54,19 @@ class Problem:
     sample_weight : ndarray of float64
         Empty if all are 1.
     classes : Classes
+    costs : Cost or RowCosts
     """
 
     X: Any
     y: np.ndarray
     sample_weight: np.ndarray
     classes: Classes
+    costs: Cost | RowCosts
 
-
-def read_cost(fp_cost: Any, fn_cost: Any) -> Cost:
-    """Costs of a learner: both positive and finite."""
-    for name, value in (("fp_cost", fp_cost), ("fn_cost", fn_cost)):
-        _inputs.positive(name, value, CostError)
-    return Cost(fp_cost=fp_cost, fn_cost=fn_cost)
-
-
-def learners_loss(loss: Any, cost: Cost, margin_gamma: Any) -> Loss:
-    """The loss calibrated for the costs: made from a phi, or a finished loss after a check."""
-    alpha = cost.exact_alpha
-    if not isinstance(loss, Loss):
-        if isinstance(loss, str) and not loss.strip():
-            raise ParameterError("loss must be a name, an expression in t, a phi or a loss, got an empty text")
-        gamma = _inputs.positive("margin_gamma", margin_gamma)
-        return calibrated_loss(loss, alpha=alpha, gamma=gamma)
-    if margin_gamma != 1:
-        raise ParameterError(
-            f"margin_gamma belongs to a loss given by name or expression, got margin_gamma={brief(margin_gamma)} with "
-            f"the finished loss {loss!r}; give gamma to that loss instead"
-        )
-    _require_calibrated(loss, _meant_alpha(loss, cost))
-    return loss
-
-
-def _made_loss(loss: Any, fp_cost: Any, fn_cost: Any, margin_gamma: Any) -> tuple[Cost, Loss]:
-    """The costs and the loss of a learner with these parameters."""
-    cost = read_cost(fp_cost, fn_cost)
-    return cost, learners_loss(loss, cost, margin_gamma)
-
-
-@lru_cache(maxsize=1024, typed=True)
-def _kept_loss(loss: str, fp_cost: Any, fn_cost: Any, margin_gamma: Any, registered: int) -> tuple[Cost, Loss]:
-    """The same, kept while no phi is registered or removed; True and 1 are told apart by their types."""
-    return _made_loss(loss, fp_cost, fn_cost, margin_gamma)
-
-
-def _meant_alpha(loss: Loss, cost: Cost) -> Fraction:
-    """alpha of the costs; the loss's own alpha if it rounds to the same double (0.1 and 1/10)."""
-    own = loss.exact_alpha
-    return own if own is not None and float(own) == cost.alpha else cost.exact_alpha
-
-
-@lru_cache(maxsize=256)
-def _require_calibrated(loss: Loss, alpha: Fraction) -> None:
-    from uneven.calibration.implied_costs import costs_in_words, implied_alpha
-    from uneven.calibration.verdict import verdict as verdict_on
-
-    verdict = verdict_on(loss, alpha)
-    if verdict.status == NOT_CALIBRATED:
-        implied = implied_alpha(loss)
-        raise LossError(
-            f"{loss!r} is not calibrated for these costs ({costs_in_words(alpha)}): {verdict.reason}. "
-            f"{implied.in_words()} Give the costs it is made for, or its phi by name and margin_gamma"
-        )
-
-
-@lru_cache(maxsize=64)
-def _analysis(loss: Loss, alpha: Fraction) -> Analysis:
-    from uneven.calibration.analysis import analyze
-
-    return analyze(loss, alpha=alpha)
+    def weighting(self, loss: Any) -> Weighting:
+        """How much each row counts; ``loss`` is the learner's parameter."""
+        finished = loss if isinstance(loss, Loss) else None
+        return weighting(self.costs, self.y, self.sample_weight, self.classes, finished)
 
 
 def _has_probabilities(learner: UnevenClassifier) -> bool:
@@ -137,6 +88,8 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     loss: Any
     fp_cost: Any
     fn_cost: Any
+    tp_cost: Any
+    tn_cost: Any
     margin_gamma: Any
     pos_label: Any
 
@@ -148,31 +101,55 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
 
     # -- the loss ---------------------------------------------------------------------------------------------------
 
-    def _make_loss(self) -> tuple[Cost, Loss]:
-        if type(self.loss) is not str:
-            return _made_loss(self.loss, self.fp_cost, self.fn_cost, self.margin_gamma)
-        try:
-            return _kept_loss(self.loss, self.fp_cost, self.fn_cost, self.margin_gamma, changes())
-        except TypeError:  # a parameter that cannot be hashed, hence is no number: refused with a sentence
-            return _made_loss(self.loss, self.fp_cost, self.fn_cost, self.margin_gamma)
+    def _costs(self, given: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The four costs: those given to ``fit`` or ``predict``, and the constructor's for the others."""
+        own = {name: getattr(self, name) for name in COSTS if not given or given[name] is None}
+        for name, value in own.items():
+            if np.ndim(value):
+                raise CostError(
+                    f"{name} of the learner itself must be a number, got {brief(value)}; costs of each row go to fit "
+                    "and predict"
+                )
+        return {name: own.get(name, given and given[name]) for name in COSTS}
 
     def _current_loss(self) -> Loss:
         """The loss of the fit, or the one a fit would use."""
-        return self.loss_ if hasattr(self, "classes_") else self._make_loss()[1]
+        if hasattr(self, "classes_"):
+            return self.loss_
+        return loss_for(self.loss, read_cost(**self._costs()), self.margin_gamma)
 
-    def _remember(self, loss: Loss | None) -> None:
-        """Keep the loss of this fit and the parameters it was made from; None: it is made when it is asked for."""
-        self._fitted_with = (self.loss, self.fp_cost, self.fn_cost, self.margin_gamma)
+    def _loss_for(self, costs: Cost | RowCosts) -> Loss:
+        """The loss of a fit with these costs."""
+        if isinstance(costs, RowCosts):
+            return loss_for_rows(self.loss, self.margin_gamma)
+        return loss_for(self.loss, costs, self.margin_gamma)
+
+    def _remember(self, costs: Cost | RowCosts, scale: float, loss: Loss | None = None) -> None:
+        """Keep what the loss of this fit is made from; without a loss it is made when it is asked for."""
+        regrets = None
+        if isinstance(costs, Cost):
+            regrets = [value if isinstance(value, float) else str(value) for value in (costs.fp_cost, costs.fn_cost)]
+        self._fitted_with = (self.loss, regrets, self.margin_gamma)
+        self.cost_scale_ = scale
         self._loss = loss
 
     @property
+    def _has_row_costs(self) -> bool:
+        """Whether the fit was one with costs of each row."""
+        return self._fitted_with[1] is None
+
+    @property
     def loss_(self) -> Loss:
-        """The calibrated loss of the fit."""
+        """The loss of the fit, calibrated for the costs; with costs of each row, the loss before they weight it."""
         check_is_fitted(self, "classes_")
         kept: Loss | None = self.__dict__.get("_loss")
         if kept is None:  # a model of a search, or one from a file
-            loss, fp_cost, fn_cost, margin_gamma = self._fitted_with
-            self._loss = kept = learners_loss(loss, read_cost(fp_cost, fn_cost), margin_gamma)
+            loss, regrets, margin_gamma = self._fitted_with
+            if regrets is None:
+                kept = loss_for_rows(loss, margin_gamma)
+            else:
+                kept = loss_for(loss, read_cost(*regrets), margin_gamma)
+            self._loss = kept
         return kept
 
     def __getstate__(self) -> dict[str, Any]:
@@ -180,17 +157,28 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         return {name: value for name, value in super().__getstate__().items() if name != "_loss"}
 
     @property
-    def analysis_(self) -> Analysis:
-        """What the loss guarantees for the costs: verdict, regret bounds."""
+    def analysis_(self) -> AnalysisInMoney:
+        """What the loss guarantees for the costs: verdict, regret bounds, also in the unit of the costs."""
+        from uneven.calibration.in_money import AnalysisInMoney
+
         check_is_fitted(self, "classes_")
-        _, fp_cost, fn_cost, _ = self._fitted_with
+        given, regrets, _ = self._fitted_with
         loss = self.loss_
-        return _analysis(loss, _meant_alpha(loss, read_cost(fp_cost, fn_cost)))
+        if regrets is None:
+            weighted = isinstance(given, Loss)
+            alpha = own_alpha(loss) if weighted else Fraction(1, 2)
+            plain = analysis_of(loss, alpha)
+            return AnalysisInMoney(plain, cost_scale=self.cost_scale_, total_cost=None, weighted_loss=weighted)
+        cost = read_cost(*regrets)
+        total = to_float(sum(cost.exact_costs, Fraction(0)))
+        return AnalysisInMoney(
+            analysis_of(loss, meant_alpha(loss, cost)), cost_scale=self.cost_scale_, total_cost=total
+        )
 
     # -- reading the data -------------------------------------------------------------------------------------------
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        """Validate everything before any work, and set ``classes_``."""
+    def _read(self, X: Any, y: Any, sample_weight: Any, given: dict[str, Any] | None = None) -> Problem:
+        """Validate everything before any work, and set ``classes_``; ``given`` are the costs given to ``fit``."""
         if y is None:
             raise CostError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         X = self._read_features(X, reset=True)
@@ -204,8 +192,10 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
                         "the labels must come from two classes, but sample_weight is 0 for every example of class "
                         f"{classes[label]!r}"
                     )
-        self._keep_classes(Classes(classes, positive_class(classes, self.pos_label, symmetric=self._symmetric())))
-        return Problem(X, (index == self._positive).astype(np.int8), weight, self._classes)
+        costs = read_costs(labels.shape[0], self._costs(given))
+        positive = positive_class(classes, self.pos_label, symmetric=self._symmetric(costs))
+        self._keep_classes(Classes(classes, positive))
+        return Problem(X, (index == self._positive).astype(np.int8), weight, self._classes, costs)
 
     def _keep_classes(self, classes: Classes) -> None:
         self.classes_ = classes.labels
@@ -216,9 +206,10 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         """The classes of the fit."""
         return Classes(self.classes_, self._positive)
 
-    def _symmetric(self) -> bool:
+    def _symmetric(self, costs: Cost | RowCosts) -> bool:
         """Whether it makes no difference which class is the positive one."""
-        return not isinstance(self.loss, Loss) and bool(self.fp_cost == self.fn_cost) and bool(self.margin_gamma == 1)
+        alike = isinstance(costs, Cost) and costs.fp_cost == costs.fn_cost
+        return alike and not isinstance(self.loss, Loss) and bool(self.margin_gamma == 1)
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         return read_features(self, X, reset=reset)
@@ -233,59 +224,128 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         check_is_fitted(self, "classes_")
         return self._score(self._read_features(X, reset=False))
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def _decision(self, score: np.ndarray, given: dict[str, Any]) -> np.ndarray:
+        """Scores of the positive class whose threshold for the given costs is 0."""
+        costs = self._costs_of_rows(score.shape[0], given)
+        if costs is None or self._has_row_costs:
+            return score
+        return decision(self.loss_, score, costs)
+
+    def _costs_of_rows(self, count: int, given: dict[str, Any]) -> RowCosts | None:
+        """The costs of rows to predict; None if the fit's are meant."""
+        if all(value is None for value in given.values()):
+            return None
+        costs = RowCosts.read(count, **self._costs(given))
+        if self._has_row_costs and not any(np.ndim(value) for value in given.values()):
+            raise CostError(
+                "this model learnt with the costs of each row, which its scores contain: predict(X) decides for them, "
+                f"and other costs for all rows, got {brief({k: v for k, v in given.items() if v is not None})}, cannot "
+                "be decided for; fit with numbers to give costs to predict"
+            )
+        return costs
+
+    def decision_function(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> np.ndarray:
         """Scores that are calibrated for your costs: the decision threshold is 0.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Costs of these rows, as in :meth:`predict`. The scores are moved so that their threshold is 0.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Positive for ``classes_[1]``, as everywhere in scikit-learn.
+            Positive for ``classes_[1]``, as everywhere in scikit-learn. Infinite where one decision is the cheaper one
+            at every probability.
         """
-        score = self._checked_score(X)
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        score = self._decision(self._checked_score(X), given)
         return np.asarray(self._classes.turned(score))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> np.ndarray:
         """The cheaper class of each row; a score of exactly 0 means the negative class.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Costs of these rows; those not given are the constructor's. By default the costs of the fit decide. If the
+            fit had numbers, other costs move the threshold to the probability at which they change the decision; the
+            loss must identify probabilities. If the fit had costs of each row, the scores contain them: these must be
+            costs of the same kind, and the threshold stays 0.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        positive = self._checked_score(X) > 0
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        positive = self._decision(self._checked_score(X), given) > 0
         return self._classes.label(positive)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> np.ndarray:
         """Probabilities of the classes, by the inverse link of the loss; only if the loss identifies them.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Needed after a fit with costs of each row, and only then: its scores contain the costs.
 
         Returns
         -------
         ndarray of shape (n_samples, 2)
             Columns in the order of ``classes_``.
         """
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
         score = self._checked_score(X)
         positive = self.loss_.inverse_link(score)
+        if self._has_row_costs:
+            costs = self._costs_of_rows(score.shape[0], given)
+            if costs is None:
+                raise CostError(
+                    "this model learnt with the costs of each row, so a probability needs them: give fp_cost and "
+                    "fn_cost to predict_proba, or fit with numbers"
+                )
+            loss = self._fitted_with[0]
+            positive = untilted(positive, costs, own_alpha(loss) if isinstance(loss, Loss) else None)
         return np.stack(self._classes.in_order(1 - positive, positive), axis=1)
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> np.ndarray:
+        """Logarithms of :meth:`predict_proba`; the logarithm of 0 is minus infinity.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            As in :meth:`predict_proba`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost))
 
 
 # -- for the tuning ---------------------------------------------------------------------------------------------------
 
 
-def read_problem(learner: UnevenClassifier, X: Any, y: Any, sample_weight: Any) -> Problem:
+def read_problem(
+    learner: UnevenClassifier, X: Any, y: Any, sample_weight: Any, given: dict[str, Any] | None = None
+) -> Problem:
     """Read a training set as the learner's ``fit`` would; sets its ``classes_``."""
-    return learner._read(X, y, sample_weight)
+    return learner._read(X, y, sample_weight, given)
 
 
 def read_rows(learner: UnevenClassifier, X: Any) -> Any:
@@ -296,6 +356,16 @@ def read_rows(learner: UnevenClassifier, X: Any) -> Any:
 def positive_scores(learner: UnevenClassifier, rows: Any) -> np.ndarray:
     """Scores of the positive class for rows from :func:`read_rows`."""
     return learner._score(rows)
+
+
+def current_loss(learner: UnevenClassifier) -> Loss:
+    """The loss of the fit, or the one that a fit with the constructor's costs would use."""
+    return learner._current_loss()
+
+
+def decision_scores(learner: UnevenClassifier, rows: Any, costs: RowCosts) -> np.ndarray:
+    """Scores of the positive class whose threshold for the costs of the rows is 0; see :func:`read_rows`."""
+    return decision(learner.loss_, learner._score(rows), costs)
 
 
 def classes_of(learner: UnevenClassifier) -> Classes:
@@ -312,7 +382,8 @@ def with_parameters(learner: UnevenClassifier, parameters: dict[str, Any]) -> An
 
 
 def as_fitted_with(model: UnevenClassifier, **parameters: Any) -> Any:
-    """A copy of a fitted learner whose fit counts as one with other parameters."""
+    """A copy of a fitted learner whose fit counts as one with other parameters, at the same costs."""
     other = with_parameters(model, parameters)
-    other._remember(None)
+    other._fitted_with = (other.loss, model._fitted_with[1], other.margin_gamma)
+    other._loss = None
     return other

@@ -8,21 +8,35 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.metrics import check_scoring
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact
-from uneven.errors import LossError
-from uneven.learners.base import read_cost
+from uneven.costs import Cost
+from uneven.errors import CostError, LossError
+from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.parameters import require_choice
 from uneven.learners.progress import Bar, progress
 from uneven.learners.tuning.folds import Split, splits
 from uneven.learners.tuning.gamma_path import GammaPath
-from uneven.learners.tuning.inputs import read_cs, read_data, read_estimator, read_gammas, read_losses, read_parts
+from uneven.learners.tuning.inputs import (
+    as_parameters,
+    costs_of_all,
+    read_cs,
+    read_data,
+    read_estimator,
+    read_gammas,
+    read_losses,
+    read_parts,
+    read_ways,
+)
 from uneven.learners.tuning.results import cv_results
 from uneven.learners.tuning.rules import RULES, Table, standard_error
 from uneven.learners.tuning.search import Column, Reusable, Task, candidates, run_split
+from uneven.learners.tuning.ways import DECIDE
+from uneven.metrics.expected_cost import expected_cost
 
 
 def _delegates(name: str) -> Any:
@@ -53,8 +67,9 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         Anything with the parameters ``margin_gamma``, ``fp_cost`` and ``fn_cost``.
     loss : loss, optional
         Loss of the learner; by default its own.
-    fp_cost, fn_cost : positive number, optional
-        What a false positive and a false negative cost; by default those of the estimator.
+    fp_cost, fn_cost, tp_cost, tn_cost : number, optional
+        What the two mistakes and the two right decisions cost; by default those of the estimator. ``fit`` also takes
+        costs of each row.
     margin_gammas : "auto" or array-like of positive numbers
         The grid. "auto": eleven values around 1, up to the class ratio or the ratio of the classes' total costs (at
         least 4, at most 64); ``margin_gammas_`` holds them.
@@ -80,6 +95,10 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         Progress on stderr. None: only on a terminal, and only if the search takes long.
     pos_label : label, optional
         The positive class; by default that of the estimator.
+    row_costs : {"auto", "learn", "decide"}
+        How costs of each row are used. "learn": the rows are weighted by them, and the threshold is 0. "decide": the
+        fit uses the costs of the constructor, and each row is decided by its own costs, which ``predict`` then needs;
+        the loss must identify probabilities. "auto": both are tried where possible, and the cheaper one is kept.
 
     Attributes
     ----------
@@ -91,13 +110,17 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         The grid.
     gamma_path_ : GammaPath
         Mean and standard error of the cost per gamma at the chosen C and loss.
+    row_costs_ : {"learn", "decide"} or None
+        The chosen way to use costs of each row; None if all rows have the same costs.
     n_splits_ : int
     refit_time_ : float
     classes_ : ndarray of shape (2,)
     n_features_in_ : int
 
-    Notes ----- Ctrl-C ends the search with a KeyboardInterrupt. ``cv_results_`` then holds the finished results (NaN
-    elsewhere), and a line on stderr says so.
+    Notes
+    -----
+    Ctrl-C ends the search with a KeyboardInterrupt. ``cv_results_`` then holds the finished results (NaN elsewhere),
+    and a line on stderr says so.
 
     Examples
     --------
@@ -107,11 +130,11 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_breast_cancer(return_X_y=True)                    # 0 is malignant: the class to find
     >>> model = make_pipeline(StandardScaler(), uneven.UnevenSVC(pos_label=0))
-    >>> search = uneven.UnevenClassifierCV(model, fp_cost=1, fn_cost=30, Cs=[0.5, 2], margin_gammas=[0.5, 1, 2])
+    >>> search = uneven.UnevenClassifierCV(model, fp_cost=1, fn_cost=30, Cs=[1, 10], margin_gammas=[0.5, 1, 2])
     >>> search.fit(X, y).best_params_                                 # C is (1 + 1/gamma)/2 times one of Cs
-    {'unevensvc__margin_gamma': 2.0, 'unevensvc__C': 0.375}
+    {'unevensvc__margin_gamma': 2.0, 'unevensvc__C': 7.5}
     >>> search.gamma_path_.mean_cost.round(2)
-    array([0.47, 0.25, 0.23])
+    array([0.57, 0.28, 0.21])
     """
 
     def __init__(
@@ -121,6 +144,8 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         loss: Any = None,
         fp_cost: Exact | None = None,
         fn_cost: Exact | None = None,
+        tp_cost: Exact | None = None,
+        tn_cost: Exact | None = None,
         margin_gammas: Any = "auto",
         Cs: Any = None,
         losses: Any = None,
@@ -131,11 +156,14 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         refit: bool = True,
         verbose: bool | int | None = None,
         pos_label: Any = None,
+        row_costs: str = "auto",
     ) -> None:
         self.estimator = estimator
         self.loss = loss
         self.fp_cost = fp_cost
         self.fn_cost = fn_cost
+        self.tp_cost = tp_cost
+        self.tn_cost = tn_cost
         self.margin_gammas = margin_gammas
         self.Cs = Cs
         self.losses = losses
@@ -146,6 +174,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         self.refit = refit
         self.verbose = verbose
         self.pos_label = pos_label
+        self.row_costs = row_costs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -155,7 +184,18 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         tags.input_tags.pairwise = inner.input_tags.pairwise
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> UnevenClassifierCV:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> UnevenClassifierCV:
         """Cross-validate the grid, choose, and fit the choice on all rows.
 
         Parameters
@@ -167,6 +207,8 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
             Weights of the examples, in fitting and in the expected cost.
         groups : array-like of shape (n_samples,), optional
             For splitters that need groups.
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Costs, the same for all rows or one for each; those not given are the constructor's.
 
         Returns
         -------
@@ -174,20 +216,26 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         """
         require_choice("rule", self.rule, tuple(RULES))
         whole, steps, learner, prefix = read_parts(self)
-        problem = read_data(X, y, sample_weight, steps, learner)
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        problem = read_data(X, y, sample_weight, given, steps, learner)
         X, y = indexable(X, y)
         classes = problem.classes.labels
         labels = problem.classes.label(problem.y)
         weight = problem.sample_weight if problem.sample_weight.size else None
-        learner.set_params(pos_label=problem.classes.pos_label)
-        whole.set_params(**{f"{prefix}pos_label": learner.pos_label})
-        cost = read_cost(learner.fp_cost, learner.fn_cost)
-        self.margin_gammas_ = read_gammas(self, cost, problem)
+        costs = costs_of_all(given, problem.y.size, learner)
+        fixed = {"pos_label": problem.classes.pos_label}
+        if isinstance(problem.costs, Cost):  # numbers given to fit are those of the learner from here on
+            fixed |= as_parameters(given, costs)
+        learner.set_params(**fixed)
+        whole.set_params(**{f"{prefix}{name}": value for name, value in fixed.items()})
+        self.margin_gammas_ = read_gammas(self, problem)
+        losses = read_losses(self, learner)
+        ways = read_ways(self, problem, learner, losses)
         task = Task(
             learner=learner,
             steps=steps,
-            candidates=candidates(learner, read_losses(self, learner), read_cs(self, learner), self.margin_gammas_),
-            cost=cost,
+            candidates=candidates(learner, losses, read_cs(self, learner), self.margin_gammas_, ways or [None]),
+            costs=costs,
             pos_label=learner.pos_label,
             scorer=None if self.scoring is None else check_scoring(learner, scoring=self.scoring),
         )
@@ -206,10 +254,14 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
             raise
         self._keep(task, columns, prefix)
         self.classes_ = classes
+        self._costs = {name: getattr(learner, name, 0) for name in COSTS}
+        self._pos_label = learner.pos_label
         if self.refit:
             started = time.perf_counter()
             self.best_estimator_ = clone(whole).set_params(**self.best_params_)
-            self.best_estimator_.fit(X, y, **({} if weight is None else {f"{prefix}sample_weight": weight}))
+            used = {"sample_weight": weight, **task.given(np.arange(problem.y.size), self.row_costs_)}
+            used = {f"{prefix}{name}": value for name, value in used.items() if value is not None}
+            self.best_estimator_.fit(X, y, **used)
             self.refit_time_ = time.perf_counter() - started
             if hasattr(self.best_estimator_, "n_features_in_"):
                 self.n_features_in_ = self.best_estimator_.n_features_in_
@@ -246,6 +298,8 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         if len({repr(c.loss) for c in task.candidates}) == 1:
             params = [{name: v for name, v in p.items() if name != f"{prefix}loss"} for p in params]
         self.cv_results_ = cv_results(params, columns)
+        if task.candidates[0].way is not None:
+            self.cv_results_["row_costs"] = np.array([candidate.way for candidate in task.candidates])
         costs = -np.stack([column.scores for column in columns], axis=1)
         complete = ~np.isnan(costs).any(axis=0)
         if not complete.any():
@@ -258,6 +312,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         )
         self.best_index_ = RULES[self.rule](table)
         self.best_params_ = params[self.best_index_]
+        self.row_costs_ = task.candidates[self.best_index_].way
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         path = np.flatnonzero(table.paths == table.paths[self.best_index_])
         self.gamma_path_ = GammaPath(
@@ -291,43 +346,124 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
             )
         return self.best_estimator_
 
-    def predict(self, X: Any) -> np.ndarray:
+    def _answer(self, method: str, X: Any, given: dict[str, Any]) -> np.ndarray:
+        """What a method of the chosen estimator says about rows with these costs."""
+        model = self._fitted()
+        given = {name: value for name, value in given.items() if value is not None}
+        if self.row_costs_ == DECIDE and method != "predict_proba" and not given:
+            raise CostError(
+                f"this search chose to decide each row by its own costs (row_costs_ is 'decide'), so {method} needs "
+                "them: give fp_cost and fn_cost, or fit with row_costs='learn'"
+            )
+        if given and isinstance(model, Pipeline):  # without the pipeline's own routing, which would need requests
+            X = model[:-1].transform(X) if len(model.steps) > 1 else X
+            model = model[-1]
+        return np.asarray(getattr(model, method)(X, **given))
+
+    def predict(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> np.ndarray:
         """The cheaper class of each row.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Costs of these rows, as in the ``predict`` of the learner; needed if ``row_costs_`` is "decide".
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        return np.asarray(self._fitted().predict(X))
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        return self._answer("predict", X, given)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> np.ndarray:
         """Scores that are calibrated for your costs: the decision threshold is 0.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            As in :meth:`predict`.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Positive for ``classes_[1]``.
         """
-        return np.asarray(self._fitted().decision_function(X))
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        return self._answer("decision_function", X, given)
 
     @available_if(_delegates("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> np.ndarray:
         """Probabilities of the classes, if the chosen loss identifies them.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Needed if ``row_costs_`` is "learn", and only then: the scores contain the costs.
 
         Returns
         -------
         ndarray of shape (n_samples, 2)
         """
-        return np.asarray(self._fitted().predict_proba(X))
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        return self._answer("predict_proba", X, given)
+
+    @available_if(_delegates("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> np.ndarray:
+        """Logarithms of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            As in :meth:`predict_proba`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+        """
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        with np.errstate(divide="ignore"):
+            return np.log(self._answer("predict_proba", X, given))
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> float:
+        """Minus the expected cost, like ``best_score_``; with ``scoring`` given, that score.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Costs of these rows; those not given are the constructor's.
+
+        Returns
+        -------
+        float
+        """
+        if self.scoring is not None:
+            return float(check_scoring(self._fitted(), scoring=self.scoring)(self._fitted(), X, y))
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        said = self._answer("predict", X, given)
+        costs = {name: self._costs[name] if value is None else value for name, value in given.items()}
+        return -expected_cost(y, said, **costs, pos_label=self._pos_label, sample_weight=sample_weight)

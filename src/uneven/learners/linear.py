@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -15,14 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from uneven import _inputs
 from uneven._inputs import Exact
-from uneven.calibration.calibrated_losses import calibrated_loss
-from uneven.costs import Cost
+from uneven.costs import Cost, RowCosts
 from uneven.errors import LossError, ParameterError
 from uneven.learners.base import Problem, with_parameters
+from uneven.learners.costs_and_loss import loss_for_rows, own_alpha
 from uneven.learners.linear_penalty import penalty_weights
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import generator, require_choice, require_integer
 from uneven.learners.progress import progress
+from uneven.learners.weighting import Weighting
 from uneven.losses import Declaration, Loss, Phi
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective
@@ -40,20 +40,25 @@ class UnevenLinearClassifier(LinearScores):
 
     With the score :math:`f_i = w^\top x_i + b` of the positive class, it minimises
 
-    .. math:: P(w) + C \sum_i s_i \left[ c_{FN} 1\{y_i = +\} \varphi(f_i)
-              + \tfrac{c_{FP}}{\gamma} 1\{y_i = -\} \varphi(-\gamma f_i) \right]
+    .. math:: P(w) + C \sum_i \frac{s_i r_i}{\bar r} \left[ 1\{y_i = +\} \varphi(f_i)
+              + \tfrac{1}{\gamma} 1\{y_i = -\} \varphi(-\gamma f_i) \right]
 
-    with :math:`P(w) = \tfrac12 \|w\|^2` unless ``penalty`` says otherwise. The intercept is never penalised. For a phi
-    that is not convex, the two weights are changed so that the loss is calibrated for the costs
-    (:func:`uneven.calibrated_loss`).
+    with :math:`P(w) = \tfrac12 \|w\|^2` unless ``penalty`` says otherwise. The regret :math:`r_i` is what the mistake
+    costs more than the right decision: :math:`c_{FN} - c_{TP}` for a positive row, :math:`c_{FP} - c_{TN}` for a
+    negative one. Regrets are divided by their mean over the training rows, :math:`\bar r = \sum_i s_i r_i / \sum_i
+    s_i`. So the unit of the costs does not matter, and C means what it means in LogisticRegression. The intercept is
+    never penalised. For a phi that is not convex, the two terms are weighted so that the loss is calibrated for the
+    costs (:func:`uneven.calibrated_loss`).
 
     Parameters
     ----------
     loss : str, Phi or Loss
         A name (:func:`uneven.losses.names`), an expression in t, a phi, or a finished loss. A finished loss is used as
         it is, with its own weights; one that is not calibrated for the costs is rejected.
-    fp_cost, fn_cost : positive number
-        What a false positive and a false negative cost.
+    fp_cost, fn_cost : number
+        What a false positive and a false negative cost. ``fit`` and ``predict`` also take costs of each row.
+    tp_cost, tn_cost : number
+        What the right decisions cost; a benefit is a negative cost. Each mistake must cost more.
     margin_gamma : positive number
         Margin asymmetry gamma. You may tune it freely: the classifier stays calibrated for your costs.
     C : positive number
@@ -105,10 +110,12 @@ class UnevenLinearClassifier(LinearScores):
     stationarity_ : float
         The largest entry of the gradient at the solution, each divided by the sum of the absolute values of its terms:
         0 at a stationary point, at most 1, whatever the units of the columns.
+    cost_scale_ : float
+        1 over the mean regret: the costs times this number are the weights of the rows, 1 on average.
     loss_ : Loss
-        The calibrated loss.
-    analysis_ : Analysis
-        What it guarantees: verdict, regret bounds.
+        The calibrated loss. With costs of each row, the loss that they weight.
+    analysis_ : AnalysisInMoney
+        What it guarantees: verdict, regret bounds, also in the unit of the costs.
 
     Examples
     --------
@@ -121,9 +128,9 @@ class UnevenLinearClassifier(LinearScores):
     >>> int(((clf.predict(X) == 1) & (y == 0)).sum())                 # malignant ones missed
     0
     >>> from sklearn.preprocessing import StandardScaler
-    >>> sparse = uneven.UnevenLinearClassifier("logistic", fn_cost=40, penalty="l1", C=0.02, pos_label=0)
+    >>> sparse = uneven.UnevenLinearClassifier("logistic", fn_cost=40, penalty="l1", C=0.3, pos_label=0)
     >>> int((sparse.fit(StandardScaler().fit_transform(X), y).coef_ != 0).sum())    # of 30
-    4
+    5
     """
 
     def __init__(
@@ -132,6 +139,8 @@ class UnevenLinearClassifier(LinearScores):
         *,
         fp_cost: Exact = 1.0,
         fn_cost: Exact = 1.0,
+        tp_cost: Exact = 0.0,
+        tn_cost: Exact = 0.0,
         margin_gamma: Exact = 1.0,
         C: float = 1.0,
         penalty: str | None = "l2",
@@ -148,6 +157,8 @@ class UnevenLinearClassifier(LinearScores):
         self.loss = loss
         self.fp_cost = fp_cost
         self.fn_cost = fn_cost
+        self.tp_cost = tp_cost
+        self.tn_cost = tn_cost
         self.margin_gamma = margin_gamma
         self.C = C
         self.penalty = penalty
@@ -161,7 +172,17 @@ class UnevenLinearClassifier(LinearScores):
         self.verbose = verbose
         self.l1_ratio = l1_ratio
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> UnevenLinearClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> UnevenLinearClassifier:
         """Fit to examples.
 
         Parameters
@@ -171,24 +192,43 @@ class UnevenLinearClassifier(LinearScores):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Nonnegative weights. They may be costs that differ from example to example.
+            Nonnegative weights.
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Costs, the same for all rows or one for each; those not given are the constructor's. A row whose mistake
+            costs nothing does not count; one whose mistake pays is learnt with the other label, with a warning.
 
         Returns
         -------
         UnevenLinearClassifier
+
+        Examples
+        --------
+        A missed fraud costs its amount, a check costs 5:
+
+        >>> import numpy as np
+        >>> import uneven
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(500, 3))
+        >>> fraud = random.random(500) < 1 / (1 + np.exp(2 - X[:, 0]))
+        >>> amount = np.exp(4 + X[:, 1])
+        >>> clf = uneven.UnevenLinearClassifier(fp_cost=5).fit(X, fraud, fn_cost=amount)
+        >>> clf.predict(X[:3]).tolist()
+        [True, True, True]
+        >>> plain = uneven.UnevenLinearClassifier().fit(X, fraud)         # or: probabilities first, costs later
+        >>> plain.predict(X[:3], fp_cost=5, fn_cost=amount[:3]).tolist()
+        [True, True, True]
         """
         self._read_parameters()
-        cost, loss = self._make_loss()
         before = self._last_theta()
-        problem = self._read(X, y, sample_weight)
-        self._remember(loss)
-        objective = self._objective(problem, _pair(loss, self._factor(cost)))
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        problem = self._read(X, y, sample_weight, given)
+        loss = self._loss_for(problem.costs)
+        weighting = problem.weighting(self.loss)
+        self._remember(problem.costs, weighting.scale, loss)
+        objective = self._objective(problem, weighting, self._pair(loss, weighting))
         convex = None
         if not objective.pair.convex:
-            gamma = 1 if isinstance(self.loss, Loss) else self.margin_gamma
-            start = calibrated_loss("logistic", alpha=cost.exact_alpha, gamma=gamma)
-            factor = _inputs.positive("C", self.C) * sum(cost.exact_costs)
-            convex = replace(objective, pair=_pair(start, factor))
+            convex = objective.with_losses(self._convex_pair(problem.costs, weighting))
         solution = minimise(
             objective,
             self._settings(),
@@ -200,7 +240,18 @@ class UnevenLinearClassifier(LinearScores):
         self._warn(solution, objective)
         return self
 
-    def fit_path(self, X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = None) -> list[UnevenLinearClassifier]:
+    def fit_path(
+        self,
+        X: Any,
+        y: Any,
+        Cs: Iterable[float],
+        sample_weight: Any = None,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> list[UnevenLinearClassifier]:
         """Fitted copies of this learner, one for each C. Each fit starts from that of the next smaller C.
 
         Parameters
@@ -209,6 +260,8 @@ class UnevenLinearClassifier(LinearScores):
         y : array-like of shape (n_samples,)
         Cs : iterable of positive numbers
         sample_weight : array-like of shape (n_samples,), optional
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            As in :meth:`fit`.
 
         Returns
         -------
@@ -233,7 +286,8 @@ class UnevenLinearClassifier(LinearScores):
         if not rising:
             raise ParameterError("Cs is empty; give at least one positive number")
         params = [{"C": C} for C in rising]
-        fits = dict(zip(rising, fits_along(self, X, y, sample_weight, params, Follower(), by="C"), strict=True))
+        costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        fits = dict(zip(rising, fits_along(self, X, y, sample_weight, costs, params, Follower(), by="C"), strict=True))
         return [fits[C] for C in given]
 
     def _read_parameters(self) -> None:
@@ -244,14 +298,21 @@ class UnevenLinearClassifier(LinearScores):
         penalty_weights(self.penalty, self.l1_ratio)
         require_choice("solver", self.solver, names())
 
-    def _factor(self, cost: Cost) -> Fraction:
-        """Factor of the losses in the objective: C, and the sum of the costs, by which a calibrated loss is divided."""
-        factor = _inputs.positive("C", self.C)
-        if not isinstance(self.loss, Loss):
-            factor *= sum(cost.exact_costs)
-        return factor
+    def _pair(self, loss: Loss, weighting: Weighting) -> PairOfLosses:
+        """The two partial losses with what they count in the objective: C times the weight of the class."""
+        pair = _kept_pair(loss, _declarations(loss), isinstance(self.loss, Loss))
+        return pair.times(float(self.C) * weighting.class_factors)
 
-    def _objective(self, problem: Problem, pair: PairOfLosses) -> Objective:
+    def _convex_pair(self, costs: Cost | RowCosts, weighting: Weighting) -> PairOfLosses:
+        """The logistic losses for the same costs, whose solution is where a loss that is not convex starts."""
+        gamma, factors = self.margin_gamma, weighting.class_factors
+        if isinstance(self.loss, Loss):
+            inside = costs.exact_alpha if isinstance(costs, Cost) else own_alpha(self.loss)  # costs in the loss itself
+            gamma, factors = 1, factors * 2 * np.array([float(inside), float(1 - inside)])
+        logistic = loss_for_rows("logistic", gamma)
+        return _kept_pair(logistic, _declarations(logistic), True).times(float(self.C) * factors)
+
+    def _objective(self, problem: Problem, weighting: Weighting, pair: PairOfLosses) -> Objective:
         l1, squared = penalty_weights(self.penalty, self.l1_ratio)
         if l1 > 0 and pair.why_not_convex:
             raise LossError(
@@ -259,9 +320,9 @@ class UnevenLinearClassifier(LinearScores):
             )
         return Objective(
             design=design(problem.X),
-            y=problem.y,
+            y=weighting.y,
             pair=pair,
-            sample_weight=problem.sample_weight,
+            sample_weight=weighting.row_factors,
             penalty=squared,
             fit_intercept=bool(self.fit_intercept),
             l1=l1,
@@ -313,16 +374,14 @@ def _how_far(solution: Solution) -> str:
     return f"at most {solution.duality_gap:.2g} above the optimum"
 
 
-def _pair(loss: Loss, factor: Fraction) -> PairOfLosses:
-    """The two partial losses times a number; the same in every fit with the same parameters."""
-    declared = tuple(part.function.declaration for part in loss.partials if isinstance(part.function, Phi))
-    return _kept_pair(loss, declared, factor)
+def _declarations(loss: Loss) -> tuple[Declaration, ...]:
+    return tuple(part.function.declaration for part in loss.partials if isinstance(part.function, Phi))
 
 
 @lru_cache(maxsize=1024)
-def _kept_pair(loss: Loss, declared: tuple[Declaration, ...], factor: Fraction) -> PairOfLosses:
-    """Two losses with one formula are equal, but their phis may be declared otherwise."""
-    return PairOfLosses.of(loss, factor)
+def _kept_pair(loss: Loss, declared: tuple[Declaration, ...], weighted: bool) -> PairOfLosses:
+    """The same in every fit. Two losses with one formula are equal, but their phis may be declared otherwise."""
+    return PairOfLosses.of(loss, weighted=weighted)
 
 
 def fits_along(
@@ -330,38 +389,48 @@ def fits_along(
     X: Any,
     y: Any,
     sample_weight: Any,
+    costs: dict[str, Any],
     params: list[dict[str, Any]],
     follower: Follower,
     *,
     by: str = "margin_gamma",
+    proved: bool = True,
 ) -> Iterator[UnevenLinearClassifier]:
     """Fitted copies of a learner, for parameters in rising order of gamma with one loss and one C, or of another one.
 
     The data are read once, and each fit starts from a guess extrapolated from the fits before. A loss that is not
-    convex has many local minima, so each of its fits starts as it would alone.
+    convex has many local minima, so each of its fits starts as it would alone. ``costs`` are those given to ``fit``.
+
+    With ``proved=False`` a model may have no more than it needs to predict: small problems are then solved all at once,
+    without a proof where the gradient promises ``tol``.
     """
-    objective, problem = None, None
-    for one in params:
-        model = with_parameters(learner, one)
+    models = [with_parameters(learner, one) for one in params]
+    for model in models:
         model._read_parameters()
-        cost, loss = model._make_loss()
-        pair = _pair(loss, model._factor(cost))
-        if not pair.convex:
-            yield model.fit(X, y, sample_weight)
-            continue
-        if objective is None or problem is None:
-            problem = model._read(X, y, sample_weight)
-            reader = model
-            objective = model._objective(problem, pair)
+    reader = models[0]
+    problem = reader._read(X, y, sample_weight, costs)
+    weighting = problem.weighting(reader.loss)
+    losses = [model._loss_for(problem.costs) for model in models]
+    pairs = [model._pair(loss, weighting) for model, loss in zip(models, losses, strict=True)]
+    if not all(pair.convex for pair in pairs):
+        for model in models:
+            yield model.fit(X, y, sample_weight, **costs)
+        return
+    first = reader._objective(problem, weighting, pairs[0])
+    objectives = [first, *(first.with_losses(pair) for pair in pairs[1:])]
+    places = [math.log(float(getattr(model, by))) for model in models]
+    settings = replace(reader._settings(), progress=silent)
+    for model, loss, objective, at in zip(models, losses, objectives, places, strict=True):
+        model._keep_classes(problem.classes)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(reader, name):
+                setattr(model, name, getattr(reader, name))
+        model._remember(problem.costs, weighting.scale, loss)
+        theta = None if proved else follower.solve_quickly(objective, at, settings, solver=model.solver)
+        if theta is not None:
+            model._keep_theta(theta)
         else:
-            objective = objective.with_losses(pair)
-            model._keep_classes(problem.classes)
-            for name in ("n_features_in_", "feature_names_in_"):
-                if hasattr(reader, name):
-                    setattr(model, name, getattr(reader, name))
-        at = math.log(float(getattr(model, by)))
-        model._remember(loss)
-        solution = follower.solve(objective, at, replace(model._settings(), progress=silent), solver=model.solver)
-        model._keep(solution, problem)
-        model._warn(solution, objective)
+            solution = follower.solve(objective, at, settings, solver=model.solver)
+            model._keep(solution, problem)
+            model._warn(solution, objective)
         yield model

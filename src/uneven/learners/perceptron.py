@@ -11,14 +11,17 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from uneven import _inputs
-from uneven._inputs import Exact, brief
+from uneven._inputs import Exact, brief, to_float
+from uneven.costs import Cost, RowCosts
 from uneven.errors import CostError
 from uneven.learners.base import Problem
 from uneven.learners.classes import Classes
+from uneven.learners.costs_and_loss import read_costs
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import require_integer
 from uneven.learners.progress import progress
 from uneven.learners.reading import read_weights
+from uneven.learners.weighting import learnt_labels, require_both
 from uneven.metrics.labels import positive_class, two_classes
 from uneven.solvers.kernel.gram import squared_norms
 from uneven.solvers.online.perceptron import Examples, PerceptronState, one_pass, train
@@ -32,8 +35,9 @@ class UnevenPerceptron(LinearScores):
 
     .. math:: w \leftarrow w + \eta s_i c_i y_i x_i, \qquad b \leftarrow b + \eta s_i c_i y_i R^2,
 
-    where :math:`c_i` is the cost of misclassifying that row (:math:`c_{FN}` or :math:`c_{FP}`) divided by the larger
-    cost.
+    where :math:`c_i` is what the mistake costs more than the right decision (:math:`c_{FN} - c_{TP}` or :math:`c_{FP} -
+    c_{TN}`), times ``cost_scale_``: 1 over the largest such regret of the rows of ``fit`` or of the first
+    ``partial_fit``.
 
     **What is guaranteed.** If some :math:`(u, v)` with :math:`\|u\|^2 + v^2/R^2 = 1` has :math:`y_i (u^\top x_i + v)
     \ge \Gamma > 0` on all rows (weights 1), the costs of all updates add up to at most :math:`(\|x\|^2_{max} + R^2 + 2
@@ -47,8 +51,11 @@ class UnevenPerceptron(LinearScores):
 
     Parameters
     ----------
-    fp_cost, fn_cost : positive number
-        What a false positive and a false negative cost; updates are weighted by them.
+    fp_cost, fn_cost : number
+        What a false positive and a false negative cost; updates are weighted by them. ``fit`` also takes costs of each
+        row.
+    tp_cost, tn_cost : number
+        What the right decisions cost; a benefit is a negative cost. Each mistake must cost more.
     margin_gamma : positive number
         Margin asymmetry: positive rows need a margin of 1, negative rows one of 1/margin_gamma.
     eta0 : positive number
@@ -85,6 +92,8 @@ class UnevenPerceptron(LinearScores):
     radius_ : float
         R: the largest norm in the data of ``fit`` or of the first ``partial_fit``.
     classes_ : ndarray of shape (2,)
+    cost_scale_ : float
+        1 over the largest regret: the costs times this number weight the updates.
     loss_, analysis_
         The uneven hinge, and what it guarantees.
 
@@ -110,6 +119,8 @@ class UnevenPerceptron(LinearScores):
         *,
         fp_cost: Exact = 1.0,
         fn_cost: Exact = 1.0,
+        tp_cost: Exact = 0.0,
+        tn_cost: Exact = 0.0,
         margin_gamma: Exact = 1.0,
         eta0: float = 1.0,
         average: bool = True,
@@ -123,6 +134,8 @@ class UnevenPerceptron(LinearScores):
     ) -> None:
         self.fp_cost = fp_cost
         self.fn_cost = fn_cost
+        self.tp_cost = tp_cost
+        self.tn_cost = tn_cost
         self.margin_gamma = margin_gamma
         self.eta0 = eta0
         self.average = average
@@ -134,7 +147,17 @@ class UnevenPerceptron(LinearScores):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> UnevenPerceptron:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> UnevenPerceptron:
         """Pass over the examples until a pass makes no update or the loss no longer falls.
 
         Parameters
@@ -144,18 +167,24 @@ class UnevenPerceptron(LinearScores):
             Labels of two classes.
         sample_weight : array-like of shape (n_samples,), optional
             Nonnegative weights of the updates.
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Costs, the same for all rows or one for each; those not given are the constructor's. A row whose mistake
+            costs nothing does not count; one whose mistake pays is learnt with the other label, with a warning.
 
         Returns
         -------
         UnevenPerceptron
         """
         self._read_parameters()
-        _, loss = self._make_loss()
-        problem = self._read(X, y, sample_weight)
-        self._remember(loss)
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        problem = self._read(X, y, sample_weight, given)
+        loss = self._loss_for(problem.costs)
+        target, regrets = learnt_labels(problem.costs, problem.y)
+        require_both(target, regrets, problem.classes)
+        self._remember(problem.costs, 1 / float(regrets.max()), loss)
         self._start(problem.X)
         training = train(
-            self._examples(problem),
+            self._examples(problem, target, regrets),
             self._state,
             max_iter=int(self.max_iter),
             tol=None if self.tol is None else float(self.tol),
@@ -173,7 +202,18 @@ class UnevenPerceptron(LinearScores):
             )
         return self._keep(separated=training.separated)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> UnevenPerceptron:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> UnevenPerceptron:
         """One pass over the next rows of a stream, in their order; memory does not grow with their number.
 
         Parameters
@@ -184,18 +224,22 @@ class UnevenPerceptron(LinearScores):
         classes : array-like of shape (2,), optional
             Both labels; needed at the first call unless that batch holds both.
         sample_weight : array-like of shape (n_samples,), optional
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            As in :meth:`fit`. All calls should agree on whether costs differ from row to row.
 
         Returns
         -------
         UnevenPerceptron
         """
         self._read_parameters()
-        _, loss = self._make_loss()
-        problem = self._read_batch(X, y, classes, sample_weight)
-        self._remember(loss)
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        problem = self._read_batch(X, y, classes, sample_weight, given)
+        loss = self._loss_for(problem.costs)
+        target, regrets = learnt_labels(problem.costs, problem.y)
         if not hasattr(self, "_state"):
+            self._remember(problem.costs, 1 / _largest(problem.costs, regrets), loss)
             self._start(problem.X)
-        one_pass(self._examples(problem), np.arange(problem.y.size), self._state)
+        one_pass(self._examples(problem, target, regrets), np.arange(problem.y.size), self._state)
         return self._keep(separated=False)
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -207,13 +251,14 @@ class UnevenPerceptron(LinearScores):
         for name in ("max_iter", "n_iter_no_change"):
             require_integer(name, getattr(self, name))
 
-    def _read_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Problem:
+    def _read_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any, given: dict[str, Any]) -> Problem:
         """A batch of a stream; the classes are those of the first call."""
         first = not hasattr(self, "_state")
         labels = column_or_1d(y, warn=True)
+        costs = read_costs(labels.shape[0], self._costs(given))
         if first:
             known, _ = two_classes(labels if classes is None else column_or_1d(classes))
-            both = Classes(known, positive_class(known, self.pos_label, symmetric=self._symmetric()))
+            both = Classes(known, positive_class(known, self.pos_label, symmetric=self._symmetric(costs)))
         else:
             both, known = self._classes, self.classes_
             if classes is not None and not np.array_equal(np.unique(classes), known):
@@ -231,7 +276,7 @@ class UnevenPerceptron(LinearScores):
         check_consistent_length(X, labels)
         weight = read_weights(sample_weight, labels.shape[0])
         self._keep_classes(both)
-        return Problem(X, (labels == known[both.positive]).astype(np.int8), weight, both)
+        return Problem(X, (labels == known[both.positive]).astype(np.int8), weight, both, costs)
 
     # -- passes -----------------------------------------------------------------------------------------------------
 
@@ -239,13 +284,12 @@ class UnevenPerceptron(LinearScores):
         self.radius_ = float(np.sqrt(squared_norms(X).max())) or 1.0
         self._state = PerceptronState.zero(X.shape[1])
 
-    def _examples(self, problem: Problem) -> Examples:
-        costs = np.array([float(_inputs.exact("", cost)) for cost in (self.fp_cost, self.fn_cost)])
-        rates = float(self.eta0) * (costs / costs.max())[problem.y]
+    def _examples(self, problem: Problem, target: np.ndarray, regrets: np.ndarray) -> Examples:
+        rates = float(self.eta0) * self.cost_scale_ * regrets
         if problem.sample_weight.size:
             rates = rates * problem.sample_weight
         inverse = _inputs.to_float(1 / _inputs.positive("margin_gamma", self.margin_gamma))
-        positive = problem.y == 1
+        positive = target == 1
         return Examples(
             X=problem.X,
             signs=np.where(positive, 1.0, -1.0),
@@ -260,3 +304,10 @@ class UnevenPerceptron(LinearScores):
         self._keep_theta(state.average() if self.average and not separated else state.weights)
         self.n_iter_, self.n_updates_, self.t_ = state.passes, state.updates, state.rows_seen
         return self
+
+
+def _largest(costs: Cost | RowCosts, regrets: np.ndarray) -> float:
+    """The largest regret of the rows, or of both classes: the first batch of a stream may hold one class only."""
+    if isinstance(costs, Cost):
+        return max(map(to_float, costs.exact_costs))
+    return float(regrets.max()) or 1.0

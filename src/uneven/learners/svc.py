@@ -15,9 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.errors import CostError, ParameterError
-from uneven.learners.base import Problem, UnevenClassifier, read_cost
+from uneven.learners.base import Problem, UnevenClassifier
 from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.progress import progress
+from uneven.learners.weighting import Weighting
 from uneven.solvers.hinge_identity import HingeIdentity
 from uneven.solvers.kernel import libsvm, smo
 from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram, weights
@@ -35,26 +36,21 @@ _SAME = 1e-14
 
 @dataclass(frozen=True)
 class _Numbers:
-    """The parameters that are numbers, checked: 1/gamma, C times the cost of each class, and so on."""
+    """The parameters that are numbers, checked."""
 
     inverse: float
-    uppers: tuple[float, float]
+    C: float
     identity: HingeIdentity
     tol: float
     cache_size: float
 
     @classmethod
-    def of(
-        cls, fp_cost: Any, fn_cost: Any, margin_gamma: Any, C: Any, tol: Any, cache_size: Any, coef0: Any
-    ) -> _Numbers:
+    def of(cls, margin_gamma: Any, C: Any, tol: Any, cache_size: Any, coef0: Any) -> _Numbers:
         factor, accuracy = _inputs.positive("C", C), _inputs.positive("tol", tol)
         megabytes = _inputs.positive("cache_size", cache_size)
         inverse = _inputs.to_float(1 / _inputs.positive("margin_gamma", margin_gamma))
-        cost = read_cost(fp_cost, fn_cost)
-        _inputs.between_0_and_1("alpha", cost.exact_alpha)
         _inputs.exact("coef0", coef0)
-        below, above = (_inputs.to_float(factor * each) for each in cost.exact_costs)
-        return cls(inverse, (below, above), HingeIdentity.of(margin_gamma), float(accuracy), float(megabytes))
+        return cls(inverse, _inputs.to_float(factor), HingeIdentity.of(margin_gamma), float(accuracy), float(megabytes))
 
 
 #: Exact arithmetic is slow next to a small fit, and most fits have the parameters of the one before.
@@ -67,19 +63,23 @@ class UnevenSVC(UnevenClassifier):
     With the score :math:`f_i = w^\top \Phi(x_i) + b` of the positive class and the margin asymmetry :math:`\gamma`
     (``margin_gamma``) it minimises
 
-    .. math:: \tfrac12 \|w\|^2 + C \sum_i s_i \left[ c_{FN} 1\{y_i = +\} (1 - f_i)_+
-              + \tfrac{c_{FP}}{\gamma} 1\{y_i = -\} (1 + \gamma f_i)_+ \right].
+    .. math:: \tfrac12 \|w\|^2 + C \sum_i \frac{s_i r_i}{\bar r} \left[ 1\{y_i = +\} (1 - f_i)_+
+              + \tfrac{1}{\gamma} 1\{y_i = -\} (1 + \gamma f_i)_+ \right].
 
-    Positive rows need a margin of 1, negative rows one of :math:`1/\gamma`. For every :math:`\gamma` the loss is
-    calibrated for the costs: the sign of ``decision_function`` is the cheaper class. The intercept is not penalised.
-    Therefore the solution is :math:`f = a h + (1 - 1/\gamma)/2` with :math:`a = (1 + 1/\gamma)/2`, where h is the
-    ordinary cost-weighted SVM with C/a: if C/a stays the same, :math:`\gamma` only moves the decision threshold of one
-    fit.
+    The regret :math:`r_i` is what the mistake costs more than the right decision: :math:`c_{FN} - c_{TP}` for a
+    positive row, :math:`c_{FP} - c_{TN}` for a negative one. Regrets are divided by their mean over the training rows,
+    so the unit of the costs does not matter, and C means what it means in SVC. Positive rows need a margin of 1,
+    negative rows one of :math:`1/\gamma`. For every :math:`\gamma` the loss is calibrated for the costs: the sign of
+    ``decision_function`` is the cheaper class. The intercept is not penalised. Therefore the solution is :math:`f = a h
+    + (1 - 1/\gamma)/2` with :math:`a = (1 + 1/\gamma)/2`, where h is the ordinary cost-weighted SVM with C/a: if C/a
+    stays the same, :math:`\gamma` only moves the decision threshold of one fit.
 
     Parameters
     ----------
-    fp_cost, fn_cost : positive number
-        What a false positive and a false negative cost.
+    fp_cost, fn_cost : number
+        What a false positive and a false negative cost. ``fit`` also takes costs of each row.
+    tp_cost, tn_cost : number
+        What the right decisions cost; a benefit is a negative cost. Each mistake must cost more.
     margin_gamma : positive number
         Margin asymmetry. You may tune it freely: the classifier stays calibrated for your costs.
     C : positive number
@@ -144,10 +144,12 @@ class UnevenSVC(UnevenClassifier):
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
+    cost_scale_ : float
+        1 over the mean regret: the costs times this number are the weights of the rows, 1 on average.
     loss_ : Loss
-        The calibrated loss.
-    analysis_ : Analysis
-        What it guarantees: verdict, regret bounds.
+        The calibrated loss. With costs of each row, the loss that they weight.
+    analysis_ : AnalysisInMoney
+        What it guarantees: verdict, regret bounds, also in the unit of the costs.
 
     Examples
     --------
@@ -172,6 +174,8 @@ class UnevenSVC(UnevenClassifier):
         *,
         fp_cost: Exact = 1.0,
         fn_cost: Exact = 1.0,
+        tp_cost: Exact = 0.0,
+        tn_cost: Exact = 0.0,
         margin_gamma: Exact = 1.0,
         C: float = 1.0,
         kernel: str | Callable[[Any, Any], Any] = "rbf",
@@ -189,6 +193,8 @@ class UnevenSVC(UnevenClassifier):
     ) -> None:
         self.fp_cost = fp_cost
         self.fn_cost = fn_cost
+        self.tp_cost = tp_cost
+        self.tn_cost = tn_cost
         self.margin_gamma = margin_gamma
         self.C = C
         self.kernel = kernel
@@ -210,7 +216,17 @@ class UnevenSVC(UnevenClassifier):
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> UnevenSVC:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> UnevenSVC:
         """Fit to examples.
 
         Parameters
@@ -220,7 +236,10 @@ class UnevenSVC(UnevenClassifier):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Nonnegative weights. They may be costs that differ from example to example.
+            Nonnegative weights.
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Costs, the same for all rows or one for each; those not given are the constructor's. A row whose mistake
+            costs nothing does not count; one whose mistake pays is learnt with the other label, with a warning.
 
         Returns
         -------
@@ -228,8 +247,8 @@ class UnevenSVC(UnevenClassifier):
         """
         numbers = self._read_parameters()
         before = self._warm if self.warm_start and hasattr(self, "_warm") else None
-        problem = self._read(X, y, sample_weight)
-        self._remember(None)
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        problem = self._read(X, y, sample_weight, given)
         kernel = self._read_kernel(problem)
         self._fit(numbers, problem, kernel, gram(kernel, problem.X), before)
         return self
@@ -243,7 +262,9 @@ class UnevenSVC(UnevenClassifier):
         before: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:
         """Fit to data that have been read; several fits can share the matrix K."""
-        dual = self._dual(numbers, problem, K)
+        weighting = problem.weighting(self.loss)
+        self._remember(problem.costs, weighting.scale)
+        dual = self._dual(numbers, weighting, K)
         identity, tol = numbers.identity, numbers.tol
         limits: dict[str, Any] = {"max_iter": int(self.max_iter), "cache_size": numbers.cache_size}
         if self.solver == "libsvm":
@@ -283,7 +304,7 @@ class UnevenSVC(UnevenClassifier):
 
     def _read_parameters(self) -> _Numbers:
         """Check all parameters; the loss is made when it is asked for."""
-        given = (self.fp_cost, self.fn_cost, self.margin_gamma, self.C, self.tol, self.cache_size, self.coef0)
+        given = (self.margin_gamma, self.C, self.tol, self.cache_size, self.coef0)
         try:
             numbers = _kept_numbers(*given)
         except TypeError:  # not hashable
@@ -332,18 +353,17 @@ class UnevenSVC(UnevenClassifier):
             return np.ascontiguousarray(X, dtype=np.float64)
         return X.astype(np.float64, copy=False)
 
-    def _dual(self, numbers: _Numbers, problem: Problem, K: Gram) -> Dual:
-        """The uneven dual: margins 1 and -1/gamma, upper bounds C times weight times cost."""
-        upper = np.array(numbers.uppers)[problem.y]
-        if problem.sample_weight.size:
-            upper = upper * problem.sample_weight
+    def _dual(self, numbers: _Numbers, weighting: Weighting, K: Gram) -> Dual:
+        """The uneven dual: margins 1 and -1/gamma, upper bounds C times the weight of the row."""
+        with np.errstate(over="ignore"):
+            upper, y = numbers.C * weighting.factors, weighting.y
         if not upper.max() < _MOST / upper.size or not np.isfinite(numbers.inverse):
             raise ParameterError(
                 f"C times the costs and weights must be finite in double precision, got C={brief(self.C)}, "
                 f"fp_cost={brief(self.fp_cost)}, fn_cost={brief(self.fn_cost)}, "
                 f"margin_gamma={brief(self.margin_gamma)}"
             )
-        dual = Dual(K, np.array([-numbers.inverse, 1.0])[problem.y], np.array([-1.0, 1.0])[problem.y], upper)
+        dual = Dual(K, np.array([-numbers.inverse, 1.0])[y], np.array([-1.0, 1.0])[y], upper)
         largest = np.abs(dual.diagonal).max()
         if not largest < _MOST:
             raise CostError(
@@ -389,15 +409,16 @@ class UnevenSVC(UnevenClassifier):
 
 
 def fits_along_c(
-    learner: UnevenSVC, X: Any, y: Any, sample_weight: Any, Cs: list[Any], buffer: Buffer
+    learner: UnevenSVC, X: Any, y: Any, sample_weight: Any, costs: dict[str, Any], Cs: list[Any], buffer: Buffer
 ) -> Iterator[UnevenSVC]:
     """Fitted copies of a learner at gamma = 1, for each C in rising order.
 
     The data are read once. The kernel matrix is computed once, if it fits into ``cache_size`` and that is faster.
+    ``costs`` are those given to ``fit``.
     """
     learner.set_params(margin_gamma=1.0, C=Cs[0], warm_start=True)
     learner._read_parameters()
-    problem = learner._read(X, y, sample_weight)
+    problem = learner._read(X, y, sample_weight, costs)
     kernel = learner._read_kernel(problem)
     K = gram(kernel, problem.X)
     fits = learner.solver == "smo" and 8 * K.n**2 <= float(learner.cache_size) * 2**20
@@ -408,7 +429,6 @@ def fits_along_c(
     for C in Cs:
         model = copy.copy(learner).set_params(C=C)
         numbers = model._read_parameters()
-        model._remember(None)
         model._fit(numbers, problem, kernel, K, before)
         before = model._warm
         del model._warm

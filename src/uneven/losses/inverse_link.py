@@ -26,7 +26,7 @@ _SATURATED = 1e15
 
 def inverse_link(loss: Loss, t: np.ndarray) -> np.ndarray:
     """P(Y = 1) for an array of decision values."""
-    bound = t.dtype.type(_SATURATED * max(_widths(loss)))
+    bound = t.dtype.type(_SATURATED * max(widths(loss)))
     return evaluated(link_tree(loss), np.clip(t, -bound, bound))
 
 
@@ -58,11 +58,12 @@ def link_tree(loss: Loss) -> Node:
     return tree
 
 
-def _widths(loss: Loss) -> set[float]:
+def widths(loss: Loss) -> set[float]:
+    """The scales of t at which the two partial losses change."""
     return {1 / abs(to_float(partial.inner)) for partial in loss.partials}
 
 
 def _probes(loss: Loss) -> np.ndarray:
     scales = 2.0 ** np.arange(-20, 10, 0.25)
-    points = [sign * width * scales for width in _widths(loss) for sign in (-1, 1)]
+    points = [sign * width * scales for width in widths(loss) for sign in (-1, 1)]
     return np.unique(np.concatenate([*points, np.zeros(1)]))

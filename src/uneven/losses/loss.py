@@ -13,6 +13,7 @@ from uneven._inputs import Exact
 from uneven.errors import LossError, ParameterError
 from uneven.expression import to_text
 from uneven.losses.margin_function import Phi, phi
+from uneven.losses.notebook import block, loss_latex
 from uneven.losses.partial import Partial
 
 PartialLoss = str | Phi | Callable[[Any], Any]
@@ -84,6 +85,14 @@ class Loss:
         parts = ", ".join(map(_shown, unweighted))
         weight = "" if self._alpha is None else f", alpha={_inputs.shown(self._alpha)}"
         return f"uneven.Loss({parts}{weight})"
+
+    def _repr_latex_(self) -> str | None:
+        """Both formulas, for a notebook; None if a partial loss is a Python function."""
+        return loss_latex(self)
+
+    def _repr_html_(self) -> str:
+        """The repr and both formulas, for a notebook."""
+        return block(repr(self), loss_latex(self))
 
     @property
     def alpha(self) -> float | None:
@@ -179,6 +188,28 @@ class Loss:
         from uneven.losses.inverse_link import inverse_link
 
         return _applied(lambda array: inverse_link(self, array), t)
+
+    def link(self, probability: Any) -> Any:
+        """The decision value that stands for a probability: the largest t whose ``inverse_link`` is not above it.
+
+        Predicting positive where the score is above ``link(alpha)`` is predicting positive where P(Y = 1) > alpha. The
+        value is infinite if every t, or none, stands for a probability above it.
+
+        Raises
+        ------
+        LossError
+            If the loss does not identify probabilities.
+
+        Examples
+        --------
+        >>> import uneven
+        >>> round(uneven.UnevenMarginLoss("logistic").link(0.9), 12)          # the log-odds: log 9
+        2.197224577336
+        """
+        from uneven.losses.link import link
+
+        array, scalar = _inputs.probabilities("probability", probability)
+        return _inputs.unwrapped(link(self, array), scalar)
 
 
 def _partial(name: str, function: PartialLoss) -> Partial:

@@ -12,13 +12,17 @@ from uneven import _inputs
 from uneven._hull import lower_hull
 from uneven._inputs import brief
 from uneven.errors import CostError
-from uneven.metrics.expected_cost import mistake_shares
-from uneven.metrics.labels import read_labels, read_vector, read_weights, require_same_length, where_positive
+from uneven.metrics.labels import read_vector
+from uneven.metrics.rows import read_scores
+from uneven.metrics.scaled_costs import ScaledCosts
+from uneven.metrics.threshold_costs import regret_parts, sums_by_threshold
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CostCurve:
     """Expected cost for many alpha: a false positive costs alpha, a false negative 1 - alpha.
+
+    If the costs differ from row to row, these are the average costs: see :func:`cost_curve`.
 
     Attributes
     ----------
@@ -33,6 +37,10 @@ class CostCurve:
         infinite if it is best to predict one class always.
     constant_cost : ndarray
         Expected cost of predicting everyone positive or everyone negative, whichever is cheaper.
+    own_alpha : float
+        The alpha of the given costs.
+    unit : float
+        What a cost of 1 at ``own_alpha`` is in the unit of the given costs.
     """
 
     alpha: np.ndarray
@@ -40,6 +48,18 @@ class CostCurve:
     best_cost: np.ndarray
     best_threshold: np.ndarray
     constant_cost: np.ndarray
+    own_alpha: float = 0.5
+    unit: float = 2.0
+
+    def __repr__(self) -> str:
+        low, high = self.alpha.min(initial=1.0), self.alpha.max(initial=0.0)
+        return f"<CostCurve: {self.alpha.size} alphas from {low:.6g} to {high:.6g}>"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the costs against alpha; returns the axes. Needs Matplotlib (the extra ``plot``)."""
+        from uneven.figures.displays.cost_curve import CostCurveDisplay
+
+        return CostCurveDisplay(self).plot(ax).ax_
 
 
 def cost_curve(
@@ -48,10 +68,14 @@ def cost_curve(
     *,
     threshold: float = 0.0,
     alphas: Any = None,
+    fp_cost: Any = 1.0,
+    fn_cost: Any = 1.0,
+    tp_cost: Any = 0.0,
+    tn_cost: Any = 0.0,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> CostCurve:
-    """Expected cost of thresholded scores over all cost parameters alpha.
+    r"""Expected cost of thresholded scores over all cost parameters alpha.
 
     Parameters
     ----------
@@ -63,8 +87,18 @@ def cost_curve(
         The threshold of ``cost``: 0 suits decision values; for probabilities give one, such as 0.5.
     alphas : array-like in [0, 1], optional
         The cost parameters; by default 0, 0.01, ..., 1 and every alpha at which the best threshold changes.
-    pos_label, sample_weight
-        As in :func:`expected_cost`.
+    fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight
+        As in :func:`expected_cost`. Costs that are the same for all rows do not change the curve, only ``own_alpha``
+        and ``unit``.
+
+    Notes
+    -----
+    With costs for each row, alpha moves the average costs, and the rows keep their costs relative to each other. At
+    alpha, a false positive in row i costs :math:`\alpha a_i / A` and a false negative :math:`(1 - \alpha) b_i / B`,
+    where :math:`a_i` = fp_cost - tn_cost, :math:`b_i` = fn_cost - tp_cost, and A and B are their means over all rows.
+    So the ratio of the two costs is multiplied by the same factor in every row. The given costs are those at
+    ``own_alpha`` = A / (A + B); ``cost`` there, times ``unit`` = A + B, is the expected cost minus what the right
+    decisions cost.
 
     Examples
     --------
@@ -72,19 +106,21 @@ def cost_curve(
     >>> curve = cost_curve([0, 0, 1, 1], [-1.0, 0.5, -0.2, 2.0], alphas=[0.2, 0.5])
     >>> curve.cost, curve.best_cost
     (array([0.25, 0.25]), array([0.05 , 0.125]))
+    >>> curve
+    <CostCurve: 2 alphas from 0.2 to 0.5>
     """
     if not isinstance(threshold, int | float) or math.isnan(threshold):
         raise CostError(f"threshold must be a number, got {brief(threshold)}")
-    truth = read_labels("y_true", y_true)
-    score = read_vector("y_score", y_score)
-    require_same_length(y_true=truth, y_score=score)
-    (is_positive,) = where_positive(pos_label, truth)
-    weight = read_weights(sample_weight, truth.size)
-    weight = weight / weight.sum()
+    costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    rows, score = read_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, **costs)
+    scale = ScaledCosts.of(rows)
+    if_positive, if_negative = regret_parts(rows, scale.fp_share, scale.fn_share)
 
-    thresholds, false_positives, false_negatives = _every_threshold(score, is_positive, weight)
-    hull = np.array(lower_hull(false_positives.tolist(), false_negatives.tolist()))
-    x, y = false_positives[hull], false_negatives[hull]
+    thresholds, x, y = sums_by_threshold(score, if_positive, if_negative)
+    thresholds[1:][-1:] = np.inf  # nobody is above the greatest score, nor above infinity
+    order = np.lexsort((y, x))
+    hull = order[lower_hull(x[order].tolist(), y[order].tolist())]
+    x, y = x[hull], y[hull]
     if alphas is None:
         alpha = np.unique(np.concatenate([np.linspace(0, 1, 101), _corners(x, y)]))
     else:
@@ -92,39 +128,21 @@ def cost_curve(
         alpha = read_vector("alphas", alpha)
     lines = np.multiply.outer(alpha, x) + np.multiply.outer(1 - alpha, y)
     best = lines.argmin(axis=1)
-    own = mistake_shares(is_positive, score > threshold, weight)
+    said_positive = score > threshold
     return CostCurve(
         alpha=alpha,
-        cost=alpha * own[0] + (1 - alpha) * own[1],
+        cost=alpha * if_positive[said_positive].sum() + (1 - alpha) * if_negative[~said_positive].sum(),
         best_cost=lines[np.arange(alpha.size), best],
         best_threshold=thresholds[hull][best],
-        constant_cost=np.minimum(alpha * weight[~is_positive].sum(), (1 - alpha) * weight[is_positive].sum()),
+        constant_cost=np.minimum(alpha * if_positive.sum(), (1 - alpha) * if_negative.sum()),
+        own_alpha=scale.own_alpha,
+        unit=scale.unit,
     )
-
-
-def _every_threshold(
-    score: np.ndarray, is_positive: np.ndarray, weight: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every threshold that decides differently, from infinity down, with its shares of both mistakes.
-
-    Each is the greatest score that is not above it: a number halfway to the next score could round to that score.
-    """
-    order = np.argsort(-score, kind="stable")
-    falling = score[order]
-    last_of_tie = np.append(falling[1:] != falling[:-1], True)
-    above_positive = np.cumsum(np.where(is_positive, weight, 0)[order])[last_of_tie]
-    above_negative = np.cumsum(np.where(is_positive, 0, weight)[order])[last_of_tie]
-    thresholds = np.concatenate([[np.inf], falling[last_of_tie][1:], [-np.inf]])
-    found = np.concatenate([[0.0], above_positive])
-    false_negatives = found[-1] - found
-    false_positives = np.concatenate([[0.0], above_negative])
-    count = thresholds.size - int(falling[-1] == -np.inf)  # no threshold has a score of -inf above it
-    return thresholds[:count], false_positives[:count], false_negatives[:count]
 
 
 def _corners(false_positives: np.ndarray, false_negatives: np.ndarray) -> np.ndarray:
     """The alphas at which the best threshold changes: two cost lines, (1 - alpha) y + alpha x, cross there."""
     gained, paid = -np.diff(false_negatives), np.diff(false_positives)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):
         corners = gained / (gained + paid)
-    return corners[np.isfinite(corners)]
+    return corners[(corners >= 0) & (corners <= 1)]

@@ -107,8 +107,21 @@ def positive_label(pos_label: Any, present: Iterable[Any], *, symmetric: bool = 
             f"pos_label must say which of the labels {shown} is the positive class, the one whose misses cost fn_cost"
         )
     if not _is_label(pos_label) or _is_missing(pos_label) or (len(labels) == 2 and pos_label not in labels):
-        raise CostError(f"pos_label must be one of the labels {shown}, got {brief(pos_label)}")
+        raise CostError(
+            f"pos_label must be one of the labels {shown}, got {brief(pos_label)}{_encoded(pos_label, labels)}"
+        )
     return pos_label
+
+
+def _encoded(pos_label: Any, labels: list[Any]) -> str:
+    """What probably happened if a text is the positive class of labels 0 and 1."""
+    if not isinstance(pos_label, str) or set(labels) != {0, 1}:
+        return ""
+    return (
+        ": some tools of scikit-learn (CalibratedClassifierCV, StackingClassifier, VotingClassifier, cross_val_predict "
+        "for probabilities) replace labels by 0 and 1 in sorted order before they reach the learner; give them "
+        f"y == {brief(pos_label)} as labels and leave pos_label out"
+    )
 
 
 def where_positive(pos_label: Any, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -169,6 +182,12 @@ def positive_class(classes: np.ndarray, pos_label: Any, *, symmetric: bool) -> i
 
 def read_weights(sample_weight: Any, count: int) -> np.ndarray:
     """Nonnegative weights of so many examples, scaled by a power of two so that their sum is finite."""
+    weight = read_repetitions(sample_weight, count)
+    return np.ldexp(weight, -np.frexp(weight.max())[1])  # only ratios matter, and a power of two changes none
+
+
+def read_repetitions(sample_weight: Any, count: int) -> np.ndarray:
+    """Nonnegative weights of so many examples, as they are; 1 by default."""
     if sample_weight is None:
         return np.ones(count)
     weight = read_vector("sample_weight", sample_weight)
@@ -177,4 +196,4 @@ def read_weights(sample_weight: Any, count: int) -> np.ndarray:
     largest = weight.max()
     if not np.isfinite(largest) or (weight < 0).any() or largest == 0:
         raise CostError(f"sample_weight must be finite, nonnegative and not all zero, got {brief(weight)}")
-    return np.ldexp(weight, -np.frexp(largest)[1])  # only ratios matter, and a power of two changes none
+    return weight

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from uneven.cli._cost_table import print_costs
-from uneven.cli._fitted import loss_in_words, parameters_in_words
-from uneven.cli._output import write_whole
-from uneven.cli._progress import end_progress, show_progress
+from uneven.cli.decisions.cost_options import cost_options
+from uneven.cli.tables.options import read_options, reading_options
 
 
 @click.command()
 @click.argument("data")
 @click.option("--target", required=True, metavar="COL", help="The column to predict.")
 @click.option("--positive", required=True, metavar="VALUE", help="The value of that column that is the positive class.")
-@click.option("--fp-cost", required=True, metavar="X", help="Cost of a false positive (a false alarm).")
-@click.option("--fn-cost", required=True, metavar="Y", help="Cost of a false negative (a miss).")
+@cost_options
 @click.option(
     "--learner",
     "kind",
@@ -28,8 +23,13 @@ from uneven.cli._progress import end_progress, show_progress
 )
 @click.option("--loss", metavar="NAME", help="A registered phi or an expression in t (linear learner only).")
 @click.option("--gamma", default="1", show_default=True, metavar="G", help="Margin asymmetry, if it is not tuned.")
-@click.option("--tune", is_flag=True, help="Choose gamma and C by cross-validated cost.")
+@click.option("--tune", is_flag=True, help="Choose gamma and C by cross-validated cost, and how to use costs of rows.")
 @click.option("--quick", is_flag=True, help="Skip the comparison with simple alternatives.")
+@click.option("--others-negative", is_flag=True, help="Every value of the target but the positive one is negative.")
+@click.option("--id", "id_column", metavar="COL", help="The column that names the rows: not used for prediction.")
+@click.option("--drop", multiple=True, metavar="COL", help="A column to leave out (may be repeated).")
+@click.option("--keep", multiple=True, metavar="COL", help="A column to use though it looks like an ID or free text.")
+@reading_options
 @click.option("-o", "--output", required=True, metavar="MODEL", help="The model file (skops) to write.")
 def fit(
     data: str,
@@ -37,76 +37,89 @@ def fit(
     positive: str,
     fp_cost: str,
     fn_cost: str,
+    tp_cost: str,
+    tn_cost: str,
+    unit: str | None,
     kind: str,
     loss: str | None,
     gamma: str,
     tune: bool,
     quick: bool,
+    others_negative: bool,
+    id_column: str | None,
+    drop: tuple[str, ...],
+    keep: tuple[str, ...],
     output: str,
+    **reading: str | None,
 ) -> None:
     """Fit a classifier that is right for your costs.
 
-    DATA is a table, CSV or Parquet. Unless --quick is given, the classifier is compared with simple alternatives by
-    cross-validated cost.
+    DATA is a table: .csv, .tsv, .txt (also .gz), .xlsx or .parquet. How it is written is detected, and shown. A cost is
+    a number, a column or an arithmetic of columns, such as "amount*0.9 + 5". Unless --quick is given, the classifier is
+    compared with simple alternatives by cross-validated cost.
     """
-    from uneven.cli import _tables
+    from uneven.cli._cost_table import print_costs, print_what_ifs
     from uneven.cli._models import model_bytes
-    from uneven.cli._pipelines import alternatives, assembled, learner, read_costs
-    from uneven.errors import UnevenError
-    from uneven.metrics.comparison import compare, constant_costs
+    from uneven.cli._output import write_whole
+    from uneven.cli._pipelines import MOST_CATEGORIES
+    from uneven.cli._progress import end_progress, show_progress
+    from uneven.cli.decisions.answers import first_line
+    from uneven.cli.decisions.classifiers import Wish
+    from uneven.cli.decisions.fitting import Training
+    from uneven.cli.decisions.given_costs import GivenCosts
+    from uneven.cli.decisions.seen_rows import row_hashes
+    from uneven.cli.tables.columns import planned
+    from uneven.cli.tables.files import require_output
+    from uneven.cli.tables.matrix import typed
+    from uneven.cli.tables.remarks import tell_about_table
+    from uneven.cli.tables.size import require_memory
+    from uneven.cli.tables.table import read_table
+    from uneven.cli.tables.target import read_target
 
-    if kind == "svc" and loss is not None:
-        raise UnevenError(f"--loss is for the linear learner; the support vector machine uses hinge, got {loss!r}")
-    if tune and gamma != "1":
-        raise UnevenError("--tune chooses gamma itself: leave --gamma out")
-    cost = read_costs(fp_cost, fn_cost)
-    frame = _tables.read_table(data)
-    known, is_positive = _tables.read_target(frame, target, positive)
-    frame, y = frame[known].reset_index(drop=True), is_positive.astype(int)
-    columns = _tables.sorted_columns(frame, target)
-    ours = assembled(columns, learner(kind, loss, fp_cost, fn_cost, tune=tune, gamma=gamma))
-    X = frame[columns.used]
-    rows = []
-    if not quick:
-        models = {"uneven": ours}
-        models |= {name: assembled(columns, model) for name, model in alternatives(cost).items()}
-        rows = compare(models, X, y, fp_cost=cost.fp_cost, fn_cost=cost.fn_cost, progress=show_progress)
-        rows += constant_costs(is_positive, cost)
+    wish = Wish(kind, loss, gamma, tune)
+    given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost, unit)
+    require_output(output)
+    options = read_options(**reading)
+    wish.require_loss(None if given.per_row else given.numbers())
+    table = read_table(data, options)
+    labels = read_target(table, target, positive, others_negative=others_negative)
+    labelled = table.rows(labels.known)
+    costs = given.of(labelled)
+    dropped = [*drop, *([id_column] if id_column else [])]
+    plan = planned(labelled, target, leave_out=dropped, keep=keep)
+    X = typed(labelled, plan.columns)
+    width = require_memory(X, MOST_CATEGORIES)
+    training = Training(wish, given, costs, plan.columns, X, labels.is_positive)
+    tell_about_table(table, plan, X, labels, width)
+    for sentence in training.plan_in_words(given.columns(labelled)):
+        click.echo(sentence)
+    rows = [] if quick else training.compared(show_progress)
+    others = [] if quick else training.what_ifs(rows, show_progress)
     show_progress("fitting the model to all rows")
-    ours.fit(X, y)
+    pipeline = training.fitted()
     end_progress()
     about = {
         "target": target,
-        "positive": positive,
-        "fp_cost": fp_cost,
-        "fn_cost": fn_cost,
-        "columns": columns.used,
-        "rows": len(y),
-        "positives": int(y.sum()),
-        "costs": [row.to_dict() for row in rows],
+        "positive": labels.positive,
+        "negatives": labels.negatives,
+        "others_negative": others_negative,
+        "id": id_column,
+        "costs": given.to_dict(),
+        "columns": [column.to_dict() for column in plan.columns],
+        "dropped": list(drop),
+        "skipped": plan.skipped,
+        "decimal": table.decimal,
+        "rows": int(labels.is_positive.size),
+        "positives": int(labels.is_positive.sum()),
+        "comparison": [row.to_dict() for row in rows],
     }
-    write_whole(output, model_bytes({"pipeline": ours, "about": about}))
-    _tell_about_data(frame, columns, y, unlabelled=int((~known).sum()))
-    _tell_about_model(ours, rows)
-    click.echo(f"The model is in {output}.")
-
-
-def _tell_about_data(frame: Any, columns: Any, y: Any, *, unlabelled: int) -> None:
-    click.echo(f"{len(y)} rows, {int(y.sum())} positive ({y.mean():.1%}).")
-    if unlabelled:
-        click.echo(f"{unlabelled} {'row' if unlabelled == 1 else 'rows'} without a label skipped.")
-    for name, why in columns.skipped.items():
-        click.echo(f"Column {name!r} skipped: {why}.")
-    for name, count in frame[columns.used].isna().sum().items():
-        if count:
-            how = "filled with the median and flagged" if name in columns.numeric else "treated as a category"
-            click.echo(f"Column {name!r}: {count} missing values, {how}.")
-
-
-def _tell_about_model(pipeline: Any, rows: list[Any]) -> None:
-    tuned = getattr(pipeline[-1], "best_params_", None)
-    if tuned:
-        click.echo(f"Tuned: {parameters_in_words(tuned)}.")
-    click.echo(loss_in_words(pipeline))
+    rivals = {} if quick else training.fitted_alternatives(pipeline)
+    content = {"pipeline": pipeline, "about": about, "rivals": rivals, "seen": row_hashes(X)}
+    write_whole(output, model_bytes(content))
     if rows:
-        print_costs(rows)
+        click.echo(first_line(rows, unit))
+        print_costs(rows, unit=unit)
+        print_what_ifs(others, "models refitted", unit)
+    for sentence in training.model_in_words(pipeline):
+        click.echo(sentence)
+    click.echo(f"The model is in {output}.")

@@ -12,13 +12,12 @@ _COUNT = 11
 _LEAST_REACH, _MOST_REACH = 4.0, 64.0
 
 
-def automatic_grid(positives: float, negatives: float, fp_cost: float, fn_cost: float) -> np.ndarray:
+def automatic_grid(ratio: float, weighted: float) -> np.ndarray:
     """Gammas in equal ratios around 1, up to the larger of the class ratio and the ratio of the classes' total costs.
 
-    A larger asymmetry would ask for a margin of the rare class that its few examples cannot outweigh.
+    Both ratios are negative over positive. A larger asymmetry would ask for a margin of the rare class that its few
+    examples cannot outweigh.
     """
-    ratio = negatives / positives
-    weighted = ratio * fp_cost / fn_cost
     reach = float(np.clip(max(ratio, 1 / ratio, weighted, 1 / weighted), _LEAST_REACH, _MOST_REACH))
     grid = np.exp(np.linspace(-np.log(reach), np.log(reach), _COUNT))
     grid[_COUNT // 2] = 1.0
@@ -48,6 +47,6 @@ class GammaPath:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw mean and standard error against gamma; returns the axes. Needs Matplotlib (the extra ``plot``)."""
-        from uneven.figures.gamma_path import gamma_path
+        from uneven.figures.displays.gamma_path import GammaPathDisplay
 
-        return gamma_path(self, ax)
+        return GammaPathDisplay(self).plot(ax).ax_

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from uneven import _inputs
 from uneven._inputs import brief
-from uneven.errors import ParameterError
-from uneven.learners.base import Problem, UnevenClassifier, read_problem
+from uneven.costs import RowCosts
+from uneven.errors import LossError, ParameterError
+from uneven.learners.base import Problem, UnevenClassifier, current_loss, read_problem, with_parameters
+from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.linear import UnevenLinearClassifier
+from uneven.learners.parameters import require_choice
 from uneven.learners.svc import UnevenSVC
 from uneven.learners.tuning.gamma_path import automatic_grid
+from uneven.learners.tuning.ways import DECIDE, LEARN, WAYS
+from uneven.learners.weighting import learnt_labels
 from uneven.solvers.hinge_identity import is_hinge
 
 
@@ -45,11 +51,10 @@ def read_parts(search: Any) -> tuple[Any, Any, Any, str]:
     """The estimator with the parameters of the search, its preprocessing, its learner, and the learner's prefix."""
     whole, learner = read_estimator(search)
     whole, learner = clone(whole), clone(learner)
-    given = {
-        name: getattr(search, name)
-        for name in ("fp_cost", "fn_cost", "pos_label", "loss")
-        if getattr(search, name) is not None
-    }
+    given = {name: getattr(search, name) for name in (*COSTS, "pos_label", "loss") if getattr(search, name) is not None}
+    for name in ("tp_cost", "tn_cost"):
+        if name in given and name not in learner.get_params(deep=False):
+            raise ParameterError(f"{type(learner).__name__} has no {name}, got {name}={brief(given[name])}")
     if "loss" not in learner.get_params(deep=False):
         wanted, fixed = given.pop("loss", None), getattr(learner, "loss", None)
         same = wanted is None or wanted == fixed or (is_hinge(wanted) and is_hinge(fixed))
@@ -66,27 +71,87 @@ def read_parts(search: Any) -> tuple[Any, Any, Any, str]:
     return whole, steps, learner, prefix
 
 
-def read_data(X: Any, y: Any, sample_weight: Any, steps: Any, learner: Any) -> Problem:
-    """Labels and weights by the learner's own rules; also X, unless preprocessing reads it."""
+def read_data(X: Any, y: Any, sample_weight: Any, given: dict[str, Any], steps: Any, learner: Any) -> Problem:
+    """Labels, weights and costs by the learner's own rules; also X, unless preprocessing reads it.
+
+    ``given`` are the costs given to ``fit``.
+    """
     reader = clone(learner)
     if not isinstance(reader, UnevenClassifier):
         reader = UnevenLinearClassifier(
-            fp_cost=learner.fp_cost, fn_cost=learner.fn_cost, pos_label=getattr(learner, "pos_label", None)
+            fp_cost=learner.fp_cost,
+            fn_cost=learner.fn_cost,
+            tp_cost=getattr(learner, "tp_cost", 0.0),
+            tn_cost=getattr(learner, "tn_cost", 0.0),
+            pos_label=getattr(learner, "pos_label", None),
         )
     reader.set_params(margin_gamma=1.0)
-    return read_problem(reader, X if steps is None else np.zeros((_num_samples(X), 1)), y, sample_weight)
+    problem = read_problem(reader, X if steps is None else np.zeros((_num_samples(X), 1)), y, sample_weight, given)
+    if isinstance(problem.costs, RowCosts) and not has_fit_parameter(learner, "fp_cost"):
+        raise ParameterError(f"{type(learner).__name__} takes no costs of each row: its fit has no parameter fp_cost")
+    return problem
 
 
-def read_gammas(search: Any, cost: Any, problem: Problem) -> np.ndarray:
+def costs_of_all(given: dict[str, Any], count: int, learner: Any) -> RowCosts:
+    """The costs of all rows: those given to ``fit``, and the learner's own for the others."""
+    own = {name: getattr(learner, name, 0) for name in COSTS}
+    return RowCosts.read(count, **{name: own[name] if given[name] is None else given[name] for name in COSTS})
+
+
+def as_parameters(given: dict[str, Any], costs: RowCosts) -> dict[str, Any]:
+    """Costs given to ``fit`` with regrets that are the same in all rows, as parameters of the learner."""
+    known = {name: value for name, value in given.items() if value is not None}
+    if all(np.ndim(value) == 0 for value in known.values()):
+        return known
+    numbers = {name: getattr(costs, name) for name in known}
+    if not any(isinstance(value, np.ndarray) for value in numbers.values()):
+        return numbers
+    return {"fp_cost": costs.fp_regret, "fn_cost": costs.fn_regret, "tp_cost": 0.0, "tn_cost": 0.0}
+
+
+def read_gammas(search: Any, problem: Problem) -> np.ndarray:
     """The grid of gammas, in rising order."""
     if isinstance(search.margin_gammas, str):
         if search.margin_gammas != "auto":
             raise ParameterError(f"margin_gammas must be 'auto' or positive numbers, got {brief(search.margin_gammas)}")
-        fp_cost, fn_cost = map(float, cost.exact_costs)
         mass = problem.sample_weight if problem.sample_weight.size else np.ones(problem.y.size)
-        negatives, positives = (float(mass[problem.y == label].sum()) for label in (0, 1))
-        return automatic_grid(positives, negatives, fp_cost, fn_cost)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the fit will say which labels it turns
+            target, regrets = learnt_labels(problem.costs, problem.y)
+        regrets = regrets / regrets.max()
+        rows = [target == label for label in (0, 1)]
+        counts = [float(mass[where].sum()) for where in rows]
+        costs = [float(mass[where] @ regrets[where]) for where in rows]
+        return automatic_grid(counts[0] / counts[1], costs[0] / costs[1])
     return np.unique(_positive_numbers("margin_gammas", search.margin_gammas))
+
+
+def read_ways(search: Any, problem: Problem, learner: Any, losses: list[Any]) -> list[str]:
+    """How costs of each row are used: learnt with, or decided by; [] if all rows have the same costs."""
+    require_choice("row_costs", search.row_costs, ("auto", *WAYS))
+    if not isinstance(problem.costs, RowCosts):
+        return []
+    if search.row_costs == LEARN:
+        return [LEARN]
+    reason = _why_no_probabilities(learner, losses)
+    if search.row_costs == DECIDE:
+        if reason is not None:
+            raise ParameterError(f"row_costs='decide' needs probabilities: {reason}; row_costs='learn' would work")
+        return [DECIDE]
+    return [LEARN] if reason is not None else [LEARN, DECIDE]
+
+
+def _why_no_probabilities(learner: Any, losses: list[Any]) -> str | None:
+    """None if all losses identify probabilities."""
+    if not isinstance(learner, UnevenClassifier):
+        return f"{type(learner).__name__} is not a learner of uneven"
+    for loss in losses:
+        try:
+            model = with_parameters(learner, {"loss": loss, "margin_gamma": 1.0})
+            current_loss(model).inverse_link(0.0)
+        except LossError as error:
+            return str(error)
+    return None
 
 
 def read_cs(search: Any, learner: Any) -> list[Any]:

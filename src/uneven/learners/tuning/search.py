@@ -7,8 +7,9 @@ and with an l1 penalty along C.
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,11 +18,13 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
-from uneven.costs import Cost
-from uneven.learners.base import UnevenClassifier, positive_scores, read_rows
+from uneven.costs import RowCosts
+from uneven.learners.base import UnevenClassifier, decision_scores, positive_scores, read_rows
+from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.linear import UnevenLinearClassifier, fits_along
 from uneven.learners.svc import UnevenSVC, fits_along_c
 from uneven.learners.tuning.hinge_path import is_one_fit, moved, own_c
+from uneven.learners.tuning.ways import DECIDE, LEARN
 from uneven.metrics.expected_cost import mean_cost
 from uneven.solvers.hinge_identity import HingeIdentity
 from uneven.solvers.kernel.gram import Buffer
@@ -31,20 +34,26 @@ from uneven.solvers.linear.shared_grams import SharedGrams
 
 @dataclass(frozen=True)
 class Candidate:
-    """One point of the grid: parameters of the learner, and its path, which has one loss and one C."""
+    """One point of the grid: parameters of the learner, and its path, which has one loss, one C and one way.
+
+    ``way`` is how costs of each row are used; None if all rows have the same.
+    """
 
     params: dict[str, Any]
     margin_gamma: Any
     C: Any
     loss: Any
     path: int
+    way: str | None
 
 
-def candidates(learner: Any, losses: list[Any], Cs: list[Any], gammas: np.ndarray) -> list[Candidate]:
+def candidates(
+    learner: Any, losses: list[Any], Cs: list[Any], gammas: np.ndarray, ways: Sequence[str | None]
+) -> list[Candidate]:
     """The grid. For a hinge, C is the effective one, so that each path is one fit; None means the learner's own C."""
     found: list[Candidate] = []
     path = 0
-    for loss in losses:
+    for way, loss in itertools.product(ways, losses):
         for C in Cs:
             for gamma in gammas.tolist():
                 effective = learner.C if C is None and hasattr(learner, "C") else C
@@ -55,7 +64,7 @@ def candidates(learner: Any, losses: list[Any], Cs: list[Any], gammas: np.ndarra
                     params["C"] = C
                 if len(losses) > 1 or "loss" in learner.get_params(deep=False):
                     params["loss"] = loss
-                found.append(Candidate(params, gamma, effective, loss, path))
+                found.append(Candidate(params, gamma, effective, loss, path, way))
             path += 1
     return found
 
@@ -67,13 +76,14 @@ class Task:
     learner: Any
     steps: Any
     candidates: list[Candidate]
-    cost: Cost
+    costs: RowCosts
     pos_label: Any
     scorer: Callable[[Any, Any, Any], float] | None
 
-    def expected_cost(self, truth: np.ndarray, said: np.ndarray, weight: np.ndarray) -> float:
-        """As :func:`uneven.metrics.expected_cost`, but of Boolean decisions instead of labels."""
-        return mean_cost(self.cost, truth, said, weight)
+    def given(self, rows: np.ndarray, way: str | None) -> dict[str, Any]:
+        """The costs that ``fit`` is given for some rows: none, unless it learns with costs of each row."""
+        costs = self.costs.take(rows)
+        return {name: getattr(costs, name) if way == LEARN else None for name in COSTS}
 
 
 @dataclass
@@ -118,17 +128,17 @@ def run_split(
         steps = clone(task.steps)
         known = steps.fit_transform(known, y_known)
         new = steps.transform(new)
-    reader = _Decisions(task, new)
+    reader = _Decisions(task, new, task.costs.take(test))
     truth = np.asarray(y_new) == task.pos_label
     test_weight = np.ones(truth.size) if sample_weight is None else np.asarray(_safe_indexing(sample_weight, test))
     test_weight = test_weight / test_weight.sum()
     with reusable.grams.part(X if task.steps is None else None, train):
-        for index, model, shares, seconds in _fits(task, known, y_known, weight, reusable):
+        for index, model, shares, seconds in _fits(task, known, y_known, weight, train, reusable):
             candidate = task.candidates[index]
             started = time.perf_counter()
             if task.scorer is None:
-                said = reader.moved(model, candidate.margin_gamma) if shares else reader.plain(model)
-                column.scores[index] = -task.expected_cost(truth, said, test_weight)
+                said = reader.moved(model, candidate.margin_gamma) if shares else reader.plain(model, candidate.way)
+                column.scores[index] = -mean_cost(reader.costs, truth, said, test_weight)
             else:
                 own = moved(model, candidate.margin_gamma, candidate.params["C"]) if shares else model
                 column.scores[index] = float(task.scorer(own, new, y_new))
@@ -140,37 +150,42 @@ def run_split(
 class _Decisions:
     """Decisions of models on the test rows, which are read once; True means positive."""
 
-    def __init__(self, task: Task, X: Any) -> None:
-        self.X, self.pos_label = X, task.pos_label
+    def __init__(self, task: Task, X: Any, costs: RowCosts) -> None:
+        self.X, self.pos_label, self.costs = X, task.pos_label, costs
         self.read: Any = None
         self.base: Any = None
         self.scores = np.empty(0)
 
-    def _score(self, model: UnevenClassifier) -> np.ndarray:
+    def _rows(self, model: UnevenClassifier) -> Any:
         if self.read is None:
             self.read = read_rows(model, self.X)
-        return positive_scores(model, self.read)
+        return self.read
 
     def moved(self, base: UnevenClassifier, margin_gamma: Any) -> np.ndarray:
         """Decisions at another gamma, from the fit ``base`` at gamma = 1 that it shares."""
         if base is not self.base:
-            self.base, self.scores = base, self._score(base)
+            self.base, self.scores = base, positive_scores(base, self._rows(base))
         return np.asarray(HingeIdentity.of(margin_gamma).score(self.scores) > 0)
 
-    def plain(self, model: Any) -> np.ndarray:
+    def plain(self, model: Any, way: str | None) -> np.ndarray:
         """Decisions of a model of its own."""
+        if way == DECIDE:
+            return np.asarray(decision_scores(model, self._rows(model), self.costs) > 0)
         if isinstance(model, UnevenClassifier):
-            return np.asarray(self._score(model) > 0)
+            return np.asarray(positive_scores(model, self._rows(model)) > 0)
         return np.asarray(model.predict(self.X) == self.pos_label)
 
 
-def _fits(task: Task, X: Any, y: Any, sample_weight: Any, reusable: Reusable) -> Iterator[tuple[int, Any, bool, float]]:
+def _fits(
+    task: Task, X: Any, y: Any, sample_weight: Any, train: np.ndarray, reusable: Reusable
+) -> Iterator[tuple[int, Any, bool, float]]:
     """For every candidate: its index, its fit, whether that is the fit at gamma = 1 of its path, and its seconds."""
     by_path: dict[int, list[int]] = {}
     for index, candidate in enumerate(task.candidates):
         by_path.setdefault(candidate.path, []).append(index)
     one_fit = [path for path in by_path.values() if is_one_fit(task.learner, task.candidates[path[0]].loss)]
-    for path, model, seconds in _one_fit_paths(task, one_fit, X, y, sample_weight, reusable.buffer):
+    learnt = task.given(train, LEARN if any(candidate.way for candidate in task.candidates) else None)
+    for path, model, seconds in _one_fit_paths(task, one_fit, X, y, sample_weight, learnt, reusable.buffer):
         for index in path:
             yield index, model, True, seconds / len(path)
     l1 = getattr(task.learner, "penalty", None) in ("l1", "elasticnet")
@@ -181,28 +196,38 @@ def _fits(task: Task, X: Any, y: Any, sample_weight: Any, reusable: Reusable) ->
     for number, path in paths:
         if path in one_fit:
             continue
-        loss = repr(task.candidates[path[0]].loss)
+        loss = f"{task.candidates[path[0]].loss!r} {task.candidates[path[0]].way}"
         before = reusable.followers.get(number) or (neighbours.get(loss) if l1 else None)
         follower = reusable.followers[number] = neighbours[loss] = Follower(before)
         rising = sorted(path, key=lambda index: float(task.candidates[index].margin_gamma))
         started = time.perf_counter()
-        for index, model in zip(rising, _plain_fits(task, rising, X, y, sample_weight, follower), strict=True):
+        costs = task.given(train, task.candidates[path[0]].way)
+        for index, model in zip(rising, _plain_fits(task, rising, X, y, sample_weight, costs, follower), strict=True):
             yield index, model, False, time.perf_counter() - started
             started = time.perf_counter()
 
 
-def _plain_fits(task: Task, path: list[int], X: Any, y: Any, sample_weight: Any, follower: Follower) -> Iterator[Any]:
+def _plain_fits(
+    task: Task, path: list[int], X: Any, y: Any, sample_weight: Any, costs: dict[str, Any], follower: Follower
+) -> Iterator[Any]:
     params = [task.candidates[index].params for index in path]
     if type(task.learner) is UnevenLinearClassifier:
-        yield from fits_along(clone(task.learner), X, y, sample_weight, params, follower)
+        proved = task.scorer is not None  # a scorer may look at anything that a model has
+        yield from fits_along(clone(task.learner), X, y, sample_weight, costs, params, follower, proved=proved)
         return
-    weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+    given = {name: value for name, value in {"sample_weight": sample_weight, **costs}.items() if value is not None}
     for one in params:
-        yield clone(task.learner).set_params(**one).fit(X, y, **weight)
+        yield clone(task.learner).set_params(**one).fit(X, y, **given)
 
 
 def _one_fit_paths(
-    task: Task, paths: list[list[int]], X: Any, y: Any, sample_weight: Any, buffer: Buffer
+    task: Task,
+    paths: list[list[int]],
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    costs: dict[str, Any],
+    buffer: Buffer,
 ) -> Iterator[tuple[list[int], Any, float]]:
     """The fit at gamma = 1 that each path of a hinge shares, in rising order of C."""
     if not paths:
@@ -211,16 +236,18 @@ def _one_fit_paths(
     started = time.perf_counter()
     if isinstance(task.learner, UnevenSVC):
         Cs = [task.candidates[path[0]].C for path in paths]
-        models: Iterator[Any] = fits_along_c(clone(task.learner), X, y, sample_weight, Cs, buffer)
+        models: Iterator[Any] = fits_along_c(clone(task.learner), X, y, sample_weight, costs, Cs, buffer)
     else:
-        models = _linear_fits(task, paths, X, y, sample_weight)
+        models = _linear_fits(task, paths, X, y, sample_weight, costs)
     for path, model in zip(paths, models, strict=True):
         yield path, model, time.perf_counter() - started
         started = time.perf_counter()
 
 
-def _linear_fits(task: Task, paths: list[list[int]], X: Any, y: Any, sample_weight: Any) -> Iterator[Any]:
+def _linear_fits(
+    task: Task, paths: list[list[int]], X: Any, y: Any, sample_weight: Any, costs: dict[str, Any]
+) -> Iterator[Any]:
     for path in paths:
         first = task.candidates[path[0]]
         model = clone(task.learner).set_params(margin_gamma=1.0, C=first.C, loss=first.loss)
-        yield model.fit(X, y, sample_weight)
+        yield model.fit(X, y, sample_weight, **costs)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,24 @@ def _name(phi: Phi) -> str:
     return repr(phi.name or phi.text)
 
 
+Fact = TypeVar("Fact")
+
+
+class _fact(Generic[Fact]):  # noqa: N801 - used as a decorator, like cached_property
+    """A property that is computed once for a pair and all its multiples."""
+
+    def __init__(self, function: Callable[[Any], Fact]) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, pair: PairOfLosses, owner: type) -> Fact:
+        name = self.function.__name__
+        if name not in pair._facts:
+            pair._facts[name] = self.function(pair)
+        fact: Fact = pair._facts[name]
+        return fact
+
+
 @dataclass(frozen=True)
 class PairOfLosses:
     """Compiled losses of the negative and the positive class: weight * phi(scale * score)."""
@@ -30,10 +49,11 @@ class PairOfLosses:
     kernels: tuple[CompiledPhi, CompiledPhi]
     weights: np.ndarray
     scales: np.ndarray
+    _facts: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, loss: Loss, factor: Fraction = Fraction(1)) -> PairOfLosses:
-        """The two partial losses of a loss, times a number."""
+    def of(cls, loss: Loss, *, weighted: bool = True) -> PairOfLosses:
+        """The two partial losses of a loss, with or without the weights of its alpha."""
         positive, negative = loss.partials
         phis = []
         for partial in (negative, positive):
@@ -43,45 +63,51 @@ class PairOfLosses:
                     "the little language, such as uneven.Loss('exp(-t)', 'exp(t)'), it would work"
                 )
             phis.append(partial.function)
+        alpha = loss.exact_alpha
+        inside = (alpha, 1 - alpha) if alpha is not None and not weighted else (1, 1)
         kernels = [compiled(phi.tree, smooth_switches(phi.tree)) for phi in phis]
         return cls(
             phis=(phis[0], phis[1]),
             kernels=(kernels[0], kernels[1]),
-            weights=np.array([to_float(partial.weight * factor) for partial in (negative, positive)]),
+            weights=np.array([to_float(negative.weight / inside[0]), to_float(positive.weight / inside[1])]),
             scales=np.array([to_float(partial.inner) for partial in (negative, positive)]),
         )
 
-    @cached_property
+    def times(self, factors: np.ndarray) -> PairOfLosses:
+        """The same losses times a factor for each class; what is known about them is kept."""
+        return replace(self, weights=self.weights * factors)
+
+    @_fact
     def convex(self) -> bool:
         """Whether both phis are known to be convex."""
         return self.why_not_convex is None
 
-    @cached_property
+    @_fact
     def kinked(self) -> bool:
         """Whether a phi has a kink."""
         return self.why_not_smooth is not None
 
-    @cached_property
+    @_fact
     def polygons(self) -> bool:
         """Whether both phis are made of straight pieces."""
         return all(is_piecewise_linear(phi.tree) for phi in self.phis)
 
-    @cached_property
+    @_fact
     def names(self) -> str:
         """Both phis as messages name them."""
         return " and ".join(dict.fromkeys(map(_name, reversed(self.phis))))
 
-    @cached_property
+    @_fact
     def why_not_convex(self) -> str | None:
         """None, or which phi is not known to be convex."""
         return next((f"{_name(phi)} is not known to be convex" for phi in self.phis if not phi.convex), None)
 
-    @cached_property
+    @_fact
     def why_not_smooth(self) -> str | None:
         """None, or which phi has a kink and where."""
         return next((f"{_name(phi)} has a kink at t = {phi.kinks[0]:g}" for phi in self.phis if phi.kinks), None)
 
-    @cached_property
+    @_fact
     def why_not_straight(self) -> str | None:
         """None if both phis are straight pieces that meet at kinks; else which is not."""
         for phi in self.phis:
@@ -91,7 +117,7 @@ class PairOfLosses:
                 return f"{_name(phi)} has no kink"
         return None
 
-    @cached_property
+    @_fact
     def infima(self) -> tuple[float, float]:
         """Lower bounds of the two convex phis."""
         negative, positive = (infimum(*both) for both in zip(self.phis, self.kernels, strict=True))
@@ -102,7 +128,7 @@ class PairOfLosses:
         """Weighted losses of both classes at the score 0."""
         return np.array([kernel.first(np.zeros(1))[0][0] for kernel in self.kernels]) * self.weights
 
-    @cached_property
+    @_fact
     def kinks_and_jumps(self) -> tuple[np.ndarray, np.ndarray]:
         """Kinks of both phis, and by how much the slope jumps there; one row per class.
 
@@ -119,24 +145,24 @@ class PairOfLosses:
         kinks = np.array([kinks + (kinks[-1:] or (0.0,)) * (most - len(kinks)) for kinks, _ in pairs])
         return kinks, np.array([jumps + (0.0,) * (most - len(jumps)) for _, jumps in pairs])
 
-    @cached_property
+    @_fact
     def largest_kink(self) -> float:
         """The largest score at which a loss has its kink, in absolute value."""
         return float(np.abs(self.kinks_and_jumps[0] / self.scales[:, None]).max(initial=0.0))
 
-    @cached_property
+    @_fact
     def lines(self) -> np.ndarray:
         """Left of all kinks a polygon is a line: its value and slope at 0, one row per class."""
         left = -2 * float(np.abs(self.kinks_and_jumps[0]).max(initial=0.0)) - 1
         at_left = [kernel.first(np.array([left])) for kernel in self.kernels]
         return np.array([[value[0] - slope[0] * left, slope[0]] for value, slope in at_left])
 
-    @cached_property
+    @_fact
     def addresses(self) -> np.ndarray:
         """Addresses of the compiled functions, for compiled code to call."""
         return np.array([kernel.first_address for kernel in self.kernels], dtype=np.int64)
 
-    @cached_property
+    @_fact
     def second_addresses(self) -> np.ndarray:
         """The same of their second derivatives."""
         return np.array([kernel.second_address for kernel in self.kernels], dtype=np.int64)

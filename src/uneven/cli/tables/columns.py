@@ -1,0 +1,215 @@
+"""What each column of a table is: numbers, categories or dates; and which columns are not used, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from uneven.cli.tables import dates, numbers, texts
+from uneven.cli.tables.table import Table
+from uneven.errors import UnevenError
+
+NUMBER, CATEGORY, DATE = "number", "category", "date"
+
+_ID_NAME = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|nr|no|index)$)|[a-z](Id|ID|Nr|Key)$")
+_FEWEST = 20  # rows from which a column can be called an ID
+_FREE_TEXT = 30  # characters on average
+_WORDS = 3  # spaces on average
+
+
+@dataclass(frozen=True)
+class Column:
+    """How to read a column.
+
+    Attributes
+    ----------
+    name : str
+    role : {"number", "category", "date"}
+    marks : list of str
+        Texts of this column that mean "missing" besides the usual ones.
+    format : str
+        How dates are written; "" if the file holds dates as such.
+    first : str
+        The first date.
+    parts : list of str
+        Parts of the date that are used.
+    """
+
+    name: str
+    role: str
+    marks: list[str] = field(default_factory=list)
+    format: str = ""
+    first: str = ""
+    parts: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain data, for the model file."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Columns that are used, why others are not, and remarks for the user."""
+
+    columns: list[Column]
+    skipped: dict[str, str]
+    remarks: list[str]
+
+
+class Skip(Exception):
+    """A column is not used; the message says why."""
+
+
+def planned(table: Table, target: str, leave_out: Collection[str] = (), keep: Collection[str] = ()) -> Plan:
+    """Decide how each column is used; ``keep`` names columns to use even if they look like an ID or free text."""
+    table.require([*leave_out, *keep], "")
+    columns: list[Column] = []
+    skipped: dict[str, str] = {}
+    remarks: list[str] = []
+    for name in table.frame.columns:
+        if name == target or name in leave_out:
+            continue
+        try:
+            columns.append(_column(table, name, name in keep, remarks))
+        except Skip as why:
+            skipped[name] = str(why)
+    if not columns:
+        raise UnevenError("no column can be used for prediction: " + "; ".join(f"{k}: {v}" for k, v in skipped.items()))
+    return Plan(columns, skipped, remarks)
+
+
+def _column(table: Table, name: str, keep: bool, remarks: list[str]) -> Column:
+    from pandas.api import types
+
+    column = table.frame[name]
+    if types.is_datetime64_any_dtype(column.dtype):
+        found = _dates(name, dates.typed_dates(column), "", [])
+        remarks.append(f"Column {name!r}: dates; {_used_parts(found)}.")
+        return found
+    if types.is_timedelta64_dtype(column.dtype) or (
+        types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype)
+    ):
+        return _number(name, table.numbers(name), keep, remarks, ())
+    if types.is_object_dtype(column.dtype) and _nested(column):
+        raise Skip("it holds lists or other nested values")
+    present = table.texts(name)
+    if present.null_count == len(present):
+        raise Skip("it has no values")
+    as_number = _numbers_in_text(table, name, present, keep, remarks)
+    if as_number is not None:
+        return as_number
+    codes, names = texts.distinct_texts(present)
+    as_date = _dates_in_text(table, name, codes, names, remarks)
+    if as_date is not None:
+        return as_date
+    _require_categories(codes, names, keep)
+    return Column(name, CATEGORY)
+
+
+def _dates_in_text(table: Table, name: str, codes: np.ndarray, names: np.ndarray, remarks: list[str]) -> Column | None:
+    """The column if its texts are dates."""
+    day_first = table.reading.day_first
+    written = dates.find_dates(names, day_first, decimal_comma=table.decimal == ",")
+    if written is None:
+        return None
+    if written.ambiguous and day_first is None:
+        order = "day" if written.format.startswith("%d") else "month"
+        remarks.append(f"Column {name!r}: day or month first? The {order} is taken to be; --dates decides otherwise.")
+    if written.others:
+        remarks.append(_others_in_words(name, written.others, "date"))
+    of_names = dates.parsed(names, written.format)
+    column = _dates(name, dates.of_codes(of_names, codes), written.format, list(written.others))
+    shown = int(np.flatnonzero(~np.isnat(of_names))[0])
+    value = str(of_names[shown]).removeprefix("1900-01-01T").removesuffix("T00:00:00").replace("T", " ")
+    remarks.append(f"Column {name!r}: {names[shown]!r} is read as {value}; {_used_parts(column)}.")
+    return column
+
+
+def _used_parts(column: Column) -> str:
+    return f"used as {', '.join(dates.part_in_words(part, column.first) for part in column.parts)}"
+
+
+def _nested(column: Any) -> bool:
+    return any(
+        isinstance(value, list | dict | set | tuple | bytes | np.ndarray) for value in column[column.notna()][:100]
+    )
+
+
+def _others_in_words(name: str, others: Collection[str], what: str) -> str:
+    verb = f"is not a {what}" if len(others) == 1 else f"are not {what}s"
+    return f"Column {name!r}: {', '.join(map(repr, others))} {verb}, treated as missing."
+
+
+def _numbers_in_text(table: Table, name: str, present: Any, keep: bool, remarks: list[str]) -> Column | None:
+    """The column if its texts are numbers."""
+    if numbers.few_numbers(present, table.decimals.get(name, table.decimal)):
+        return None
+    read = table.numbers(name)
+    marks = numbers.looks_numeric(present, read)
+    if marks is None:
+        return None
+    if read.example is not None:
+        remarks.append(f"Column {name!r}: {read.example[0]!r} is read as {read.example[1]:.15g}.")
+    if name in table.unsure:
+        sign = "thousands separator" if table.decimal == "." else "decimal sign"
+        remarks.append(f"Column {name!r}: the comma or point is taken for a {sign}; --decimal decides otherwise.")
+    if marks:
+        remarks.append(_others_in_words(name, marks, "number"))
+    return _number(name, read, keep, remarks, marks)
+
+
+def _number(name: str, read: numbers.Numbers, keep: bool, remarks: list[str], marks: tuple[str, ...]) -> Column:
+    if read.infinite:
+        values_are = "value is" if read.infinite == 1 else "values are"
+        remarks.append(f"Column {name!r}: {read.infinite:,} {values_are} infinite, treated as missing.")
+    values = read.values
+    known = values[~np.isnan(values)]
+    if not known.size:
+        raise Skip("it has no values")
+    if known.size == values.size and known.min() == known.max():
+        raise Skip("it has only one value")
+    if not keep and known.size == values.size >= _FEWEST and _counts_rows(name, values):
+        raise Skip(f"looks like an ID or a row number ({values.size:,} different values; --keep uses it)")
+    return Column(name, NUMBER, list(marks))
+
+
+def _counts_rows(name: str, values: np.ndarray) -> bool:
+    """Whether whole numbers are all different and number the rows, or are called an ID."""
+    if not (values == np.round(values)).all():
+        return False
+    ordered = np.sort(values)
+    if (np.diff(ordered) == 0).any():
+        return False
+    return bool(ordered[-1] - ordered[0] == values.size - 1 or _ID_NAME.search(name))
+
+
+def _dates(name: str, values: np.ndarray, form: str, marks: list[str]) -> Column:
+    known = values[~np.isnat(values)]
+    if not known.size:
+        raise Skip("it has no values")
+    first = known.min()
+    parts = []
+    for part in dates.PARTS:
+        found, _ = dates.date_part(known, part, first)
+        if found.min() < found.max():
+            parts.append(part)
+    if not parts and known.size == values.size:
+        raise Skip("it has only one value")
+    return Column(name, DATE, marks, form, str(first), parts or ["days"])
+
+
+def _require_categories(codes: np.ndarray, names: np.ndarray, keep: bool) -> None:
+    """Raise unless a column of texts has categories that return in several rows."""
+    known = codes[codes >= 0]
+    if names.size == 1 and known.size == codes.size:
+        raise Skip("it has only one value")
+    if keep or names.size < _FEWEST or names.size <= known.size / 2:
+        return
+    sample = names[:1000]
+    if np.mean([len(text) for text in sample]) > _FREE_TEXT and np.mean([text.count(" ") for text in sample]) > _WORDS:
+        raise Skip(f"looks like free text ({names.size:,} different texts); --keep uses its frequent values")
+    raise Skip(f"looks like an ID ({names.size:,} different values); --keep uses it")

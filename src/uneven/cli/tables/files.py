@@ -1,0 +1,100 @@
+"""Which files are tables, and where results can be written: decided before anything long begins."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from uneven.errors import UnevenError
+
+TEXT = (".csv", ".tsv", ".txt")
+WORKBOOK = (".xlsx", ".xlsm")
+PARQUET = (".parquet", ".pq")
+READABLE = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz", ".xlsx", ".parquet", ".pq")
+WRITABLE = (".csv", ".parquet", ".pq")
+
+_HTML = (b"<!doctype html", b"<html", b"<table", b"<head", b"<body", b"<!--")
+#: A text table takes about this many times its size in memory while it is read.
+_MEMORY_OF_TEXT = 6
+
+
+def kind_of(path: str) -> str:
+    """ "text", "workbook" or "parquet", by the ending; an error if the content is obviously something else."""
+    file = Path(path)
+    name = file.name.lower()
+    ending = next((e for e in (".xls", ".xlsb", ".ods") if name.endswith(e)), None)
+    if ending is not None:
+        raise UnevenError(f"{path} ends in {ending}, which is not read; open it in its program and save it as .xlsx")
+    plain = name.removesuffix(".gz")
+    if plain.endswith(TEXT):
+        kind = "text"
+    elif name.endswith(WORKBOOK):
+        kind = "workbook"
+    elif name.endswith(PARQUET):
+        kind = "parquet"
+    else:
+        raise UnevenError(f"a table is a file that ends in one of {', '.join(READABLE)}, got {path!r}")
+    with file.open("rb") as opened:
+        start = opened.read(512)
+    if not start:
+        raise UnevenError(f"{path} is empty")
+    _require_content(path, kind, start)
+    _require_memory(path, file.stat().st_size if kind == "text" else 0)
+    return kind
+
+
+def _require_content(path: str, kind: str, start: bytes) -> None:
+    """Refuse a file whose first bytes belong to another kind of file."""
+    if start.removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_HTML):
+        raise UnevenError(f"{path} is a web page (HTML), not a table; export the table as .csv or .xlsx")
+    if start.startswith(b"\xd0\xcf\x11\xe0"):
+        raise UnevenError(
+            f"{path} is an old Excel file (.xls) or has a password; save it as .xlsx without a password, or as .csv"
+        )
+    found = {b"PK\x03\x04": "workbook", b"PAR1": "parquet"}.get(start[:4], "text")
+    if found == kind:
+        return
+    if found == "workbook":
+        raise UnevenError(f"{path} is an Excel workbook or a zip file; if it is a workbook, rename it to end in .xlsx")
+    if found == "parquet":
+        raise UnevenError(f"{path} is a Parquet file; rename it to end in .parquet")
+    wanted = "an Excel workbook" if kind == "workbook" else "a Parquet file"
+    raise UnevenError(f"{path} is not {wanted}, though its name says so; a text table ends in .csv or .tsv")
+
+
+def _require_memory(path: str, size: int) -> None:
+    if size * _MEMORY_OF_TEXT > usable_memory():
+        raise UnevenError(
+            f"{path} has {in_gigabytes(size)}, too much for the memory of this machine; use fewer rows or columns, or "
+            "Parquet"
+        )
+
+
+def usable_memory() -> int:
+    """Bytes that a command may use: three quarters of the machine's memory, or 4 GB if that is unknown."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
+    except (AttributeError, ValueError, OSError):
+        return 4 * 1024**3
+
+
+def in_gigabytes(size: float) -> str:
+    """A number of bytes for a reader."""
+    return f"{size / 1024**3:.1f} GB"
+
+
+def require_output(path: str, endings: tuple[str, ...] = ()) -> None:
+    """Refuse an output that could not be written; what is written must end in one of the endings, if any are given."""
+    target = Path(path)
+    if endings and not target.name.lower().endswith(endings):
+        raise UnevenError(f"predictions are written to a file that ends in {_listed(endings)}, got {path!r}")
+    if target.is_dir():
+        raise UnevenError(f"{path} is a folder; give the name of a file to write")
+    if not target.parent.is_dir():
+        raise UnevenError(f"there is no folder {str(target.parent)!r} to write {target.name!r} to; make it first")
+    if not os.access(target.parent, os.W_OK):
+        raise UnevenError(f"{path} cannot be written: the folder {str(target.parent)!r} is read-only")
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,0 +1,84 @@
+"""From a table to the typed columns that a pipeline takes: floats, categories, and the parts of dates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from uneven.cli.tables import dates, texts
+from uneven.cli.tables.columns import CATEGORY, NUMBER, Column
+from uneven.cli.tables.table import Table
+
+
+def typed(table: Table, columns: list[Column]) -> Any:
+    """A data frame of floats (NaN: missing) and categories; an error names the first value that does not fit."""
+    import pandas as pd
+
+    table.require([column.name for column in columns], ", which the model expects")
+    found: dict[str, Any] = {}
+    for column in columns:
+        if column.role == NUMBER:
+            found[column.name] = table.required_numbers(column.name, tuple(column.marks))
+        elif column.role == CATEGORY:
+            codes, names = texts.distinct_texts(table.texts(column.name))
+            found[column.name] = pd.Categorical.from_codes(codes, categories=list(names))
+        else:
+            found |= _parts(table, column)
+    return pd.DataFrame(found)
+
+
+def part_name(column: Column, part: str) -> str:
+    """The name of a part of a date."""
+    return f"{column.name}: {dates.part_in_words(part, column.first)}"
+
+
+def made_from(column: Column) -> list[str]:
+    """Names of what :func:`typed` makes from a column."""
+    return [part_name(column, part) for part in column.parts] or [column.name]
+
+
+def typed_names(columns: list[Column]) -> tuple[list[str], list[str]]:
+    """Names of the numbers and of the categories that :func:`typed` makes."""
+    numeric = [column.name for column in columns if column.role == NUMBER]
+    categories = [column.name for column in columns if column.role == CATEGORY]
+    for column in columns:
+        for part in column.parts:
+            (numeric if part in dates.NUMERIC_PARTS else categories).append(part_name(column, part))
+    return numeric, categories
+
+
+def _parts(table: Table, column: Column) -> dict[str, Any]:
+    import pandas as pd
+
+    values, first = _dates(table, column), np.datetime64(column.first, "s")
+    found: dict[str, Any] = {}
+    for part in column.parts:
+        numbers, names = dates.date_part(values, part, first)
+        found[part_name(column, part)] = pd.Categorical.from_codes(numbers, categories=names) if names else numbers
+    return found
+
+
+def _dates(table: Table, column: Column) -> np.ndarray:
+    """The dates of a column. A file that writes them otherwise than the training table is understood if it is clear."""
+    from pandas.api import types
+
+    series = table.frame[column.name]
+    if types.is_datetime64_any_dtype(series.dtype):
+        return dates.typed_dates(series)
+    codes, names = texts.distinct_texts(table.texts(column.name, tuple(column.marks)))
+    values = dates.parsed(names, column.format or dates.ISO)
+    if np.isnat(values).any():
+        other = dates.find_dates(names, table.reading.day_first, decimal_comma=table.decimal == ",")
+        if other is not None and not other.others:
+            values = dates.parsed(names, other.format)
+    values = dates.of_codes(values, codes)
+    wrong = np.isnat(values) & (codes >= 0)
+    if wrong.any():
+        raise table.wrong_value(column.name, int(np.flatnonzero(wrong)[0]), "a date")
+    return values
+
+
+def read_columns(saved: list[dict[str, Any]]) -> list[Column]:
+    """The columns that a model file holds."""
+    return [Column(**column) for column in saved]

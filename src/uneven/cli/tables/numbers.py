@@ -1,0 +1,138 @@
+"""Numbers written as text: decimal comma or point, thousands separators, currency and per cent signs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+_CODES = "EUR|USD|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|BRL|INR|ZAR|TRY|MXN"
+_CURRENCY = rf"(?:[A-Z]{{0,2}}\p{{Sc}}|{_CODES}|kr\.?|Fr\.?|zł|Kč|Ft)"
+_SAMPLE = 5000
+_FIRST = 500
+#: A column is numeric if at least this share of its distinct texts are numbers, and few different ones are not.
+_ENOUGH = 0.9
+_MOST_OTHERS = 5
+#: Digits that name something: with leading zeros, or with more digits than a double holds.
+_CODE = r"^0\d{2,}$|^\d{16,}$"
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A column of numbers: NaN where missing, infinite or not a number.
+
+    Attributes
+    ----------
+    values : ndarray
+    others : ndarray of bool
+        Where there is a text that is not a number.
+    infinite : int
+        How many numbers are infinite.
+    example : (str, float) or None
+        A text that a plain reader would not have understood, and its value.
+    """
+
+    values: np.ndarray
+    others: np.ndarray
+    infinite: int = 0
+    example: tuple[str, float] | None = None
+
+
+def as_numbers(texts: Any, decimal: str) -> Numbers:
+    """Read texts (an Arrow array, null where missing) as numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if decimal == "." or not pc.any(pc.match_substring(texts, "."), min_count=0).as_py():
+        try:
+            return _plain(texts, pc.cast(texts, pa.float64()))
+        except pa.ArrowInvalid:
+            pass
+    bare, per_cent = _bare(texts)
+    sign, group = (r"\.", r"[,' ]") if decimal == "." else (",", r"[.' ]")
+    body = rf"^[-+]?(?:(?:\d+(?:{sign}\d*)?|{sign}\d+)(?:[eE][-+]?\d+)?|\d{{1,3}}(?:{group}\d{{3}})+(?:{sign}\d*)?)$"
+    valid = pc.fill_null(pc.match_substring_regex(bare, body), False)
+    digits = pc.replace_substring_regex(pc.replace_substring_regex(bare, group, ""), r"^\+", "")
+    digits = pc.if_else(valid, digits if decimal == "." else pc.replace_substring(digits, ",", "."), None)
+    read = _plain(texts, pc.cast(digits, pa.float64()))
+    values = np.where(np.asarray(pc.fill_null(per_cent, False)), read.values / 100, read.values)
+    return replace(read, values=values, example=_example(texts, values, decimal))
+
+
+def _plain(texts: Any, read: Any) -> Numbers:
+    import pyarrow.compute as pc
+
+    values = np.array(read.to_numpy(zero_copy_only=False), dtype=float)
+    return finite_numbers(values, np.isnan(values) & ~np.asarray(pc.is_null(texts)))
+
+
+def finite_numbers(values: np.ndarray, others: np.ndarray | None = None) -> Numbers:
+    """Numbers with NaN in place of infinities."""
+    infinite = np.isinf(values)
+    none = np.zeros(values.size, dtype=bool)
+    return Numbers(np.where(infinite, np.nan, values), none if others is None else others, int(infinite.sum()))
+
+
+def _bare(texts: Any) -> tuple[Any, Any]:
+    """Texts without currency and per cent signs, with an ordinary minus in front; and where a per cent sign was."""
+    import pyarrow.compute as pc
+
+    bare = pc.replace_substring_regex(texts, r"[\x{00a0}\x{2007}\x{2009}\x{202f}]", " ")
+    bare = pc.replace_substring_regex(pc.replace_substring_regex(bare, "[’‘`]", "'"), "[−–]", "-")
+    bare = pc.replace_substring_regex(bare, r"^\((.*)\)$", r"-\1")
+    bare = pc.replace_substring_regex(bare, rf"^([-+]?) *{_CURRENCY} *", r"\1")
+    bare = pc.replace_substring_regex(bare, rf" *{_CURRENCY}$", "")
+    per_cent = pc.match_substring_regex(bare, "%$")
+    bare = pc.replace_substring_regex(bare, " *%$", "")
+    return pc.replace_substring_regex(bare, r"^([0-9.,' ]*[0-9]) *-$", r"-\1"), per_cent
+
+
+def _example(texts: Any, values: np.ndarray, decimal: str) -> tuple[str, float] | None:
+    """The longest of the first texts with more in them than digits and a decimal sign."""
+    import pyarrow.compute as pc
+
+    more = np.asarray(pc.fill_null(pc.match_substring_regex(texts, rf"[^-\d{decimal}]"), False))
+    places = np.flatnonzero(more & np.isfinite(values))
+    if not places.size:
+        return None
+    shown = max(map(int, places[:100]), key=lambda place: len(str(texts[place])))
+    return str(texts[shown]), float(values[shown])
+
+
+def decimal_signs(texts: Any) -> tuple[int, int, int]:
+    """How many texts must have a decimal point, how many a decimal comma, how many ("1,234") can have either."""
+    import pyarrow.compute as pc
+
+    some = texts.drop_null()[:_SAMPLE]
+    bare = _bare(pc.filter(some, pc.match_substring_regex(some, r"\d[.,']|[.,]\d")))[0]
+
+    def count(sign: str, other: str) -> int:
+        must = (
+            rf"\d*{sign}(?:\d{{1,2}}|\d{{4,}})|0{sign}\d+|\d{{4,}}{sign}\d+|\d+{sign}\d+[eE][-+]?\d+|"
+            rf"\d{{1,3}}(?:[{other}' ]\d{{3}})+{sign}\d*|\d{{1,3}}(?:[{other}]\d{{3}}){{2,}}"
+        )
+        return pc.sum(pc.match_substring_regex(bare, rf"^[-+]?(?:{must})$"), min_count=0).as_py()
+
+    either = pc.sum(pc.match_substring_regex(bare, r"^[-+]?[1-9]\d{0,2}[.,]\d{3}$"), min_count=0).as_py()
+    return count(r"\.", ","), count(",", "."), either
+
+
+def few_numbers(texts: Any, decimal: str) -> bool:
+    """Whether the first texts of a column show that it is not numeric."""
+    some = texts.drop_null()[:_FIRST]
+    return bool(as_numbers(some, decimal).others.sum() > len(some) / 2)
+
+
+def looks_numeric(texts: Any, numbers: Numbers) -> tuple[str, ...] | None:
+    """The texts of a numeric column that are not numbers; None if the column is not numeric."""
+    import pyarrow.compute as pc
+
+    count = len(texts) - texts.null_count
+    others = int(numbers.others.sum())
+    if others > (1 - _ENOUGH) * count or pc.any(pc.match_substring_regex(texts, _CODE), min_count=0).as_py():
+        return None
+    if not others:
+        return ()
+    strange = pc.unique(pc.filter(texts, numbers.others)).to_pylist()
+    return tuple(strange) if len(strange) <= _MOST_OTHERS else None

@@ -1,0 +1,47 @@
+"""How large the matrix of a table will be: estimated before a fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from uneven.cli.tables.encoders import frequent_categories
+from uneven.cli.tables.files import in_gigabytes, usable_memory
+from uneven.errors import UnevenError
+
+#: Below this share of numbers that are not 0 the matrix is sparse (scikit-learn's ColumnTransformer).
+SPARSE_BELOW = 0.3
+#: Folds, scaled copies and a solver's own vectors take this many times the matrix.
+_COPIES = 4
+
+
+def rare_below(rows: int) -> int:
+    """A category that fewer rows have is rare: 10 rows in a large table, 2 in a small one."""
+    return int(np.clip(rows // 100, 2, 10))
+
+
+def matrix_width(X: Any, most: int) -> tuple[int, int]:
+    """Columns of the matrix, and how many of them are not 0 in a row."""
+    width = filled = 0
+    for name in X.columns:
+        if hasattr(X[name], "cat"):
+            kept, missing, other = frequent_categories(X[name], rare_below(len(X)), most)
+            width, filled = width + len(kept) + missing + other, filled + 1
+        else:
+            used = 1 + bool(X[name].isna().any())
+            width, filled = width + used, filled + used
+    return width, filled
+
+
+def require_memory(X: Any, most: int) -> int:
+    """The width of the matrix; an error if a fit would need more memory than the machine has."""
+    width, filled = matrix_width(X, most)
+    sparse = filled < SPARSE_BELOW * width
+    size = len(X) * (12 * filled + 8 if sparse else 8 * width) * _COPIES
+    if size > usable_memory():
+        raise UnevenError(
+            f"{len(X):,} rows become a matrix of {width:,} columns, and a fit would need about {in_gigabytes(size)} of "
+            f"memory, more than {in_gigabytes(usable_memory())}; use fewer rows, or leave out columns with --drop"
+        )
+    return width

@@ -1,0 +1,217 @@
+"""A table that was read: all its columns as the file has them, and how numbers are written in it."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from uneven._inputs import brief
+from uneven.cli.tables import texts
+from uneven.cli.tables.files import PARQUET, kind_of
+from uneven.cli.tables.numbers import Numbers, as_numbers, decimal_signs, finite_numbers
+from uneven.cli.tables.options import DETECT, Reading
+from uneven.cli.tables.text_files import read_text_file
+from uneven.cli.tables.workbooks import read_workbook
+from uneven.errors import MissingExtraError, UnevenError
+
+
+@dataclass
+class Table:
+    """A table.
+
+    Attributes
+    ----------
+    path : str
+    frame : DataFrame
+        All columns; those of a text file are texts, as written.
+    how : str
+        How the file is written, in words.
+    reading : Reading
+        What was asked for.
+    decimal : str
+        The decimal sign where a column does not decide it.
+    decimals : dict of str
+        The decimal sign of the columns that decide it.
+    unsure : list of str
+        Columns with numbers such as 1,234, whose decimal sign nothing in the file decides.
+    """
+
+    path: str
+    frame: Any
+    how: str
+    reading: Reading
+    decimal: str = "."
+    decimals: dict[str, str] = field(default_factory=dict)
+    unsure: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def rows(self, chosen: np.ndarray) -> Table:
+        """Some of the rows; messages still count them as in the file."""
+        return self if chosen.all() else replace(self, frame=self.frame[chosen])
+
+    def written(self, name: str) -> Any:
+        """The texts of a column as the file has them (Arrow; null where there is nothing)."""
+        return texts.trimmed(texts.as_written(self.frame[name]))
+
+    def texts(self, name: str, marks: tuple[str, ...] = ()) -> Any:
+        """The texts of a column, null where the value is missing."""
+        return texts.present(self.written(name), marks)
+
+    def numbers(self, name: str, marks: tuple[str, ...] = ()) -> Numbers:
+        """A column as numbers; infinities and missing values are NaN."""
+        from pandas.api import types
+
+        column = self.frame[name]
+        if types.is_timedelta64_dtype(column.dtype):
+            column = column.dt.total_seconds()
+        if types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype):
+            return finite_numbers(column.to_numpy(dtype=float, na_value=np.nan))
+        return as_numbers(self.texts(name, marks), self.decimals.get(name, self.decimal))
+
+    def required_numbers(self, name: str, marks: tuple[str, ...] = ()) -> np.ndarray:
+        """A column as numbers, NaN where missing; an error names the first value that is not a number."""
+        found = self.numbers(name, marks)
+        if found.others.any():
+            raise self.wrong_value(name, int(np.flatnonzero(found.others)[0]), "a number")
+        return found.values
+
+    def wrong_value(self, name: str, row: int, wanted: str) -> UnevenError:
+        """The error for a value that cannot be used."""
+        value = self.written(name)[row].as_py()
+        place = f"{self.path}: column {name!r}, row {self.frame.index[row] + 1} below the header"
+        return UnevenError(f"{place}: {brief(value)} is not {wanted}; correct it or leave it empty")
+
+    def require(self, names: list[str], why: str) -> None:
+        """Raise unless the table has the columns; the error names those that are missing."""
+        absent = [name for name in names if name not in self.frame.columns]
+        if not absent:
+            return
+        known = list(map(str, self.frame.columns))
+        folded = {name.strip().casefold(): name for name in known}
+        near = folded.get(absent[0].strip().casefold()) or next(
+            iter(difflib.get_close_matches(absent[0], known, 1, cutoff=0.75)), None
+        )
+        hint = f" (did you mean {near!r}?)" if near else ""
+        listed = ", ".join(map(repr, absent[:8]))
+        shown = ", ".join(map(repr, known[:12])) + (", ..." if len(known) > 12 else "")
+        alone = "; the first row must name the columns, and --sep gives the separator" if len(known) == 1 else ""
+        raise UnevenError(f"{self.path}: there is no column {listed}{hint}{why}; it has {shown} ({self.how}){alone}")
+
+    def in_words(self) -> str:
+        """How the table was read, on one line."""
+        rows, width = self.frame.shape
+        return f"{Path(self.path).name}: {self.how}; {rows:,} rows, {width} columns."
+
+
+def read_table(path: str, reading: Reading = DETECT, assumed_decimal: str | None = None) -> Table:
+    """Read a table; ``assumed_decimal`` counts where the file does not show its decimal sign."""
+    _require_packages()
+    kind, sep = kind_of(path), None
+    _require_fitting_options(path, kind, reading)
+    if kind == "text":
+        frame, how, sep = read_text_file(path, reading)
+    elif kind == "workbook":
+        frame, how = read_workbook(path, reading)
+    else:
+        frame, how = _read_parquet(path), "Parquet"
+    if frame.shape[1] == 0:
+        raise UnevenError(f"{path} has no columns")
+    if frame.shape[0] == 0:
+        raise UnevenError(f"{path} has a header but no rows")
+    table = Table(path, frame, how, reading)
+    _find_decimals(table, assumed_decimal, likely="," if sep == ";" else ".")
+    if table.decimals:
+        table.how += ", decimal sign " + " and ".join(map(repr, sorted(set(table.decimals.values()))))
+    return table
+
+
+def _require_packages() -> None:
+    try:
+        for package in ("pandas", "pyarrow"):
+            importlib.import_module(package)
+    except ImportError:
+        raise MissingExtraError("tables", "data") from None
+
+
+def _require_fitting_options(path: str, kind: str, reading: Reading) -> None:
+    """Refuse an option that has no meaning for this kind of file."""
+    for option, given, fitting in (
+        ("--sep", reading.sep, "text"),
+        ("--encoding", reading.encoding, "text"),
+        ("--sheet", reading.sheet, "workbook"),
+    ):
+        if given is not None and kind != fitting:
+            what = "text files" if fitting == "text" else "Excel workbooks"
+            raise UnevenError(f"{option} is for {what}, and {path} is not one; leave it out")
+
+
+def _read_parquet(path: str) -> Any:
+    import pandas as pd
+    import pyarrow as pa
+
+    try:
+        frame = pd.read_parquet(path)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise UnevenError(f"{path} is not a readable Parquet file: {' '.join(str(error).split())[:200]}") from None
+    if any(name is not None for name in frame.index.names):
+        frame = frame.reset_index()
+    frame.columns = [str(column).strip() for column in frame.columns]
+    if frame.columns.duplicated().any():
+        raise UnevenError(f"{path} has two columns named {frame.columns[frame.columns.duplicated()][0]!r}; rename one")
+    return frame.reset_index(drop=True)
+
+
+def _find_decimals(table: Table, assumed: str | None, likely: str) -> None:
+    """Decide the decimal sign of each text column from its numbers, or from those of the other columns."""
+    if table.reading.decimal is not None:
+        table.decimal = table.reading.decimal
+        table.decimals = {}
+        return
+    points = commas = 0
+    either = []
+    for name in table.frame.columns:
+        if not _holds_texts(table.frame[name]):
+            continue
+        point, comma, open_ = decimal_signs(texts.present(table.written(name)))
+        if point > comma or comma > point:
+            table.decimals[name] = "." if point > comma else ","
+        elif open_:
+            either.append(name)
+        points, commas = points + point, commas + comma
+    if points or commas:
+        table.decimal = "," if commas > points else "."
+    elif assumed is not None:
+        table.decimal = assumed
+    else:
+        table.decimal = likely
+        table.unsure = either
+
+
+def _holds_texts(column: Any) -> bool:
+    from pandas.api import types
+
+    return types.is_object_dtype(column.dtype) or types.is_string_dtype(column.dtype)
+
+
+def is_parquet(path: str) -> bool:
+    """Whether the ending of a path is that of a Parquet file."""
+    return path.lower().endswith(PARQUET)
+
+
+def table_bytes(frame: Any, path: str) -> bytes:
+    """A data frame as the bytes of a CSV or Parquet file; the ending of the path decides which."""
+    import io
+
+    buffer = io.BytesIO()
+    if is_parquet(path):
+        frame.to_parquet(buffer, index=False)
+    else:
+        frame.to_csv(buffer, index=False)
+    return buffer.getvalue()

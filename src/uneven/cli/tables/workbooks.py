@@ -1,0 +1,81 @@
+"""Excel workbooks, read by openpyxl."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+from uneven._inputs import brief
+from uneven.cli.tables.headers import read_names
+from uneven.cli.tables.options import Reading
+from uneven.errors import MissingExtraError, UnevenError
+
+
+def read_workbook(path: str, reading: Reading) -> tuple[Any, str]:
+    """A data frame, and which sheet it is, in words. Columns of numbers are numbers; others are texts."""
+    try:
+        import pandas as pd
+        from openpyxl import load_workbook
+    except ImportError:
+        raise MissingExtraError("Excel workbooks", "data") from None
+    try:
+        book = load_workbook(path, read_only=True, data_only=True)
+    except Exception as error:  # openpyxl raises many types of error for a damaged file
+        raise UnevenError(f"{path} is not a readable Excel workbook: {type(error).__name__}") from None
+    try:
+        sheet = _chosen(path, book, reading.sheet)
+        rows = [row for row in sheet.iter_rows(values_only=True) if any(cell not in (None, "") for cell in row)]
+    finally:
+        book.close()
+    if not rows:
+        raise UnevenError(f"{path}: the sheet {sheet.title!r} is empty")
+    header, *body = rows
+    last = max(k for row in rows for k, cell in enumerate(row) if cell not in (None, "")) + 1
+    names = read_names(path, [*header[:last], *[None] * (last - len(header))], line=1)
+    padded = (row if len(row) >= last else (*row, *[None] * (last - len(row))) for row in body)
+    columns = zip(*padded, strict=False) if body else ([] for _ in names)
+    frame = pd.DataFrame({name: _column(cells) for name, cells in zip(names, columns, strict=False)})
+    return frame, f"sheet {sheet.title!r}"
+
+
+def _chosen(path: str, book: Any, name: str | None) -> Any:
+    """The sheet that was asked for, or the only one."""
+    sheets = {sheet.title: sheet for sheet in book.worksheets if sheet.sheet_state == "visible"}
+    listed = ", ".join(map(repr, sheets))
+    if name is not None:
+        if name not in sheets:
+            raise UnevenError(f"{path} has no sheet {brief(name)}; its sheets are {listed}")
+        return sheets[name]
+    if not sheets:
+        raise UnevenError(f"{path} has no visible sheet")
+    if len(sheets) > 1:
+        full = [sheet for sheet in sheets.values() if _has_rows(sheet)]
+        if len(full) == 1:
+            return full[0]
+        raise UnevenError(f"{path} has {len(sheets)} sheets, {listed}; choose one with --sheet")
+    return next(iter(sheets.values()))
+
+
+def _has_rows(sheet: Any) -> bool:
+    return any(cell not in (None, "") for row in sheet.iter_rows(values_only=True) for cell in row)
+
+
+def _column(cells: Any) -> Any:
+    """Numbers if every cell is one, truth values likewise, else texts."""
+    import pandas as pd
+
+    present = [cell for cell in cells if cell is not None]
+    if present and all(type(cell) in (int, float) for cell in present):
+        return pd.Series([None if cell is None else float(cell) for cell in cells], dtype="float64")
+    return pd.Series([None if cell is None else _text(cell) or None for cell in cells], dtype="str")
+
+
+def _text(cell: Any) -> str:
+    """A cell as the text that a text file would hold."""
+    if isinstance(cell, dt.datetime):
+        return cell.isoformat(" ", "seconds") if cell.time() != dt.time() else cell.date().isoformat()
+    if isinstance(cell, dt.time):
+        return cell.isoformat("seconds")
+    if isinstance(cell, dt.timedelta):
+        return repr(cell.total_seconds() / 3600)
+    return repr(cell) if type(cell) in (int, float) else str(cell).strip()

@@ -1,0 +1,56 @@
+r"""Decisions and probabilities when each row has costs of its own.
+
+Without a fit that knows them, a row's costs move the threshold: predict positive where P(Y = 1) > alpha(x). A fit with
+costs of each row has tilted the probabilities instead. Where both regrets are positive, its loss sees
+
+.. math:: \frac{P}{1 - P} \cdot \frac{c_{FN}(x)}{c_{FP}(x)}
+
+as the odds of the positive class.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from uneven._inputs import to_float
+from uneven.costs import RowCosts
+from uneven.errors import CostError
+from uneven.losses import Loss
+
+
+def decision(loss: Loss, score: np.ndarray, costs: RowCosts) -> np.ndarray:
+    """Scores of the positive class, moved so that the threshold for the costs of each row is 0."""
+    alpha, sign = costs.thresholds()
+    threshold = np.where(alpha > 0, np.inf, -np.inf)
+    inside = (alpha >= 0) & (alpha <= 1)
+    threshold[inside] = loss.link(alpha[inside])
+    return np.asarray(sign * (score - threshold))
+
+
+def untilted(tilted: np.ndarray, costs: RowCosts, own_alpha: Fraction | None) -> np.ndarray:
+    """P(Y = 1) from the probability that a loss sees whose rows are weighted by their regrets.
+
+    ``own_alpha`` is that of a loss that contains costs itself.
+    """
+    fp, fn = (np.broadcast_to(np.asarray(part, dtype=np.float64), tilted.shape) for part in _regrets(costs))
+    known = (fp * fn) > 0
+    if not known.all():
+        row = int(np.flatnonzero(~known)[0])
+        raise CostError(
+            f"row {row} has the regrets {fp[row]:g} for a false positive and {fn[row]:g} for a false negative: one "
+            "decision is right at every probability, and the model learnt none there"
+        )
+    odds = to_float(own_alpha / (1 - own_alpha)) if own_alpha is not None else 1.0
+    paying = fp < 0  # both mistakes pay: such rows were learnt with the other label
+    above = np.where(paying, (1 - tilted) * odds, tilted) * np.abs(fp)
+    below = np.where(paying, tilted, (1 - tilted) * odds) * np.abs(fn)
+    return np.asarray(above / (above + below))
+
+
+def _regrets(costs: RowCosts) -> tuple[float | np.ndarray, float | np.ndarray]:
+    """Both regrets over the larger one: products stay finite."""
+    largest = np.maximum(np.abs(costs.fp_regret), np.abs(costs.fn_regret))
+    largest = np.where(largest > 0, largest, 1.0)
+    return costs.fp_regret / largest, costs.fn_regret / largest
