@@ -19,10 +19,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import uneven
+from uneven.costs import RowCosts
 from uneven.errors import CostError, LossError, UnevenError
 from uneven.learners.tuning.gamma_path import automatic_grid
 from uneven.learners.tuning.rules import RULES, Table
-from uneven.learners.tuning.search import Task
 from uneven.metrics import expected_cost, make_cost_scorer
 
 GAMMAS = [0.25, 0.5, 1.0, 2.0, 4.0]
@@ -272,7 +272,8 @@ def test_the_automatic_grid(positives: int, negatives: int, fn_cost: float, reac
 def test_it_says_which_grid_it_picked(data: tuple[np.ndarray, np.ndarray], capsys: pytest.CaptureFixture[str]) -> None:
     X, y = data
     search = uneven.UnevenClassifierCV("svc", fp_cost=1, fn_cost=4, cv=3, verbose=True).fit(X, y)
-    np.testing.assert_array_equal(search.margin_gammas_, automatic_grid((y == 1).sum(), (y == 0).sum(), 1, 4))
+    ratio = (y == 0).sum() / (y == 1).sum()
+    np.testing.assert_array_equal(search.margin_gammas_, automatic_grid(ratio, ratio / 4))
     captured = capsys.readouterr()
     assert captured.out == ""
     assert f"margin_gammas {search.margin_gammas_[0]:g}, " in captured.err
@@ -353,16 +354,16 @@ def test_an_interruption_keeps_what_is_finished(
     data: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     calls = 0
-    cost = Task.expected_cost
+    paid = RowCosts.paid
 
-    def tired(self: Any, *arguments: Any) -> float:
+    def tired(self: Any, *arguments: Any) -> np.ndarray:
         nonlocal calls
         calls += 1
         if calls > 13:  # in the third split
             raise KeyboardInterrupt
-        return cost(self, *arguments)
+        return paid(self, *arguments)
 
-    monkeypatch.setattr(Task, "expected_cost", tired)
+    monkeypatch.setattr(RowCosts, "paid", tired)
     search = uneven.UnevenClassifierCV("svc", margin_gammas=GAMMAS, cv=4)
     with pytest.raises(KeyboardInterrupt):
         search.fit(*data)

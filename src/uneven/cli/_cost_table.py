@@ -84,7 +84,11 @@ def print_first_rows(made: Report) -> None:
     table.add_column(made.used.about["target"])
     for row in made.first:
         if row.saved is not None:
-            numbers = [money(row.saved), probability_in_words(row.probability or 0.0), probability_in_words(row.threshold)]
+            numbers = [
+                money(row.saved),
+                probability_in_words(row.probability or 0.0),
+                probability_in_words(row.threshold),
+            ]
         else:
             numbers = [f"{row.score:.3g}"]
         table.add_row(row.name, *numbers, made.used.words[int(row.is_positive)])

@@ -394,36 +394,43 @@ def fits_along(
     follower: Follower,
     *,
     by: str = "margin_gamma",
+    proved: bool = True,
 ) -> Iterator[UnevenLinearClassifier]:
     """Fitted copies of a learner, for parameters in rising order of gamma with one loss and one C, or of another one.
 
     The data are read once, and each fit starts from a guess extrapolated from the fits before. A loss that is not
     convex has many local minima, so each of its fits starts as it would alone. ``costs`` are those given to ``fit``.
+
+    With ``proved=False`` a model may have no more than it needs to predict: small problems are then solved all at once,
+    without a proof where the gradient promises ``tol``.
     """
-    objective = None
-    for one in params:
-        model = with_parameters(learner, one)
+    models = [with_parameters(learner, one) for one in params]
+    for model in models:
         model._read_parameters()
-        if objective is None:
-            reader = model
-            problem = model._read(X, y, sample_weight, costs)
-            weighting = problem.weighting(model.loss)
-        loss = model._loss_for(problem.costs)
-        pair = model._pair(loss, weighting)
-        if not pair.convex:
+    reader = models[0]
+    problem = reader._read(X, y, sample_weight, costs)
+    weighting = problem.weighting(reader.loss)
+    losses = [model._loss_for(problem.costs) for model in models]
+    pairs = [model._pair(loss, weighting) for model, loss in zip(models, losses, strict=True)]
+    if not all(pair.convex for pair in pairs):
+        for model in models:
             yield model.fit(X, y, sample_weight, **costs)
-            continue
-        if objective is None:
-            objective = model._objective(problem, weighting, pair)
-        else:
-            objective = objective.with_losses(pair)
-            model._keep_classes(problem.classes)
-            for name in ("n_features_in_", "feature_names_in_"):
-                if hasattr(reader, name):
-                    setattr(model, name, getattr(reader, name))
-        at = math.log(float(getattr(model, by)))
+        return
+    first = reader._objective(problem, weighting, pairs[0])
+    objectives = [first, *(first.with_losses(pair) for pair in pairs[1:])]
+    places = [math.log(float(getattr(model, by))) for model in models]
+    settings = replace(reader._settings(), progress=silent)
+    for model, loss, objective, at in zip(models, losses, objectives, places, strict=True):
+        model._keep_classes(problem.classes)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(reader, name):
+                setattr(model, name, getattr(reader, name))
         model._remember(problem.costs, weighting.scale, loss)
-        solution = follower.solve(objective, at, replace(model._settings(), progress=silent), solver=model.solver)
-        model._keep(solution, problem)
-        model._warn(solution, objective)
+        theta = None if proved else follower.solve_quickly(objective, at, settings, solver=model.solver)
+        if theta is not None:
+            model._keep_theta(theta)
+        else:
+            solution = follower.solve(objective, at, settings, solver=model.solver)
+            model._keep(solution, problem)
+            model._warn(solution, objective)
         yield model

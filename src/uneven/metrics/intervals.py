@@ -7,15 +7,15 @@ import numpy as np
 _DRAWS = 2000
 _MOST_NUMBERS = 2_000_000  # held in memory at once
 _FEW_VALUES = 1000
-_MOST_GROUPS = 20_000
+_MOST_GROUPS = 5000
 
 
 def bootstrap_interval(values: np.ndarray, weight: np.ndarray | None = None) -> tuple[float, float]:
     """A 95 % interval for the mean: quantiles of the means of 2000 resamples of the rows.
 
     If there are few different values, how often each occurs in a resample is multinomial, which takes little time
-    however many rows there are. More than 20,000 rows with many values are put into 20,000 groups at random, and the
-    groups are resampled: for independent rows their sums vary as much. A row keeps its weight when it is drawn.
+    however many rows there are. More than 5000 rows with many values are put into 5000 groups at random, and the groups
+    are resampled: for independent rows, the mean varies as much. A row keeps its weight when it is drawn.
 
     Examples
     --------

@@ -125,6 +125,7 @@ def _passed(method: Any, costs: RowCosts) -> dict[str, Any]:
 
 def _fit_parameters(estimator: Any, costs: RowCosts) -> dict[str, Any]:
     from sklearn import get_config
+    from sklearn.model_selection._search import BaseSearchCV
 
     if _has_costs(estimator.fit):
         return _passed(estimator.fit, costs)
@@ -136,6 +137,6 @@ def _fit_parameters(estimator: Any, costs: RowCosts) -> dict[str, Any]:
     if _is_pipeline(estimator):
         name, last = estimator.steps[-1]
         return {f"{name}__{key}": value for key, value in _fit_parameters(last, costs).items()}
-    if hasattr(estimator, "estimator") and hasattr(estimator, "scoring"):  # a search, before it is fitted
+    if isinstance(estimator, BaseSearchCV):
         return _fit_parameters(estimator.estimator, costs)
     return {}

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import sys
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -178,6 +181,7 @@ def test_workbooks(tmp_path: Path, scores: np.ndarray, values: pd.DataFrame, wri
         ("a.csv", b'x,Betrug\n"1\n2",ja\n\n2\n', "line 5: 1 field, but the header has 2"),
         ("a.csv", b"sep=;\nx;Betrug\n1;ja\n2;nein;3\n", "line 4: 3 fields, but the header has 2 (separator ';')"),
         ("a.csv", b'x,Betrug\n1,ja\n2,"nein\n3,ja\n', "a quotation mark that is not closed"),
+        ("a.csv", b"Cases of 2026\n\nx;y;Betrug\n1;2;ja\n", "the first row must name the columns, and --sep gives"),
         ("a.csv", b"<!DOCTYPE html><html><body>Log in</body></html>", "is a web page (HTML), not a table"),
         ("a.csv", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "is an old Excel file (.xls) or has a password"),
         ("a.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "is an old Excel file (.xls) or has a password"),
@@ -197,6 +201,14 @@ def test_files_that_are_no_tables(tmp_path: Path, name: str, content: bytes, sen
     path.write_bytes(content)
     assert sentence in refused("fit", path, *FIT, "-o", tmp_path / "m.skops")
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("package", "name"), [("pandas", "t.csv"), ("pyarrow", "t.csv"), ("openpyxl", "t.xlsx")])
+def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"PK\x03\x04" if name.endswith("xlsx") else b"x,Betrug\n1,ja\n")
+    monkeypatch.setitem(sys.modules, package, None)
+    assert "pip install 'uneven[data]'" in refused("fit", path, *FIT, "-o", tmp_path / "m.skops")
 
 
 def small(path: Path, **columns: object) -> Path:
@@ -308,6 +320,45 @@ def test_columns_that_are_not_what_they_seem(tmp_path: Path) -> None:
     assert "there is no column 'cart' (did you mean 'card'?)" in refused(
         "fit", path, *FIT, "--drop", "cart", "-o", tmp_path / "n.skops"
     )
+
+
+def test_every_type_of_parquet(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    count = np.arange(60)
+    frame = pd.DataFrame(
+        {
+            "whole": pd.array(np.where(count % 7 == 0, None, count % 5), dtype="Int64"),
+            "truth": pd.array(np.where(count % 11 == 0, None, count % 2 == 0), dtype="boolean"),
+            "exact": [Decimal(f"{k % 13}.50") for k in count],
+            "kind": pd.Categorical(random.choice(["a", "b"], 60)),
+            "took": pd.to_timedelta(random.integers(1, 9, 60), unit="min"),
+            "zone": pd.date_range("2026-01-01", periods=60, freq="31h", tz="Europe/Vienna"),
+            "day": [date(2026, 1 + k % 9, 3) for k in count],
+            "parts": [[k, k + 1] for k in count],
+            "Betrug": pd.Categorical.from_codes(random.integers(0, 2, 60), categories=["ja", "nein"]),
+        },
+        index=pd.Index(count, name="row"),
+    )
+    path = tmp_path / "types.parquet"
+    frame.to_parquet(path)
+    result, content = fitted(path)
+    assert "Column 'parts' skipped: it holds lists or other nested values." in result.stdout
+    assert "Column 'row' skipped: looks like an ID or a row number" in result.stdout
+    assert {column["name"]: column["role"] for column in content["about"]["columns"]} == {
+        "whole": "number",
+        "truth": "category",
+        "exact": "number",
+        "kind": "category",
+        "took": "number",
+        "zone": "date",
+        "day": "date",
+    }
+    text = tmp_path / "types.csv"
+    frame.assign(took=frame["took"].dt.total_seconds()).to_csv(text)
+    scores = predictions(path.with_suffix(".skops"), path)["score"]
+    assert np.allclose(predictions(path.with_suffix(".skops"), text)["score"], scores)
+    frame.assign(whole=frame["whole"].astype(float)).to_parquet(path)
+    assert np.allclose(predictions(path.with_suffix(".skops"), path)["score"], scores)
 
 
 def test_columns_that_know_the_target_are_named_before_the_fit(tmp_path: Path) -> None:

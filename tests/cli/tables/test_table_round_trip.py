@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from uneven.cli.tables.columns import CATEGORY, DATE, NUMBER, planned
 from uneven.cli.tables.dates import parsed
+from uneven.cli.tables.matrix import typed
 from uneven.cli.tables.options import Reading
 from uneven.cli.tables.table import Table, read_table
+from uneven.errors import UnevenError
 
 ROWS = 24
 LETTERS = "abcäöüßé"
@@ -129,3 +131,21 @@ def test_what_is_not_a_number(text: str, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(f'x,y\n"{text}",1\n', encoding="utf-8")
     assert read_table(str(path)).numbers("x").others.all()
+
+
+PIECES = st.sampled_from(
+    [b",", b";", b"\n", b"\r", b'"', b"a", b"1", b"1,5", b"31.12.2026", b" ", b"\xe4", b"\x00", b"\xff\xfe"]
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(pieces=st.lists(PIECES, min_size=1, max_size=40))
+def test_any_file_is_a_table_or_refused(pieces: list[bytes], tmp_path: Path) -> None:
+    path = tmp_path / "any.csv"
+    path.write_bytes(b"".join(pieces))
+    try:
+        table = read_table(str(path))
+        plan = planned(table, str(table.frame.columns[0]))
+        assert typed(table, plan.columns).shape[0] == len(table)
+    except UnevenError as error:
+        assert str(error)

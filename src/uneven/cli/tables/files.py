@@ -15,7 +15,7 @@ WRITABLE = (".csv", ".parquet", ".pq")
 
 _HTML = (b"<!doctype html", b"<html", b"<table", b"<head", b"<body", b"<!--")
 #: A text table takes about this many times its size in memory while it is read.
-_MEMORY_OF_TEXT = 4
+_MEMORY_OF_TEXT = 6
 
 
 def kind_of(path: str) -> str:

@@ -40,6 +40,10 @@ class Reading:
     day_first: bool | None = None
 
 
+#: Nothing was asked for.
+DETECT = Reading()
+
+
 def reading_options(command: Command) -> Command:
     """Give a command the options of :func:`read_options`."""
     for option in reversed(_OPTIONS):

@@ -27,9 +27,11 @@ def tell_about_table(table: Table, plan: Plan, X: Any, labels: Target, width: in
         click.echo(remark)
     for name, why in plan.skipped.items():
         click.echo(f"Column {name!r} skipped: {why}.")
-    for name, missing in X.isna().sum().items():
+    for column in plan.columns:
+        name, first = column.name, X[made_from(column)[0]]
+        missing = int(first.isna().sum())
         if missing:
-            how = "treated as a category" if hasattr(X[name], "cat") else "filled with the median and flagged"
+            how = "treated as a category" if hasattr(first, "cat") else "filled with the median and flagged"
             click.echo(f"Column {name!r}: {missing} missing {'value' if missing == 1 else 'values'}, {how}.")
     click.echo(f"The model sees {width:,} columns made from {len(plan.columns)} of the table.")
     told: set[str] = set()

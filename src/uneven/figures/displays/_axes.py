@@ -1,8 +1,7 @@
-"""The axes that a display draws on, and how it writes amounts of money."""
+"""The axes that a display draws on."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
 
 _OURS = "drawn by uneven"
+_CHARACTER = 0.057  # inches, on average, in a legend of our style
 
 #: A point that is not in the legend; its line tells which model it belongs to.
 MARK: dict[str, Any] = {"markersize": 7, "markerfacecolor": "white", "zorder": 4, "label": "_mark"}
@@ -23,7 +23,7 @@ MARK: dict[str, Any] = {"markersize": 7, "markerfacecolor": "white", "zorder": 4
 def require_matplotlib() -> None:
     """Raise an error that names the extra ``plot`` if Matplotlib is missing; called before any computation."""
     try:
-        import matplotlib as mpl  # noqa: F401
+        import matplotlib.pyplot as plt  # noqa: F401
     except ImportError:
         raise MissingExtraError("figures", "plot") from None
 
@@ -48,7 +48,10 @@ def drawing(ax: Axes | None, *, width: float = 6.0, height: float = 4.2) -> Iter
 def add_legend(ax: Axes) -> None:
     """A legend above our own axes, where it hides nothing; the user's axes may have a title there."""
     if ax.get_label() == _OURS:
-        ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderaxespad=0.2)
+        lines = [line for label in ax.get_legend_handles_labels()[1] for line in label.split("\n")]
+        room = ax.figure.bbox.width / ax.figure.dpi / 2 - 0.65  # inches for the text of a column
+        columns = 2 if max(map(len, lines)) * _CHARACTER <= room else 1
+        ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=columns, borderaxespad=0.2)
     else:
         ax.legend(loc="best", framealpha=0.8)
 
@@ -64,25 +67,6 @@ def set_limits(ax: Axes, x: tuple[float, float], y: tuple[float, float], *, fres
 def is_drawn(ax: Axes, label: str) -> bool:
     """Whether the legend has this label: what two models share is drawn once."""
     return label in ax.get_legend_handles_labels()[1]
-
-
-def money(amount: float, unit: str | None = None) -> str:
-    """An amount with at most four digits, or all digits before the point; thousands have commas.
-
-    Examples
-    --------
-    >>> from uneven.figures.displays._axes import money
-    >>> money(12345.6, "EUR"), money(0.123456), money(-2.50001)
-    ('12,346 EUR', '0.1235', '-2.5')
-    """
-    size = abs(amount)
-    if size >= 1e15 or (size < 1e-4 and size > 0):
-        text = f"{amount:.3e}"
-    else:
-        decimals = 0 if size >= 1000 else 3 - math.floor(math.log10(size)) if size > 0 else 0
-        text = f"{amount:,.{decimals}f}"
-        text = text.rstrip("0").rstrip(".") if "." in text else text
-    return text if unit is None else f"{text} {unit}"
 
 
 def with_unit(label: str, unit: str | None) -> str:

@@ -16,32 +16,38 @@ _METHODS = {"auto": ("decision_function", "predict_proba")}
 _COSTS = {"fp_cost": 1.0, "fn_cost": 1.0, "tp_cost": 0.0, "tn_cost": 0.0}
 
 
-def learner_of(estimator: Any) -> Any:
-    """The learner inside a pipeline or a search: the one that may know its costs and its positive class."""
-    while not hasattr(estimator, "fp_cost"):
-        if hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        elif hasattr(estimator, "steps"):
-            estimator = estimator.steps[-1][1]
-        else:
-            break
-    return estimator
+def _chain(estimator: Any) -> list[Any]:
+    """The estimator and the learner inside it: the best estimator of a search, the last step of a pipeline."""
+    found = [estimator]
+    while True:
+        inside = getattr(found[-1], "best_estimator_", None)
+        if inside is None and getattr(found[-1], "steps", None):
+            inside = found[-1].steps[-1][1]
+        if inside is None:
+            return found
+        found.append(inside)
+
+
+def _own(estimator: Any, parameter: str) -> Any:
+    """A parameter of the estimator or of one inside, where it is not None; None if there is none."""
+    values = (getattr(one, parameter, None) for one in _chain(estimator))
+    return next((value for value in values if value is not None), None)
 
 
 def name_of(estimator: Any, name: str | None) -> str:
     """The name for the legend: the given one, or the class of the learner."""
-    return type(learner_of(estimator)).__name__ if name is None else name
+    return type(_chain(estimator)[-1]).__name__ if name is None else name
 
 
 def costs_of(estimator: Any, **given: Any) -> dict[str, Any]:
     """The costs that are given; for those that are None, the estimator's own, or 1 for a mistake and 0 otherwise."""
-    learner = learner_of(estimator)
-    return {cost: getattr(learner, cost, _COSTS[cost]) if value is None else value for cost, value in given.items()}
+    known = {cost: _own(estimator, cost) if value is None else value for cost, value in given.items()}
+    return {cost: _COSTS[cost] if value is None else value for cost, value in known.items()}
 
 
 def positive_of(estimator: Any, pos_label: Any) -> Any:
     """The positive class: the given one, the estimator's own, or 1."""
-    chosen = getattr(learner_of(estimator), "pos_label", None) if pos_label is None else pos_label
+    chosen = _own(estimator, "pos_label") if pos_label is None else pos_label
     classes = _classes(estimator)
     return classes.tolist()[positive_class(classes, chosen, symmetric=False)]
 

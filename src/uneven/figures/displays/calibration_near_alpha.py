@@ -19,6 +19,7 @@ from uneven.metrics.scaled_costs import ScaledCosts
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
 
 #: Probabilities that can be ticks of an axis.
 _TICKS = np.array([1, 2, 5, 10, 20, 50]) * 1.0
@@ -28,8 +29,8 @@ class CalibrationNearAlphaDisplay:
     """Observed frequency against predicted probability near alpha, with 95 % intervals.
 
     Only whether a probability lies above or below alpha matters for the decision, so the picture shows the
-    probabilities near it. The groups of rows end at alpha. A group in a shaded corner was decided wrongly: its observed
-    frequency lies on the other side of alpha.
+    probabilities near it. The groups of rows end at alpha. For a group in a shaded corner the other decision would have
+    been cheaper: its observed frequency lies on the other side of alpha. The interval says whether that may be chance.
 
     Make it with :meth:`from_estimator` or :meth:`from_predictions`.
 
@@ -193,7 +194,7 @@ class CalibrationNearAlphaDisplay:
             if not is_drawn(axes, right := "observed = predicted"):
                 axes.plot([low, high], [low, high], color=GREY, linewidth=0.9, label=right)
                 corners: dict[str, Any] = {"color": COLOURS[5], "alpha": 0.12, "linewidth": 0}
-                axes.fill_between([low, centre], centre, high, label="decided wrongly", **corners)
+                axes.fill_between([low, centre], centre, high, label="wrong side of alpha", **corners)
                 axes.fill_between([centre, high], low, centre, **corners)
                 axes.axvline(centre, color=GREY, linewidth=0.9, linestyle=":", label=f"alpha = {alpha:.4g}")
                 axes.axhline(centre, color=GREY, linewidth=0.9, linestyle=":")
@@ -209,7 +210,7 @@ class CalibrationNearAlphaDisplay:
                 }
                 axes.plot(x[beyond], y[beyond], linestyle="none", marker=marker, **edge)
             axes.vlines(x, lower, upper, color=line.get_color(), linewidth=1.2, alpha=0.8)
-            self._counts(axes, x, upper, low, high)
+            self._counts(axes, x, upper, (low, high), line)
             for axis in (axes.xaxis, axes.yaxis):
                 ticks = _ticks(low, high)
                 axis.set_ticks(_log_odds(ticks), [f"{tick:g}" for tick in ticks])
@@ -222,16 +223,20 @@ class CalibrationNearAlphaDisplay:
         outside = [
             f"{count:,} {side}" for count, side in ((self.bins.below, "below"), (self.bins.above, "above")) if count
         ]
-        return f"{label}\nrows not shown: {', '.join(outside)}" if outside else label
+        return f"{label}\nnot shown: {', '.join(outside)}" if outside else label
 
-    def _counts(self, axes: Axes, x: np.ndarray, upper: np.ndarray, low: float, high: float) -> None:
-        """The number of rows above each interval, or below the top if the interval ends there."""
+    def _counts(
+        self, axes: Axes, x: np.ndarray, upper: np.ndarray, limits: tuple[float, float], points: Line2D
+    ) -> None:
+        """The number of rows above each interval, or below the top if it ends there; that of a second model higher."""
+        shift = 8 * sum(line.get_marker() == points.get_marker() for line in axes.lines if line is not points)
         for at, top, count in zip(x, upper, self.bins.count, strict=True):
-            inside = top < high - 0.06 * (high - low)
-            place: dict[str, Any] = {"va": "bottom", "xytext": (0, 2)} if inside else {"va": "top", "xytext": (8, -2)}
-            axes.annotate(
-                f"{count:,}", (at, top), textcoords="offset points", ha="center", fontsize=7, color=GREY, **place
-            )
+            inside = top < limits[1] - 0.08 * (limits[1] - limits[0])
+            place: dict[str, Any] = {"va": "bottom", "ha": "center", "xytext": (0, 2 + shift)}
+            if not inside:
+                place = {"va": "top", "ha": "left", "xytext": (3, -2 - shift)}
+            style: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "color": points.get_color()}
+            axes.annotate(f"{count:,}", (at, top), **style, **place)
 
 
 def _log_odds(probability: Any) -> Any:

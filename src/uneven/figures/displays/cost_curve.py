@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uneven._money import money
 from uneven.figures.displays._axes import (
     MARK,
     add_legend,
     curve_options,
     drawing,
     is_drawn,
-    money,
     require_matplotlib,
     set_limits,
 )
@@ -52,7 +52,7 @@ class CostCurveDisplay:
     >>> display.curve.own_alpha
     0.1
     >>> display.ax_.lines[0].get_label()
-    'cost\\nmistakes: 2.5 per row at your costs'
+    'model\\nmistakes: 2.5 per row at your costs'
     """
 
     ax_: Axes
@@ -156,7 +156,7 @@ class CostCurveDisplay:
         curve_kwargs : dict, optional
             Options of Matplotlib's ``plot`` for the curve of the threshold in use.
         """
-        label = (self.name if name is None else name) or "cost"
+        label = (self.name if name is None else name) or "model"
         curve = self.curve
         with drawing(ax) as axes:
             fresh = not axes.lines

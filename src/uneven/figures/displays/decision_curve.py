@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uneven._money import money
 from uneven.figures.displays._axes import (
     MARK,
     add_legend,
     curve_options,
     drawing,
     is_drawn,
-    money,
     require_matplotlib,
     set_limits,
 )
@@ -161,7 +161,7 @@ class DecisionCurveDisplay:
         at = np.flatnonzero(found.threshold == found.own_threshold)
         if at.size:
             saved = money(float(found.net_benefit[at[0]]) * found.unit, self.unit)
-            label = f"{label}\nsaves {saved} per row against treating nobody"
+            label = f"{label}\nsaves {saved} per row over nobody"
         with drawing(ax) as axes:
             fresh = not axes.lines
             (line,) = axes.plot(found.threshold, found.net_benefit, **curve_options(curve_kwargs, label=label))

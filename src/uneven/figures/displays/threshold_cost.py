@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uneven._money import money
 from uneven.figures.displays._axes import (
     MARK,
     add_legend,
     curve_options,
     drawing,
     is_drawn,
-    money,
     require_matplotlib,
     set_limits,
     with_unit,
@@ -172,7 +172,7 @@ class ThresholdCostDisplay:
         ax: Axes | None = None,
         *,
         name: str | None = None,
-        parts: bool = True,
+        parts: bool | None = None,
         curve_kwargs: dict[str, Any] | None = None,
     ) -> ThresholdCostDisplay:
         """Draw.
@@ -183,12 +183,13 @@ class ThresholdCostDisplay:
             By default those of a new figure.
         name : str, optional
             Name of the model in the legend.
-        parts : bool
-            Whether to draw the parts of the cost that false positives and false negatives cause.
+        parts : bool, optional
+            Whether to draw the parts of the cost that false positives and false negatives cause. By default they are
+            drawn unless right decisions earn money: then the parts lie far above the cost.
         curve_kwargs : dict, optional
             Options of Matplotlib's ``plot`` for the curve.
         """
-        label = (self.name if name is None else name) or "cost"
+        label = (self.name if name is None else name) or "model"
         costs = self.costs
         used, cheapest = money(self._at, self.unit), money(costs.best_cost, self.unit)
         with drawing(ax) as axes:
@@ -197,7 +198,7 @@ class ThresholdCostDisplay:
             x = self._far_beyond()
             options = curve_options(curve_kwargs, drawstyle="steps-post", label=f"{label}\n{used}, cheapest {cheapest}")
             (line,) = axes.plot(x, np.append(costs.cost, costs.cost[-1]), **options)
-            if parts:
+            if costs.right_cost >= 0 if parts is None else parts:
                 self._draw_parts(axes, x, line.get_color())
             if not is_drawn(axes, in_use := f"threshold in use: {self.threshold:.4g}"):
                 dotted: dict[str, Any] = {"color": GREY, "linewidth": 0.9, "linestyle": ":", "markevery": []}

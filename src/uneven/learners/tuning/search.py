@@ -212,7 +212,8 @@ def _plain_fits(
 ) -> Iterator[Any]:
     params = [task.candidates[index].params for index in path]
     if type(task.learner) is UnevenLinearClassifier:
-        yield from fits_along(clone(task.learner), X, y, sample_weight, costs, params, follower)
+        proved = task.scorer is not None  # a scorer may look at anything that a model has
+        yield from fits_along(clone(task.learner), X, y, sample_weight, costs, params, follower, proved=proved)
         return
     given = {name: value for name, value in {"sample_weight": sample_weight, **costs}.items() if value is not None}
     for one in params:

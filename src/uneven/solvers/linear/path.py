@@ -14,7 +14,7 @@ from uneven.solvers.linear.line_search import Iterate, evaluated
 from uneven.solvers.linear.metric import MOST_COLUMNS, Metric, cholesky_metric
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.registry import AUTO
-from uneven.solvers.linear.small import is_small
+from uneven.solvers.linear.small import is_quick, is_small, minimise_quickly
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solve import minimise, proved
 from uneven.solvers.linear.solver import Settings
@@ -40,9 +40,7 @@ class Follower:
 
     def solve(self, objective: Objective, at: float, settings: Settings, *, solver: str = AUTO) -> Solution:
         """Minimise the objective at a value of the parameter."""
-        theta = self._guess(at) if objective.l1 == 0 else self._nearest(at)
-        if theta is not None and theta.size != objective.size:  # preprocessing made other columns this time
-            theta, self._metrics, self._guesses = None, {}, {}
+        theta = self._start(objective, at)
         if (
             theta is None
             or objective.pair.kinked
@@ -57,6 +55,22 @@ class Follower:
             solution = self._in_nearest_metric(objective, at, theta, settings)
         self._solved[at] = solution.theta
         return solution
+
+    def solve_quickly(self, objective: Objective, at: float, settings: Settings, *, solver: str = AUTO) -> np.ndarray | None:
+        """A minimiser of a small smooth objective that is not proved; None where :meth:`solve` is needed."""
+        if solver != AUTO or not is_quick(objective):
+            return None
+        theta = minimise_quickly(objective, self._start(objective, at), settings)
+        if theta is not None:
+            self._solved[at] = theta
+        return theta
+
+    def _start(self, objective: Objective, at: float) -> np.ndarray | None:
+        """Where to start at a value of the parameter; None if nothing is known."""
+        theta = self._guess(at) if objective.l1 == 0 else self._nearest(at)
+        if theta is not None and theta.size != objective.size:  # preprocessing made other columns this time
+            theta, self._metrics, self._guesses = None, {}, {}
+        return theta
 
     def _in_nearest_metric(self, objective: Objective, at: float, theta: np.ndarray, settings: Settings) -> Solution:
         """L-BFGS in the metric of the nearest solution; in a new one if that is too far away or not good enough."""

@@ -16,13 +16,15 @@ from uneven.solvers.threads import in_threads, row_ranges
 #: Columns up to which the matrix of second derivatives is kept.
 MOST_KEPT = 2500
 #: Visits of the columns of a CSR matrix that cost as much as its H.
-_MOST_VISITS = 15.0
+_MOST_VISITS = 10.0
 #: Numbers of a sparse matrix from which its squares are worth a second thread.
 _WORTH_THREADS = 100_000
 #: Nonzero coordinates up to which a Newton step on them is faster than more visits.
 _MOST_FACTORED = 1500
 #: Share of the diagonal of H that is added to it, so that equal columns do not make it singular.
 _LEAST = 1e-12
+#: Factor of the accuracy where H is kept: visits cost little, compared with H.
+_MORE_ACCURATE = 1e-3
 #: Visits of all coordinates between two Newton steps on the nonzero ones, and most such rounds.
 _VISITS, _ROUNDS = 20, 40
 
@@ -83,6 +85,7 @@ class _Kept:
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         x, slope = w.copy(), gradient.copy()
+        accuracy *= _MORE_ACCURATE
         gained = 0.0
         for _ in range(_ROUNDS):
             gained, done = quadratic_descent.descend(self.H, x, slope, l1, _VISITS, accuracy, gained)
@@ -155,9 +158,7 @@ def _scaled(design: SparseRows, root: np.ndarray) -> tuple[np.ndarray, np.ndarra
     data, indices, indptr = design.by_columns
     scaled, (squares, ones) = np.empty(data.size), np.empty((2, design.d))
     in_threads(
-        lambda k, lo, hi: quadratic_descent.scale_columns(
-            data, indices, indptr, root, lo, hi, scaled, squares, ones
-        ),
+        lambda k, lo, hi: quadratic_descent.scale_columns(data, indices, indptr, root, lo, hi, scaled, squares, ones),
         row_ranges(design.d, design.numbers),
     )
     return scaled, squares, ones

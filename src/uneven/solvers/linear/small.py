@@ -20,6 +20,9 @@ from uneven.solvers.threads import single_threaded_blas
 
 #: Rows times columns squared, and numbers of X, up to which a problem is small.
 _MOST_WORK, _MOST_NUMBERS = 5e6, 1 << 20
+#: A minimiser that is not proved has this part of the tolerance: a step costs little there.
+_UNPROVED_SHARE = 0.1
+_MOST_QUICK_STEPS = 50
 _SUFFICIENT = 1e-4  # a step must bring this share of the decrease that the slope at its start promises
 _FLAT = 0.5  # where the slope is steeper than this share of the slope at the start, the step is too short
 _MOST_TRIALS = 60
@@ -65,6 +68,28 @@ def minimise_small(objective: Objective, theta: np.ndarray | None, settings: Set
     """
     with single_threaded_blas():
         return _minimise(objective, np.zeros(objective.size) if theta is None else theta, settings)
+
+
+def is_quick(objective: Objective) -> bool:
+    """Whether :func:`minimise_quickly` is for an objective."""
+    smooth = objective.pair.convex and not objective.pair.kinked
+    return smooth and objective.design.n >= objective.design.d and is_small(objective)
+
+
+def minimise_quickly(objective: Objective, theta: np.ndarray | None, settings: Settings) -> np.ndarray | None:
+    """A minimiser that is not proved, for those who need nothing else: one compiled call.
+
+    The gradient there promises a gap of a part of tol times the value. None if steps from theta (None: from 0) do not
+    get there.
+    """
+    from uneven.solvers.compiled import smooth_steps  # other fits do without, and need not compile it
+
+    X = np.ascontiguousarray(objective.design.X, dtype=np.float64)
+    found = np.zeros(objective.size) if theta is None else theta.copy()
+    tol, most = _UNPROVED_SHARE * settings.tol, min(_MOST_QUICK_STEPS, settings.max_iter)
+    penalty = float(objective.penalty)
+    reached = smooth_steps.steps(X, objective.derivatives, found, penalty, objective.fit_intercept, tol, most)
+    return found if reached else None
 
 
 def _minimise(objective: Objective, theta: np.ndarray, settings: Settings) -> Solution:

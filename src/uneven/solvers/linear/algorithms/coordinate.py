@@ -27,8 +27,8 @@ _NAME = "coordinate"
 #: one, whose columns cost more.
 _FIRST, _GROWTH = 300, 3.0
 _FIRST_DENSE, _GROWTH_DENSE = 100, 0.5
-#: Share of lambda from which a column may join, when others must.
-_NEAR = 0.9
+#: Share of lambda from which a column may join, when others must; of a CSR matrix, at most this share of those used.
+_NEAR, _MOST_NEAR = 0.9, 0.2
 #: Rows times columns squared up to which all columns are in the working set, if they are few.
 _SMALL_WORK = 5e7
 #: A model is kept while each step gains less than this share of the step before: of a CSR matrix, and of a dense one,
@@ -36,6 +36,8 @@ _SMALL_WORK = 5e7
 _GOOD, _GOOD_DENSE = 0.003, 0.05
 #: Most Newton steps between two passes over X.
 _MOST_INNER = 50
+#: The same while more columns wait than may join at once.
+_MOST_WAITING = 2
 #: A model is minimised until a visit of all coordinates gains less than this share of what all visits gained.
 _ACCURACY = 1e-3
 #: Steps without a smaller gap after which rounding is blamed, if the loss is smooth.
@@ -136,7 +138,7 @@ class _Search:
         self.damping = _DAMPING if state.u.size else 0.0
         self.sparse = isinstance(self.objective.design, SparseRows)
         self.good = _GOOD if self.sparse else _GOOD_DENSE
-        self.strictness = 1.0
+        self.strictness, self.more = 1.0, False
         self.gap = self.value = np.inf
         self.best_value, self.best_theta, self.lower = np.inf, state.theta, -np.inf
         self.multipliers: np.ndarray | None = None
@@ -296,15 +298,18 @@ class _Search:
         joining = np.flatnonzero(outside)
         if not joining.size and self.part is not self.state:
             return False
+        first, growth = (_FIRST, _GROWTH) if self.sparse else (_FIRST_DENSE, _GROWTH_DENSE)
+        most = int(max(first, growth * kept.size))
         # Copying columns costs as much as a pass: those that nearly must join come, too.
-        if not self.sparse and joining.size <= self.used.size:
+        if joining.size <= self.used.size:
             near = size > _NEAR * self.objective.l1
             near[kept] = False
             joining = np.flatnonzero(near)
+            if self.sparse:
+                most = min(most, int(outside.sum()) + int(_MOST_NEAR * kept.size))
         if self.small:
             joining = np.setdiff1d(np.arange(size.size), kept)
-        first, growth = (_FIRST, _GROWTH) if self.sparse else (_FIRST_DENSE, _GROWTH_DENSE)
-        most = int(max(first, growth * kept.size))
+        self.more = joining.size > most and int(outside.sum()) > most
         if joining.size > most:
             joining = joining[np.argpartition(-size[joining], most)[:most]]
         self.used = self.objective.design.fullest_first(np.concatenate([kept, joining]))
@@ -326,7 +331,7 @@ class _Search:
                 return wanted, True
             # The less a step costs, compared with a look, the more of them are taken.
             share *= self.part.objective.design.numbers / max(self.objective.design.numbers, 1)
-            if share < _CHEAP:
+            if share < _CHEAP and not self.more:
                 return wanted, True
         rough = share * min(self.gap, self.best_value)
         return max(wanted, rough), rough <= wanted
@@ -336,7 +341,7 @@ class _Search:
         part, objective = self.part, self.part.objective
         before = least = np.inf
         stalled = 0
-        for _ in range(_MOST_INNER):
+        for _ in range(_MOST_WAITING if self.more and not part.u.size else _MOST_INNER):
             gradient = part.gradient()
             w = part.theta[:-1]
             slopes = gradient[:-1] - objective.penalty * w

@@ -1,0 +1,88 @@
+"""Compiled Newton steps on a small smooth problem with a C-ordered matrix, on one thread and without BLAS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from uneven.solvers.compiled.options import ANY_ORDER
+from uneven.solvers.compiled.passes import MOST_ROWS, add_rows, losses_along
+from uneven.solvers.compiled.small_systems import dot, factor_newton, newton_step, write_scores
+
+_SUFFICIENT = 1e-4  # a step must bring this share of the decrease that the slope at its start promises
+_MOST_HALVINGS = 20
+#: Relative change of the objective below which rounding hides it. Then only a smaller gradient shows progress.
+_ROUNDING = 1e-13
+
+
+@njit(**ANY_ORDER)
+def _write_gradient(X: Any, r: Any, theta: Any, penalty: float, with_intercept: bool, g: Any) -> None:
+    """Write the gradient to g, where r are the slopes in the scores."""
+    d = X.shape[1]
+    for j in range(d + 1):
+        g[j] = 0.0
+    for lo in range(0, r.size, MOST_ROWS):
+        add_rows(X, r[lo:], lo, min(MOST_ROWS, r.size - lo), g)
+    for j in range(d):
+        g[j] += penalty * theta[j]
+    if with_intercept:
+        for i in range(r.size):
+            g[d] += r[i]
+
+
+@njit(**ANY_ORDER)
+def _promised_gap(g: Any, h: Any, penalty: float) -> float:
+    """What :meth:`Objective.promised_gap` estimates, where h are the curvatures in the scores."""
+    bend = 0.0
+    for i in range(h.size):
+        bend += h[i]
+    b = g[-1]
+    return 0.5 * dot(g, g, g.size - 1) / penalty + (0.5 * b * b / bend if bend > 0 else abs(b))
+
+
+@njit(**ANY_ORDER)
+def steps(X: Any, pair: Any, theta: Any, penalty: float, with_intercept: bool, tol: float, most: int) -> bool:
+    """Move theta until the gradient promises a gap of at most ``tol`` times the objective; False if it does not.
+
+    ``pair`` is that of :func:`losses_along`. A matrix of second derivatives serves another step if one more is enough.
+    """
+    n, d = X.shape
+    t, q, r, h = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    g, direction, scale = np.empty(d + 1), np.empty(d + 1), np.empty(d + 1)
+    matrix, factor = np.empty((d + 1, d + 1)), np.empty((d + 1, d + 1))
+    write_scores(X, theta, t)
+    value = losses_along(pair, t, t, 0.0, r, h)[0] + 0.5 * penalty * dot(theta, theta, d)
+    _write_gradient(X, r, theta, penalty, with_intercept, g)
+    gap, rate = _promised_gap(g, h, penalty), np.inf
+    for _ in range(most):
+        if gap <= tol * value:
+            return True
+        if not gap * rate <= tol * value:
+            factor_newton(X, h, penalty, with_intercept, 0.0, matrix, factor, scale)
+        newton_step(factor, scale, g, with_intercept, direction)
+        promised = dot(g, direction, d + 1)
+        if not promised < 0:
+            return False
+        write_scores(X, direction, q)
+        linear, square = penalty * dot(theta, direction, d), penalty * dot(direction, direction, d)
+        own, before, step = 0.5 * penalty * dot(theta, theta, d), value, 1.0
+        for _ in range(_MOST_HALVINGS):
+            value = losses_along(pair, t, q, step, r, h)[0] + own + step * (linear + 0.5 * step * square)
+            hidden = abs(value - before) <= _ROUNDING * abs(before)
+            if value <= before + _SUFFICIENT * step * promised or hidden:
+                break
+            step *= 0.5
+        else:
+            return False
+        for i in range(n):
+            t[i] += step * q[i]
+        for j in range(d + 1):
+            theta[j] += step * direction[j]
+        _write_gradient(X, r, theta, penalty, with_intercept, g)
+        last, gap = gap, _promised_gap(g, h, penalty)
+        rate = gap / last
+        if hidden and not rate < 0.5:
+            return False
+    return gap <= tol * value
