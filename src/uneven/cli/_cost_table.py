@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from uneven.cli.decisions.reporting import Report
     from uneven.metrics import CostEstimate
 
+#: Columns of a terminal from which the intervals of the costs fit beside those of the differences.
+_WIDE = 100
+
 
 def print_costs(rows: list[CostEstimate], how: str = "cross-validated", unit: str | None = None) -> None:
     """Print a table with one row per classifier, ours first, then say which is the cheapest."""
@@ -21,15 +24,19 @@ def print_costs(rows: list[CostEstimate], how: str = "cross-validated", unit: st
 
     from uneven.cli.decisions.answers import cheapest_in_words, difference_in_words, per_thousand
 
+    screen = console()
+    wide = screen.width >= _WIDE
+    click.echo(f"Cost per 1,000 rows, {how}{f' ({unit})' if unit else ''}:")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(f"cost per 1,000 rows, {how}" + (f" ({unit})" if unit else ""))
-    for name in ("cost", "95 % interval", f"more than {rows[0].name}", "false alarms", "misses"):
+    table.add_column("", no_wrap=True)
+    ours = rows[0].name
+    for name in ("cost", *(["95 % interval"] if wide else []), f"more than {ours}", "false\nalarms", "misses"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        interval = f"{per_thousand(row.low)} to {per_thousand(row.high)}"
+        interval = [f"{per_thousand(row.low)} to {per_thousand(row.high)}"] if wide else []
         mistakes = f"{row.false_positives:,g}", f"{row.false_negatives:,g}"
-        table.add_row(row.name, per_thousand(row.cost), interval, difference_in_words(row), *mistakes)
-    console().print(table)
+        table.add_row(row.name, per_thousand(row.cost), *interval, difference_in_words(row), *mistakes)
+    screen.print(table)
     click.echo(cheapest_in_words(rows))
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from click import unstyle
 from click.testing import CliRunner, Result
 from sklearn.datasets import load_breast_cancer
+from terminal import in_terminal
 
 from uneven._money import money
 from uneven.cli._models import read_model
@@ -65,7 +69,7 @@ def model(folder: Path) -> Path:
         "Costs differ by row: the model learns with their means and decides each row by its own.",
         "It flags a row where the probability is above its own threshold: ",
         "EUR against flagging everyone (95 % interval ",
-        "cost per 1,000 rows, cross-validated (EUR)",
+        "Cost per 1,000 rows, cross-validated (EUR):",
         "plain logistic regression",
         "class-weighted",
         "threshold-moved",
@@ -84,6 +88,7 @@ def predictions(folder: Path, model: Path) -> pd.DataFrame:
     shown = succeeded("predict", model, folder / "later.csv", "-o", folder / "out.csv")
     assert "100 of 269 rows were in the training table (same values in all columns)" in shown
     assert sorted(path.name for path in folder.glob(".*")) == []
+    assert "If its probabilities are right, these decisions cost" in shown
     return pd.read_csv(folder / "out.csv")
 
 
@@ -283,6 +288,49 @@ def test_several_negative_values_are_named_together(folder: Path, frame: pd.Data
     succeeded("fit", folder / "several.csv", *TARGET, *options)
     succeeded("predict", folder / "several.skops", folder / "several.csv", "-o", folder / "several_out.csv")
     assert set(pd.read_csv(folder / "several_out.csv")["prediction"]) == {"malignant", "not malignant"}
+
+
+def test_amounts_as_excel_writes_them(tmp_path: Path, frame: pd.DataFrame) -> None:
+    """Decimal commas, thousands and a currency sign; misses of small amounts cost less than the check of a hit."""
+    written = [f"{x:,.2f} €".translate(str.maketrans(",.", ".,")) for x in 50 * frame["amount due"]]
+    table = frame[["mean texture", "mean area", "diagnosis"]].assign(Betrag=written)
+    table.to_csv(tmp_path / "t.csv", sep=";", decimal=",", index=False, encoding="cp1252")
+    costs = ["--fp-cost", "400", "--fn-cost", "Betrag", "--tp-cost", "400", "--unit", "€", "--quick"]
+    shown = succeeded("fit", tmp_path / "t.csv", *TARGET, *costs, "-o", tmp_path / "m.skops")
+    amount = (50 * frame["amount due"]).round(2)
+    paying = int(((amount < 400) & (frame["diagnosis"] == "malignant")).sum())
+    assert f"In {paying} of 569 rows the mistake costs less than the right decision." in shown
+    succeeded("predict", tmp_path / "m.skops", tmp_path / "t.csv", "-o", tmp_path / "o.csv")
+    found = pd.read_csv(tmp_path / "o.csv")
+    assert np.allclose(found["threshold"], np.minimum(400 / amount, 1.0))
+    assert (found["prediction"][amount < 400] == "benign").all()
+    report = succeeded("report", tmp_path / "m.skops", tmp_path / "t.csv", "--html", tmp_path / "r.html")
+    said = (found["prediction"] == "malignant").astype(int)
+    truth = (frame["diagnosis"] == "malignant").astype(int)
+    cost = expected_cost(truth, said, fp_cost=400, fn_cost=amount, tp_cost=400)
+    assert f"this model {money(1000 * cost)} " in one_line(report)
+
+
+def test_the_model_file_keeps_the_comparison(model: Path, frame: pd.DataFrame) -> None:
+    about = read_model(str(model))["about"]
+    rows = {row["name"]: row for row in about["comparison"]}
+    assert next(iter(rows)) == "uneven"
+    train = frame.iloc[:400]
+    truth = (train["diagnosis"] == "malignant").to_numpy().astype(int)
+    for name, said in (("flag no one", np.zeros(400, dtype=int)), ("flag everyone", np.ones(400, dtype=int))):
+        cost = expected_cost(truth, said, **row_costs(train))  # type: ignore[arg-type]
+        assert rows[name]["cost"] == pytest.approx(cost)
+        assert rows[name]["difference"] == pytest.approx(cost - rows["uneven"]["cost"])
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_names_stay_whole_in_a_terminal(folder: Path, model: Path, columns: int) -> None:
+    command = [sys.executable, "-m", "uneven", "report", str(model), str(folder / "later.csv")]
+    status, shown = in_terminal(command, {**os.environ, "TERM": "xterm", "COLUMNS": str(columns), "NO_COLOR": "1"})
+    assert status == 0
+    for name in ("this model", "plain logistic regression", "class-weighted", "flag everyone", "flag no one"):
+        assert f"\n {name} " in unstyle(shown).replace("\r", "")
+    assert ("95 % interval " in unstyle(shown).split("Cost per 1,000")[1]) == (columns == 120)
 
 
 def test_a_model_that_is_dearer_than_flagging_everyone_says_so_first(tmp_path: Path) -> None:
