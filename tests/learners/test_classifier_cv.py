@@ -19,8 +19,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import uneven
-from uneven.costs import RowCosts
 from uneven.errors import CostError, LossError, UnevenError
+from uneven.learners.tuning import search as search_module
 from uneven.learners.tuning.gamma_path import automatic_grid
 from uneven.learners.tuning.rules import RULES, Table
 from uneven.metrics import expected_cost, make_cost_scorer
@@ -354,16 +354,16 @@ def test_an_interruption_keeps_what_is_finished(
     data: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     calls = 0
-    paid = RowCosts.paid
+    cost = search_module.mean_cost
 
-    def tired(self: Any, *arguments: Any) -> np.ndarray:
+    def tired(*arguments: Any) -> float:
         nonlocal calls
         calls += 1
         if calls > 13:  # in the third split
             raise KeyboardInterrupt
-        return paid(self, *arguments)
+        return cost(*arguments)
 
-    monkeypatch.setattr(RowCosts, "paid", tired)
+    monkeypatch.setattr(search_module, "mean_cost", tired)
     search = uneven.UnevenClassifierCV("svc", margin_gammas=GAMMAS, cv=4)
     with pytest.raises(KeyboardInterrupt):
         search.fit(*data)
@@ -446,7 +446,7 @@ def test_plot(data: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPat
     _, own = plt.subplots()
     assert search.plot(ax=own) is own
     plt.close("all")
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UnevenError, match=r"need the extra 'plot', .* pip install 'uneven\[plot\]'"):
         search.plot()
 

@@ -274,6 +274,8 @@ def test_columns_that_are_not_what_they_seem(tmp_path: Path) -> None:
         tmp_path / "t.csv",
         **{
             "": count,
+            "paid": count * 17 + 4,
+            "customerId": count * 17 + 4,
             "code": np.array([f"{k % 3:05d}" for k in count]),
             "text": np.array([f"the customer said on day {k} that all was well with it" for k in count]),
             "card": np.array([f"{4_000_000_000_000_000 + 7 * k}" for k in count]),
@@ -290,6 +292,7 @@ def test_columns_that_are_not_what_they_seem(tmp_path: Path) -> None:
     result, content = fitted(path, "--drop", "x")
     for sentence in (
         "Column 'column 2' skipped: looks like an ID or a row number (60 different values; --keep uses it).",
+        "Column 'customerId' skipped: looks like an ID or a row number (60 different values; --keep uses it).",
         "Column 'text' skipped: looks like free text (60 different texts)",
         "Column 'card' skipped: looks like an ID (60 different values)",
         "Column 'empty' skipped: it has no values.",
@@ -305,6 +308,7 @@ def test_columns_that_are_not_what_they_seem(tmp_path: Path) -> None:
         assert sentence in result.stdout, result.stdout
     roles = {column["name"]: column["role"] for column in content["about"]["columns"]}
     assert roles == {
+        "paid": "number",
         "code": "category",
         "wide": "number",
         "price": "number",
