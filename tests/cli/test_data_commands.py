@@ -98,7 +98,7 @@ def test_predict_and_report(folder: Path, model: Path) -> None:
     cost = uneven.metrics.expected_cost(y, said[known].astype(int), fp_cost=1, fn_cost=9)
     assert f"this model {money(1000 * cost)}" in " ".join(report.stdout.split())
     assert "A miss costs 9 and a false alarm costs 1." in report.stdout
-    assert "It flags a row where the probability is above 0.1." in report.stdout
+    assert "The model flags a row where the probability is above 0.1." in report.stdout
 
 
 @pytest.mark.parametrize("options", [["--learner", "svc"], ["--loss", "squared_hinge", "--gamma", "3"], ["--tune"]])

@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 _WIDE = 100
 
 
+def print_comparison(rows: list[CostEstimate], what_ifs: list[WhatIf], unit: str | None, *, tuned: bool) -> None:
+    """Print what a cross-validation found: the answer first."""
+    from uneven.cli.decisions.answers import first_line
+
+    click.echo(first_line(rows, unit))
+    print_costs(rows, unit=unit)
+    if not tuned and min(row.cost for row in rows) < rows[0].cost:
+        click.echo(f"--tune may find a cheaper {rows[0].name}: it chooses gamma and C by cost.")
+    print_what_ifs(what_ifs, "models refitted", unit)
+
+
 def print_costs(rows: list[CostEstimate], how: str = "cross-validated", unit: str | None = None) -> None:
     """Print a table with one row per classifier, ours first, then say which is the cheapest."""
     from rich import box

@@ -67,7 +67,7 @@ def model(folder: Path) -> Path:
         "a false alarm costs 4 EUR and a hit costs 4 EUR.",
         "Column 'amount due' is used for costs and for prediction; --drop \"amount due\" keeps it for costs only.",
         "Costs differ by row: the model learns with their means and decides each row by its own.",
-        "It flags a row where the probability is above its own threshold: ",
+        "The model flags a row where the probability is above the threshold of the row: ",
         "EUR against flagging everyone (95 % interval ",
         "Cost per 1,000 rows, cross-validated (EUR):",
         "plain logistic regression",
@@ -210,7 +210,7 @@ def test_what_the_model_could_not_know(folder: Path, model: Path, frame: pd.Data
     assert f"- This table has only {positives} positive rows" in shown
     assert "- Column 'ward': 1 row has a value that was rare or absent in training." in shown
     assert "- Missing values were guessed: mean area (1)." in shown
-    assert "- 2 rows have no label: they are not in the costs." in shown
+    assert "- 2 rows without a label: not in the costs." in shown
     assert "- No column with dates is used" in shown
     assert re.search(r"\n row \d+ ", shown)
     assert "were in the training table" not in shown
@@ -340,7 +340,7 @@ def test_a_model_that_is_dearer_than_flagging_everyone_says_so_first(tmp_path: P
     noise.assign(x=-3 * noise["x"]).to_csv(tmp_path / "other.csv", index=False)
     options = ["--target", "y", "--positive", "yes", "--fp-cost", "1", "--fn-cost", "2.2"]
     shown = succeeded("fit", tmp_path / "noise.csv", *options, "-o", tmp_path / "m.skops")
-    results = shown[shown.index("It flags a row") :].splitlines()
+    results = shown[shown.index("The model flags a row") :].splitlines()
     report = succeeded("report", tmp_path / "m.skops", tmp_path / "other.csv").splitlines()
     for line in (results[1], report[0]):
         assert re.match(
