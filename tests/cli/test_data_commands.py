@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import uneven
-from uneven.cli._cost_table import cheapest_in_words
+from uneven._money import money
 from uneven.cli._models import model_bytes, read_model
+from uneven.cli.decisions.answers import cheapest_in_words
 from uneven.cli.main import main
 from uneven.metrics import CostEstimate
 
@@ -66,7 +67,8 @@ def model(folder: Path) -> Path:
         "missing values, treated as a category.",
         "alpha='1/10'): calibrated",
         "threshold-moved",
-        "never positive",
+        "flag no one",
+        "Are you sure about 9 : 1? (models refitted)",
         "cheapest here",
     ):
         assert sentence in result.stdout
@@ -78,9 +80,14 @@ def test_predict_and_report(folder: Path, model: Path) -> None:
     result = run("predict", model, folder / "cases.csv", "-o", folder / "out.csv")
     assert result.exit_code == 0
     found = pd.read_csv(folder / "out.csv")
-    assert list(found.columns) == ["prediction", "score", "probability"]
-    assert np.array_equal(found["prediction"] == 1, found["score"] > 0)
-    assert np.array_equal(found["probability"] > 0.1, found["score"] > 0)
+    results = ["prediction", "probability", "threshold", "cost_if_negative", "cost_if_positive", "score"]
+    assert list(found.columns) == results
+    said = found["prediction"] == "yes"
+    assert set(found["prediction"]) == {"yes", "no"}
+    assert np.array_equal(said, found["score"] > 0)
+    assert np.array_equal(said, found["probability"] > 0.1)
+    assert np.array_equal(said, found["cost_if_positive"] < found["cost_if_negative"])
+    assert np.allclose(found["threshold"], 0.1)
     assert run("predict", model, folder / "cases.csv", "-o", folder / "out.parquet").exit_code == 0
     assert np.allclose(pd.read_parquet(folder / "out.parquet")["score"], found["score"])
     report = run("report", model, folder / "cases.csv")
@@ -88,9 +95,10 @@ def test_predict_and_report(folder: Path, model: Path) -> None:
     frame = pd.read_csv(folder / "cases.csv")
     known = frame["fraud"].notna()
     y = (frame["fraud"] == "yes")[known].astype(int)
-    cost = uneven.metrics.expected_cost(y, found["prediction"][known], fp_cost=1, fn_cost=9)
-    assert f"{cost:.4g}" in report.stdout
-    assert "a false negative costs 9 times a false positive" in report.stdout
+    cost = uneven.metrics.expected_cost(y, said[known].astype(int), fp_cost=1, fn_cost=9)
+    assert f"this model {money(1000 * cost)}" in " ".join(report.stdout.split())
+    assert "A miss costs 9 and a false alarm costs 1." in report.stdout
+    assert "The model flags a row where the probability is above 0.1." in report.stdout
 
 
 @pytest.mark.parametrize("options", [["--learner", "svc"], ["--loss", "squared_hinge", "--gamma", "3"], ["--tune"]])
@@ -172,14 +180,18 @@ def test_bad_models(folder: Path, model: Path) -> None:
     ("costs", "sentence"),
     [
         ([0.2, 0.5], "ours is the cheapest here; next is b."),
-        ([0.2, 0.25], "ours is the cheapest here; next is b (their intervals overlap)."),
+        ([0.2, 0.25], "ours is the cheapest here; next is b (the difference may be chance)."),
         ([0.5, 0.2], "b is the cheapest here, not ours."),
+        ([0.25, 0.2], "b is the cheapest here, not ours (the difference may be chance)."),
         ([0.2, 0.2, 0.3, 0.2], "ours, b and d are the cheapest here, at the same cost."),
     ],
 )
 def test_the_cheapest_is_named(costs: list[float], sentence: str) -> None:
     names = ["ours", "b", "c", "d"]
-    rows = [CostEstimate(name, x, x - 0.1, x + 0.1, 0, 0) for name, x in zip(names, costs, strict=False)]
+    rows = [
+        CostEstimate(name, x, x - 0.5, x + 0.5, 0, 0, x - costs[0], x - costs[0] - 0.1, x - costs[0] + 0.1)
+        for name, x in zip(names, costs, strict=False)
+    ]
     assert cheapest_in_words(rows) == sentence
 
 

@@ -24,7 +24,6 @@ import uneven
 from uneven.costs import RowCosts
 from uneven.errors import CostError
 from uneven.metrics import compare, compare_predictions, expected_cost
-from uneven.metrics.comparison import constant_costs, estimated_cost
 from uneven.metrics.intervals import bootstrap_interval
 
 COST = uneven.Cost(fp_cost=1, fn_cost=9)
@@ -40,9 +39,8 @@ def test_costs_are_compared_on_the_same_folds() -> None:
     shares: list[float] = []
     rows = compare(models, X, Y, fp_cost=1, fn_cost=9, progress=lambda _, share: shares.append(share))
     assert shares == pytest.approx(np.arange(10) / 10)
-    never, always = constant_costs(Y == 1, COST)
-    assert (rows[0].cost, rows[0].false_positives, rows[0].false_negatives) == (always.cost, 30, 0)
-    assert (rows[1].cost, rows[1].false_positives, rows[1].false_negatives) == (never.cost, 0, 10)
+    assert (rows[0].cost, rows[0].false_positives, rows[0].false_negatives) == (30 / 40, 30, 0)
+    assert (rows[1].cost, rows[1].false_positives, rows[1].false_negatives) == (90 / 40, 0, 10)
     assert rows[0].low <= rows[0].cost <= rows[0].high
     assert rows[0].to_dict()["name"] == "always"
     with pytest.raises(CostError, match="two examples of each class"):
@@ -68,7 +66,8 @@ def test_a_mean_of_costs_per_example_is_the_expected_cost() -> None:
     found = costs.paid(Y == 1, said)
     assert set(found) == {0.0, 1.0, 9.0}
     assert found.mean() == pytest.approx(expected_cost(Y, said.astype(int), fp_cost=1, fn_cost=9))
-    assert estimated_cost("rolled", COST, Y == 1, said).cost == found.mean()
+    (rolled,) = compare_predictions(Y, {"rolled": said.astype(int)}, fp_cost=1, fn_cost=9)
+    assert rolled.cost == found.mean()
     assert costs.paid(Y == 1, Y == 0).tolist() == [1] * 30 + [9] * 10
 
 

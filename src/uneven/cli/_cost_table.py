@@ -13,6 +13,20 @@ if TYPE_CHECKING:
     from uneven.cli.decisions.reporting import Report
     from uneven.metrics import CostEstimate
 
+#: Columns of a terminal from which the intervals of the costs fit beside those of the differences.
+_WIDE = 100
+
+
+def print_comparison(rows: list[CostEstimate], what_ifs: list[WhatIf], unit: str | None, *, tuned: bool) -> None:
+    """Print what a cross-validation found: the answer first."""
+    from uneven.cli.decisions.answers import first_line
+
+    click.echo(first_line(rows, unit))
+    print_costs(rows, unit=unit)
+    if not tuned and min(row.cost for row in rows) < rows[0].cost:
+        click.echo(f"--tune may find a cheaper {rows[0].name}: it chooses gamma and C by cost.")
+    print_what_ifs(what_ifs, "models refitted", unit)
+
 
 def print_costs(rows: list[CostEstimate], how: str = "cross-validated", unit: str | None = None) -> None:
     """Print a table with one row per classifier, ours first, then say which is the cheapest."""
@@ -21,15 +35,19 @@ def print_costs(rows: list[CostEstimate], how: str = "cross-validated", unit: st
 
     from uneven.cli.decisions.answers import cheapest_in_words, difference_in_words, per_thousand
 
+    screen = console()
+    wide = screen.width >= _WIDE
+    click.echo(f"Cost per 1,000 rows, {how}{f' ({unit})' if unit else ''}:")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(f"cost per 1,000 rows, {how}" + (f" ({unit})" if unit else ""))
-    for name in ("cost", "95 % interval", f"more than {rows[0].name}", "false alarms", "misses"):
+    table.add_column("", no_wrap=True)
+    ours = rows[0].name
+    for name in ("cost", *(["95 % interval"] if wide else []), f"more than {ours}", "false\nalarms", "misses"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        interval = f"{per_thousand(row.low)} to {per_thousand(row.high)}"
+        interval = [f"{per_thousand(row.low)} to {per_thousand(row.high)}"] if wide else []
         mistakes = f"{row.false_positives:,g}", f"{row.false_negatives:,g}"
-        table.add_row(row.name, per_thousand(row.cost), interval, difference_in_words(row), *mistakes)
-    console().print(table)
+        table.add_row(row.name, per_thousand(row.cost), *interval, difference_in_words(row), *mistakes)
+    screen.print(table)
     click.echo(cheapest_in_words(rows))
 
 
@@ -84,7 +102,11 @@ def print_first_rows(made: Report) -> None:
     table.add_column(made.used.about["target"])
     for row in made.first:
         if row.saved is not None:
-            numbers = [money(row.saved), probability_in_words(row.probability or 0.0), probability_in_words(row.threshold)]
+            numbers = [
+                money(row.saved),
+                probability_in_words(row.probability or 0.0),
+                probability_in_words(row.threshold),
+            ]
         else:
             numbers = [f"{row.score:.3g}"]
         table.add_row(row.name, *numbers, made.used.words[int(row.is_positive)])

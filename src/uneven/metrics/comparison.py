@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.costs import Cost, RowCosts
+from uneven.costs import RowCosts
 from uneven.errors import CostError
 from uneven.metrics.cost_estimate import CostEstimate, estimates
 from uneven.metrics.labels import read_labels, read_weights, require_same_length, where_positive
@@ -161,20 +161,6 @@ def compare_predictions(
     weight = None if sample_weight is None else read_weights(sample_weight, truth.size)
     named = {name: said[None] for name, said in zip(labels, decisions, strict=True)}
     return estimates(costs, is_positive, named, weight)
-
-
-def constant_costs(is_positive: np.ndarray, cost: Cost | RowCosts) -> list[CostEstimate]:
-    """What it costs to predict everyone negative, and everyone positive."""
-    everyone = np.ones(is_positive.size, dtype=bool)
-    rules = {"never positive": ~everyone, "always positive": everyone}
-    return [estimated_cost(name, cost, is_positive, said) for name, said in rules.items()]
-
-
-def estimated_cost(
-    name: str, cost: Cost | RowCosts, is_positive: np.ndarray, said_positive: np.ndarray
-) -> CostEstimate:
-    """The estimate from one decision per example."""
-    return estimates(RowCosts.of(cost, is_positive.size), is_positive, {name: said_positive[None]})[0]
 
 
 @dataclass(frozen=True)

@@ -58,12 +58,11 @@ def fit(
     a number, a column or an arithmetic of columns, such as "amount*0.9 + 5". Unless --quick is given, the classifier is
     compared with simple alternatives by cross-validated cost.
     """
-    from uneven.cli._cost_table import print_costs, print_what_ifs
+    from uneven.cli._cost_table import print_comparison
     from uneven.cli._models import model_bytes
     from uneven.cli._output import write_whole
     from uneven.cli._pipelines import MOST_CATEGORIES
     from uneven.cli._progress import end_progress, show_progress
-    from uneven.cli.decisions.answers import first_line
     from uneven.cli.decisions.classifiers import Wish
     from uneven.cli.decisions.fitting import Training
     from uneven.cli.decisions.given_costs import GivenCosts
@@ -117,9 +116,7 @@ def fit(
     content = {"pipeline": pipeline, "about": about, "rivals": rivals, "seen": row_hashes(X)}
     write_whole(output, model_bytes(content))
     if rows:
-        click.echo(first_line(rows, unit))
-        print_costs(rows, unit=unit)
-        print_what_ifs(others, "models refitted", unit)
+        print_comparison(rows, others, unit, tuned=tune)
     for sentence in training.model_in_words(pipeline):
         click.echo(sentence)
     click.echo(f"The model is in {output}.")

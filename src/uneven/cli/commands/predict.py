@@ -41,5 +41,8 @@ def predict(model: str, data: str, id_column: str | None, output: str, **reading
     known = seen_in_words(seen(used.X, content["seen"]))
     if known:
         click.echo(known)
+    expected = used.expected_in_words()
+    if expected:
+        click.echo(expected)
     count = int(used.decisions.said_positive.sum())
     click.echo(f"{output}: {len(table)} rows, {count} predicted {about['target']} = {about['positive']}.")

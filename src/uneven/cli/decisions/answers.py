@@ -145,10 +145,12 @@ def probability_in_words(probability: float) -> str:
 def threshold_in_words(threshold: np.ndarray) -> str:
     """The decision threshold in probability: one number, or the range over the rows."""
     known = threshold[~np.isnan(threshold)]
-    odd = f" In {threshold.size - known.size} rows both mistakes pay." if known.size < threshold.size else ""
+    others = threshold.size - known.size
+    odd = f" In {others:,} {'row' if others == 1 else 'rows'} both mistakes pay." if others else ""
     if not known.size:
         return odd.strip()
     low, middle, high = (f"{part:.3g}" for part in np.quantile(known, [0, 0.5, 1]))
     if low == high:
-        return f"It flags a row where the probability is above {low}.{odd}"
-    return f"It flags a row where the probability is above its own threshold: {low} to {high}, median {middle}.{odd}"
+        return f"The model flags a row where the probability is above {low}.{odd}"
+    spread = f"{low} to {high}, median {middle}"
+    return f"The model flags a row where the probability is above the threshold of the row: {spread}.{odd}"

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from uneven._money import money
 from uneven.cli.decisions.decided import Decisions, decisions
 from uneven.cli.decisions.given_costs import GivenCosts
 from uneven.cli.tables.matrix import read_columns, typed
@@ -40,6 +43,19 @@ class Application:
         """What the target calls a negative and a positive row."""
         negatives, positive = self.about["negatives"], self.about["positive"]
         return (negatives[0] if len(negatives) == 1 else f"not {positive}"), positive
+
+    def expected_in_words(self) -> str:
+        """What all decisions together are expected to cost, and the constant rules; "" without probabilities."""
+        if self.decisions.probability is None:
+            return ""
+        negative, positive = self.decisions.expected_costs
+        ours = np.where(self.decisions.said_positive, positive, negative)
+        total, everyone, no_one = (float(part.sum()) for part in (ours, positive, negative))
+        unit = self.given.unit
+        return (
+            f"If its probabilities are right, these decisions cost {money(total, unit)}; flagging everyone would cost "
+            f"{money(everyone, unit)}, flagging no one {money(no_one, unit)}."
+        )
 
 
 def applied(content: dict[str, Any], table: Table, id_column: str | None = None) -> Application:

@@ -29,11 +29,11 @@ def unknowns(about: dict[str, Any], X: Any, is_positive: np.ndarray, unlabelled:
     fewest = min(about["positives"], about["rows"] - about["positives"])
     if fewest < _FEW:
         kind = "positive" if fewest == about["positives"] else "negative"
-        found.append(f"Training had only {fewest} {kind} rows: the model and its intervals are rough.")
+        found.append(f"Training had only {fewest} {kind} {_rows(fewest)}: the model and its intervals are rough.")
     here = int(min(is_positive.sum(), (~is_positive).sum()))
     if here < _FEW:
         kind = "positive" if here == is_positive.sum() else "negative"
-        found.append(f"This table has only {here} {kind} rows: a few decisions carry the result.")
+        found.append(f"This table has only {here} {kind} {_rows(here)}: a few decisions carry the result.")
     if about["dropped"]:
         found.append(f"Left out at your wish: {_listed(about['dropped'])}.")
     for name, why in about["skipped"].items():
@@ -44,12 +44,16 @@ def unknowns(about: dict[str, Any], X: Any, is_positive: np.ndarray, unlabelled:
         shown = _listed([f"{name} ({count:,})" for name, count in sorted(missing.items(), key=lambda item: -item[1])])
         found.append(f"Missing values were guessed: {shown}.")
     if unlabelled:
-        found.append(f"{unlabelled:,} rows have no label: they are not in the costs.")
+        found.append(f"{unlabelled:,} {_rows(unlabelled)} without a label: not in the costs.")
     if any(column["role"] == "date" for column in about["columns"]):
         found.append("Cross-validation mixed earlier and later rows: a change over time is not in its costs.")
     else:
         found.append("No column with dates is used: whether things change over time cannot be seen.")
     return found
+
+
+def _rows(count: int) -> str:
+    return "row" if count == 1 else "rows"
 
 
 def _listed(names: list[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from uneven.cli._fitted import fitted_learner
 from uneven.cli.decisions.answers import cheapest_in_words, first_line
-from uneven.cli.pages.page import heading, page, paragraph, picture, text
+from uneven.cli.pages.page import heading, page, paragraph, picture, sentence, text
 from uneven.cli.pages.report import cost_figure, cost_table
 from uneven.metrics import CostEstimate
 
@@ -27,7 +27,7 @@ def demo_page(rows: list[CostEstimate], model: Any, certificate: Any, best: str,
         "uneven: report",
         f"<h1>{_TITLE}</h1>",
         paragraph(first_line(rows, None), "lead"),
-        paragraph(cheapest_in_words(rows)),
+        sentence(cheapest_in_words(rows)),
         paragraph(
             "Wisconsin breast cancer data: 569 patients, 212 of them with a malignant tumour. Every classifier is "
             "fitted and tested on the same ten folds. A missed malignancy costs 20, a false alarm costs 1."

@@ -24,8 +24,12 @@ def text(words: str) -> str:
 
 def paragraph(words: str, kind: str = "") -> str:
     """A paragraph of plain words; ``kind`` is a class of the style, such as "lead" or "warning"."""
-    words = words[:1].upper() + words[1:]
     return f'<p class="{kind}">{text(words)}</p>' if kind else f"<p>{text(words)}</p>"
+
+
+def sentence(words: str) -> str:
+    """A paragraph that begins with a capital letter."""
+    return paragraph(words[:1].upper() + words[1:])
 
 
 def heading(words: str) -> str:
@@ -90,7 +94,7 @@ p { margin: .6rem 0; } ul { padding-left: 1.2rem; } li { margin: .3rem 0; }
   border-radius: .4rem; }
 img { width: 100%; max-width: 38rem; height: auto; display: block; margin: 1rem 0; }
 img.narrow { max-width: 27rem; }
-.scroll { overflow-x: auto; margin: 1rem 0; background:
+.scroll { width: fit-content; max-width: 100%; overflow-x: auto; margin: 1rem 0; background:
   linear-gradient(to right, var(--back), transparent 1.5rem) local,
   linear-gradient(to left, var(--back), transparent 1.5rem) local,
   linear-gradient(to right, var(--line), transparent .6rem),

@@ -23,7 +23,7 @@ from uneven.cli.decisions.answers import (
 )
 from uneven.cli.decisions.given_costs import four
 from uneven.cli.decisions.reporting import Report
-from uneven.cli.pages.page import bullets, heading, page, paragraph, picture, table, text
+from uneven.cli.pages.page import bullets, heading, page, paragraph, picture, sentence, table, text
 from uneven.metrics import CostEstimate
 
 
@@ -38,12 +38,12 @@ def report_page(made: Report, read_as: str) -> str:
     return page(
         title,
         f"<h1>{text(title)}</h1>",
-        paragraph(answer.removeprefix("WARNING: "), "warning" if answer.startswith("WARNING") else "lead"),
+        paragraph(answer, "warning" if answer.startswith("WARNING") else "lead"),
         paragraph(made.seen, "warning") if made.seen else "",
         paragraph(f"{read_as} {count:,} rows with a label, {positives:,} positive ({positives / count:.1%}).", "soft"),
         paragraph(used.given.in_words(used.decisions.costs)),
         heading("Who is the cheapest?"),
-        paragraph(cheapest_in_words(made.rows)),
+        sentence(cheapest_in_words(made.rows)),
         cost_figure(made.rows, unit),
         cost_table(made.rows, unit),
         paragraph(
@@ -170,7 +170,9 @@ def _confusion(made: Report) -> str:
 def _threshold_figure(made: Report) -> str:
     from uneven.figures import ThresholdCostDisplay
 
-    score = np.clip(made.used.decisions.score, -1e6, 1e6)  # infinite where one decision is always the cheaper one
+    score = made.used.decisions.score
+    finite = score[np.isfinite(score)]  # infinite where one decision is always the cheaper one
+    score = np.clip(score, finite.min(initial=0.0) - 1, finite.max(initial=0.0) + 1)
     display = ThresholdCostDisplay.from_predictions(
         made.is_positive.astype(int),
         score,

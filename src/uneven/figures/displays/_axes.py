@@ -1,8 +1,7 @@
-"""The axes that a display draws on, and how it writes amounts of money."""
+"""The axes that a display draws on."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -68,25 +67,6 @@ def set_limits(ax: Axes, x: tuple[float, float], y: tuple[float, float], *, fres
 def is_drawn(ax: Axes, label: str) -> bool:
     """Whether the legend has this label: what two models share is drawn once."""
     return label in ax.get_legend_handles_labels()[1]
-
-
-def money(amount: float, unit: str | None = None) -> str:
-    """An amount with at most four digits, or all digits before the point; thousands have commas.
-
-    Examples
-    --------
-    >>> from uneven.figures.displays._axes import money
-    >>> money(12345.6, "EUR"), money(0.123456), money(-2.50001)
-    ('12,346 EUR', '0.1235', '-2.5')
-    """
-    size = abs(amount)
-    if size >= 1e15 or (size < 1e-4 and size > 0):
-        text = f"{amount:.3e}"
-    else:
-        decimals = 0 if size >= 1000 else 3 - math.floor(math.log10(size)) if size > 0 else 0
-        text = f"{amount:,.{decimals}f}"
-        text = text.rstrip("0").rstrip(".") if "." in text else text
-    return text if unit is None else f"{text} {unit}"
 
 
 def with_unit(label: str, unit: str | None) -> str:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uneven._money import money
 from uneven.costs import RowCosts
-from uneven.figures.displays._axes import drawing, money, require_matplotlib
+from uneven.figures.displays._axes import drawing, require_matplotlib
 from uneven.figures.displays._response import costs_of, name_of, positive_of
 from uneven.metrics.labels import distinct_labels, read_labels
 from uneven.metrics.passing_costs import predicted_labels, require_way_to_decide

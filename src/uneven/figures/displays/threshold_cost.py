@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uneven._money import money
 from uneven.figures.displays._axes import (
     MARK,
     add_legend,
     curve_options,
     drawing,
     is_drawn,
-    money,
     require_matplotlib,
     set_limits,
     with_unit,
