@@ -405,9 +405,8 @@ def fits_along(
     without a proof where the gradient promises ``tol``.
     """
     models = [with_parameters(learner, one) for one in params]
-    for model in models:
-        model._read_parameters()
     reader = models[0]
+    reader._read_parameters()
     problem = reader._read(X, y, sample_weight, costs)
     weighting = problem.weighting(reader.loss)
     losses = [model._loss_for(problem.costs) for model in models]
@@ -426,11 +425,11 @@ def fits_along(
             if hasattr(reader, name):
                 setattr(model, name, getattr(reader, name))
         model._remember(problem.costs, weighting.scale, loss)
-        theta = None if proved else follower.solve_quickly(objective, at, settings, solver=model.solver)
+        theta = None if proved else follower.solve_unproved(objective, at, settings, solver=model.solver)
         if theta is not None:
             model._keep_theta(theta)
         else:
-            solution = follower.solve(objective, at, settings, solver=model.solver)
+            solution = follower.solve(objective, at, replace(model._settings(), progress=silent), solver=model.solver)
             model._keep(solution, problem)
             model._warn(solution, objective)
         yield model

@@ -53,16 +53,18 @@ def candidates(
     """The grid. For a hinge, C is the effective one, so that each path is one fit; None means the learner's own C."""
     found: list[Candidate] = []
     path = 0
+    named = len(losses) > 1 or "loss" in learner.get_params(deep=False)
     for way, loss in itertools.product(ways, losses):
+        one_fit = is_one_fit(learner, loss)
         for C in Cs:
             for gamma in gammas.tolist():
                 effective = learner.C if C is None and hasattr(learner, "C") else C
                 params: dict[str, Any] = {"margin_gamma": gamma}
-                if effective is not None and is_one_fit(learner, loss):
+                if effective is not None and one_fit:
                     params["C"] = own_c(effective, gamma)
                 elif C is not None:
                     params["C"] = C
-                if len(losses) > 1 or "loss" in learner.get_params(deep=False):
+                if named:
                     params["loss"] = loss
                 found.append(Candidate(params, gamma, effective, loss, path, way))
             path += 1
@@ -121,8 +123,11 @@ def run_split(
     """Fit and score every candidate in one split; results appear in ``column`` one by one."""
     reusable = reusable or Reusable()
     column = Column.empty(len(task.candidates)) if column is None else column
-    known, y_known = _safe_split(task.learner, X, y, train)
-    new, y_new = _safe_split(task.learner, X, y, test, train)
+    if type(X) is np.ndarray and type(task.learner) is UnevenLinearClassifier:  # for small data faster than below
+        known, y_known, new, y_new = X[train], y[train], X[test], y[test]
+    else:
+        known, y_known = _safe_split(task.learner, X, y, train)
+        new, y_new = _safe_split(task.learner, X, y, test, train)
     weight = None if sample_weight is None else _safe_indexing(sample_weight, train)
     if task.steps is not None:
         steps = clone(task.steps)
@@ -213,7 +218,7 @@ def _plain_fits(
     params = [task.candidates[index].params for index in path]
     if type(task.learner) is UnevenLinearClassifier:
         proved = task.scorer is not None  # a scorer may look at anything that a model has
-        yield from fits_along(clone(task.learner), X, y, sample_weight, costs, params, follower, proved=proved)
+        yield from fits_along(task.learner, X, y, sample_weight, costs, params, follower, proved=proved)
         return
     given = {name: value for name, value in {"sample_weight": sample_weight, **costs}.items() if value is not None}
     for one in params:

@@ -7,6 +7,8 @@ split), its solutions are better guesses: then only the difference to them is ex
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from uneven.solvers.linear.lbfgs import lbfgs
@@ -41,29 +43,39 @@ class Follower:
     def solve(self, objective: Objective, at: float, settings: Settings, *, solver: str = AUTO) -> Solution:
         """Minimise the objective at a value of the parameter."""
         theta = self._start(objective, at)
-        if (
-            theta is None
-            or objective.pair.kinked
-            or objective.l1 > 0
-            or solver != AUTO
-            or objective.size > MOST_COLUMNS
-            or is_small(objective)  # then Newton steps cost less than a factor that is kept saves
-            or objective.design.n < objective.design.d
-        ):
-            solution = minimise(objective, settings, theta=theta, solver=solver)
-        else:
+        if theta is not None and self._has_metric(objective, solver):
             solution = self._in_nearest_metric(objective, at, theta, settings)
+        else:
+            solution = minimise(objective, settings, theta=theta, solver=solver)
         self._solved[at] = solution.theta
         return solution
 
-    def solve_quickly(self, objective: Objective, at: float, settings: Settings, *, solver: str = AUTO) -> np.ndarray | None:
-        """A minimiser of a small smooth objective that is not proved; None where :meth:`solve` is needed."""
-        if solver != AUTO or not is_quick(objective):
-            return None
-        theta = minimise_quickly(objective, self._start(objective, at), settings)
+    def solve_unproved(
+        self, objective: Objective, at: float, settings: Settings, *, solver: str = AUTO
+    ) -> np.ndarray | None:
+        """The minimiser alone: the gradient there promises the tolerance. None where :meth:`solve` is needed."""
+        start, theta = self._start(objective, at), None
+        if solver == AUTO and is_quick(objective):
+            theta = minimise_quickly(objective, start, settings)
+        elif start is not None and objective.penalty > 0 and self._has_metric(objective, solver):
+            with np.errstate(over="ignore", invalid="ignore"):
+                solution = self._lbfgs(objective, at, start, settings)
+            theta = solution.theta if solution.converged else None
         if theta is not None:
             self._solved[at] = theta
         return theta
+
+    @staticmethod
+    def _has_metric(objective: Objective, solver: str) -> bool:
+        """Whether steps in the metric of a neighbour are faster than a fit that starts near its solution."""
+        return (
+            solver == AUTO
+            and not objective.pair.kinked
+            and objective.l1 == 0
+            and objective.size <= MOST_COLUMNS
+            and not is_small(objective)  # then Newton steps cost less than a factor that is kept saves
+            and objective.design.n >= objective.design.d
+        )
 
     def _start(self, objective: Objective, at: float) -> np.ndarray | None:
         """Where to start at a value of the parameter; None if nothing is known."""
@@ -114,8 +126,9 @@ class Follower:
         if at not in self._guesses:
             return _extrapolated(list(self._solved.items())[-3:], at)
         guess = self._guesses[at]
-        off = [(place, theta - self._guesses[place]) for place, theta in self._solved.items() if place in self._guesses]
-        correction = _extrapolated(off[-2:], at)
+        last = list(self._solved.items())[-3:]
+        off = [(place, theta - self._guesses[place]) for place, theta in last if place in self._guesses]
+        correction = _extrapolated(off, at)
         return guess if correction is None else guess + correction
 
 
@@ -131,6 +144,5 @@ def _extrapolated(points: list[tuple[float, np.ndarray]], at: float) -> np.ndarr
         return None
     total = np.zeros_like(points[0][1])
     for place, value in points:
-        share = np.prod([(at - other) / (place - other) for other, _ in points if other != place])
-        total += float(share) * value
+        total += math.prod((at - other) / (place - other) for other, _ in points if other != place) * value
     return total

@@ -79,7 +79,7 @@ def proved(solve: Minimise, objective: Objective, theta: np.ndarray | None, sett
     while True:
         solution = solve(objective, theta, replace(settings, tol=inner, max_iter=settings.max_iter - steps))
         steps += solution.iterations
-        wanted = settings.tol * max(solution.value, objective.floor)
+        wanted = inner * max(solution.value, objective.floor)  # stricter each time, as for the solver
         proof = solution.proof or prove(objective, solution.theta, solution.multipliers, wanted=wanted)
         lower = max(lower, proof.bound)
         if proof.value - proof.error > solution.value:  # moving the intercept for the lines raised the objective
