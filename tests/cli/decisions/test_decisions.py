@@ -238,6 +238,7 @@ def test_other_ways_to_use_costs_of_rows(folder: Path, options: list[str], way: 
     if options != ["--tune"]:
         assert "(the decisions stay, nothing refitted)" in report
         assert "by score:" in report
+        assert "This loss has no probabilities: the model flags a row where its score is above 0." in report
 
 
 def test_a_cost_column_that_is_not_a_feature(folder: Path, frame: pd.DataFrame) -> None:
