@@ -279,10 +279,12 @@ def test_two_models_share_axes(display: Any, model: Any, data: tuple[np.ndarray,
 
 @pytest.mark.parametrize("display", ALL)
 def test_axes_of_the_user(display: Any, model: Any, data: tuple[np.ndarray, np.ndarray]) -> None:
-    figure, axes = plt.subplots(1, 2)
+    figure, axes = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
     shown = display.from_estimator(model, *data, ax=axes[1])
     assert shown.ax_ is axes[1]
     assert shown.figure_ is figure
+    figure.canvas.draw()
+    assert axes[1].get_tightbbox().width < 0.6 * figure.bbox.width, "it stays in its part of the figure"
     again = shown.plot(name="renamed")
     assert again.ax_ is not axes[1]
     legend = again.ax_.get_legend()

@@ -208,7 +208,8 @@ class CalibrationNearAlphaDisplay:
                     "label": "_edge",
                     "zorder": 4,
                 }
-                axes.plot(x[beyond], y[beyond], linestyle="none", marker=marker, **edge)
+                if beyond.any():  # an empty line that is not clipped would count as being at the figure's corner
+                    axes.plot(x[beyond], y[beyond], linestyle="none", marker=marker, **edge)
             axes.vlines(x, lower, upper, color=line.get_color(), linewidth=1.2, alpha=0.8)
             self._counts(axes, x, upper, (low, high), line)
             for axis in (axes.xaxis, axes.yaxis):

@@ -104,9 +104,9 @@ def descend_sparse(
 ) -> Any:
     """The same for H = (R root)' (R root) + diag(added) of a CSC matrix R, without computing H.
 
-    ``s`` is R (x - w) without the intercept, and stays so; ``gradient`` is that at w; ``diagonal`` is the diagonal of H;
-    ``ones`` is R' root. ``inverse`` is 1 over the second derivative in the intercept, or 0 if that is fixed: it always
-    takes its best value, which costs no more than a few multiplications for each column.
+    ``s`` is R (x - w) without the intercept, and stays so; ``gradient`` is that at w; ``diagonal`` is the diagonal of
+    H; ``ones`` is R' root. ``inverse`` is 1 over the second derivative in the intercept, or 0 if that is fixed: it
+    always takes its best value, which costs no more than a few multiplications for each column.
     """
     size = x.size
     excess = excess_of_intercept(x, w, gradient, ones)

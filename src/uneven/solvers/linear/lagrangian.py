@@ -19,6 +19,7 @@ from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.multiplier_moves import moves
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.row_slopes import RowSlopes
 from uneven.solvers.linear.small import is_small
 from uneven.solvers.linear.squares import summed_squares
 from uneven.solvers.threads import in_threads, row_ranges
@@ -59,29 +60,6 @@ class Support:
     moment: float
 
 
-class _Rows:
-    """Slopes and second derivatives of losses without kinks in their scores, as they were evaluated last."""
-
-    def __init__(self, n: int) -> None:
-        self.slopes, self.bends = np.empty(n), np.empty(n)
-        self.loss = np.inf
-        self.place: tuple[np.ndarray | None, float] | None = None
-
-    def evaluated(self, q: np.ndarray | None, at: float, loss: float) -> None:
-        """They are now those at the scores t + at * q."""
-        self.place, self.loss = (q, at), loss
-
-    def moved(self, q: np.ndarray | None, at: float) -> None:
-        """The scores have been moved by at * q."""
-        here = self.place is not None and self.place[0] is q and self.place[1] == at
-        self.place = (None, 0.0) if here else None
-
-    @property
-    def current(self) -> bool:
-        """Whether they are those at the current scores."""
-        return self.place is not None and self.place[1] == 0.0
-
-
 class Lagrangian:
     """The augmented Lagrangian of an objective at the current scores and multipliers."""
 
@@ -102,7 +80,7 @@ class Lagrangian:
         self.first = np.zeros(2, dtype=np.int64) if straight else objective.pair.addresses
         self.second = np.zeros(2, dtype=np.int64) if straight else objective.pair.second_addresses
         self.lines = objective.pair.lines
-        self._rows = _Rows(objective.design.n if self.smooth else 0)
+        self._rows = RowSlopes(objective.design.n if self.smooth else 0)
 
     def on_columns(self, chosen: np.ndarray) -> Lagrangian:
         """The same for some columns only; scores and multipliers are shared."""
@@ -265,7 +243,7 @@ class Lagrangian:
         rows.evaluated(q, at, loss)
         return slope, curvature
 
-    def _at_scores(self) -> _Rows:
+    def _at_scores(self) -> RowSlopes:
         """The rows of losses without kinks at the current scores."""
         if not self._rows.current:
             self._smooth_along(None, 0.0)
@@ -279,7 +257,7 @@ class Lagrangian:
     def replace_scores(self, scores: np.ndarray) -> None:
         """Take these scores, which are equal to the current ones but for rounding and a move of the intercept."""
         self.t[...] = scores
-        self._rows.place = None
+        self._rows.forget()
 
     def step(self, gradient: np.ndarray, direction: np.ndarray) -> bool:
         """Move to the minimum along a direction. X is read once; False if the direction does not lead down."""

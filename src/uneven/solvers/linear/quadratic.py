@@ -15,6 +15,8 @@ from uneven.solvers.threads import in_threads, row_ranges
 
 #: Columns up to which the matrix of second derivatives is kept.
 MOST_KEPT = 2500
+#: Columns of a CSR matrix up to which H costs no more than a step.
+_FEW_COLUMNS = 100
 #: Visits of the columns of a CSR matrix that cost as much as its H.
 _MOST_VISITS = 10.0
 #: Numbers of a sparse matrix from which its squares are worth a second thread.
@@ -34,6 +36,8 @@ class Model(Protocol):
 
     #: The diagonal of H.
     diagonal: np.ndarray
+    #: Whether a new model costs no more than a step.
+    cheap: bool
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         """The minimiser x, and by how much it is below w. It stops where little more than ``accuracy`` is left."""
@@ -61,12 +65,26 @@ def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
         return summed_squares(
             lambda lo, hi: (design.rows(slice(lo, hi)), curvature[lo:hi]), design.n, size, design.rows_per_block
         )
-    X, total = design.X, np.zeros((size, size))
-    parts = 2 if design.numbers >= _WORTH_THREADS else 1
-    in_threads(
-        lambda part, *_: column_choice.add_squares_sparse(X.data, X.indices, X.indptr, curvature, parts, part, total),
-        [(0, 0)] * parts,
-    )
+    X = design.X
+    if size <= _FEW_COLUMNS:  # each range of rows gets a matrix of its own
+        ranges = row_ranges(design.n, design.numbers + design.n)
+        totals = np.zeros((len(ranges), size, size))
+        in_threads(
+            lambda k, lo, hi: column_choice.add_squares_sparse(
+                X.data, X.indices, X.indptr[lo : hi + 1], curvature[lo:hi], 1, 0, totals[k]
+            ),
+            ranges,
+        )
+        total = totals.sum(axis=0)
+    else:
+        total = np.zeros((size, size))
+        parts = 2 if design.numbers >= _WORTH_THREADS else 1
+        in_threads(
+            lambda part, *_: column_choice.add_squares_sparse(
+                X.data, X.indices, X.indptr, curvature, parts, part, total
+            ),
+            [(0, 0)] * parts,
+        )
     column_choice.mirror(total, 0, size)
     return total
 
@@ -82,6 +100,7 @@ class _Kept:
             self.H[-1, :] = self.H[:, -1] = 0.0
             self.H[-1, -1] = 1.0
         self.diagonal = np.diagonal(self.H)
+        self.cheap = isinstance(design, SparseRows) and design.d <= _FEW_COLUMNS
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         x, slope = w.copy(), gradient.copy()
@@ -139,6 +158,7 @@ class _Columns:
         self.diagonal = own + self.added
         self.inverse = 1 / float(self.diagonal[-1]) if fit_intercept and self.diagonal[-1] > 0 else 0.0
         self.rows = root.size
+        self.cheap = isinstance(design, SparseRows)
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         x, s = w.copy(), np.zeros(self.rows)

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from uneven.solvers.linear.design import SparseRows
+from uneven.solvers.linear.l1_step import step_towards
 from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.proof import Proof, gap_of_penalty, prove
@@ -31,9 +32,9 @@ _FIRST_DENSE, _GROWTH_DENSE = 100, 0.5
 _NEAR, _MOST_NEAR = 0.9, 0.2
 #: Rows times columns squared up to which all columns are in the working set, if they are few.
 _SMALL_WORK = 5e7
-#: A model is kept while each step gains less than this share of the step before: of a CSR matrix, and of a dense one,
-#: whose models cost many times as much as a step.
-_GOOD, _GOOD_DENSE = 0.003, 0.05
+#: A model is kept while each step gains less than this share of the step before; one that costs little, only if the gap
+#: is below a share of the objective, too.
+_GOOD, _GOOD_IF_CHEAP, _NEAR_END = 0.05, 0.003, 0.01
 #: Most Newton steps between two passes over X.
 _MOST_INNER = 50
 #: The same while more columns wait than may join at once.
@@ -43,7 +44,7 @@ _ACCURACY = 1e-3
 #: Steps without a smaller gap after which rounding is blamed, if the loss is smooth.
 _PATIENCE = 8
 #: The problem on the working set is solved until its gap is this share of what is wanted, or of the gap of all columns.
-_WANTED_SHARE, _GAP_SHARE = 0.1, 0.3
+_WANTED_SHARE, _GAP_SHARE = 0.3, 0.3
 #: Rows of a dense matrix from which a sample gives the starting point, its share of the rows, and the tolerance on it.
 _WORTH_SAMPLING, _SAMPLE_SHARE, _SAMPLE_TOL = 20_000, 0.1, 0.02
 #: Factor of lambda on a sample: the slopes there are noisier, and at lambda itself too many would exceed it.
@@ -54,10 +55,6 @@ _DECADES, _STAGE_TOL = 1.5, 0.3
 _CHEAP = 0.01
 #: Least factor of the gap on the working set, where the gap of all columns does not fall.
 _STRICTEST = 1e-6
-#: A step is long enough where the slope along it is below this share of the slope at its start.
-_FLAT = 0.3
-#: Relative size of slopes that rounding may make, and the largest coefficient of a step.
-_ROUNDING, _FARTHEST = 1e-14, 1e100
 #: Width of the first parabola that replaces a kink, in units of kink/jump: from 0, and from a given point.
 _FROM_ZERO, _FROM_NEAR = 4.0, 0.1
 #: Factors of this width: after a problem was solved, and if it was too hard.
@@ -137,7 +134,6 @@ class _Search:
         self.small = d <= _FIRST and n * d * d <= _SMALL_WORK
         self.damping = _DAMPING if state.u.size else 0.0
         self.sparse = isinstance(self.objective.design, SparseRows)
-        self.good = _GOOD if self.sparse else _GOOD_DENSE
         self.strictness, self.more = 1.0, False
         self.gap = self.value = np.inf
         self.best_value, self.best_theta, self.lower = np.inf, state.theta, -np.inf
@@ -355,14 +351,16 @@ class _Search:
             if self.model is None:
                 self.model = self._model()
             x, gain = self.model.minimum(part.theta, gradient, objective.l1, _ACCURACY)
-            length = self._step(gradient, x)
+            length = step_towards(part, x, gradient)
             if length == 0:
                 self.model = None
                 return True
             self.steps += 1
             if self.damping:
                 self.damping = max(0.1 * self.damping, _LEAST_DAMPING) if length > 0.5 else min(10 * self.damping, 1.0)
-            if gain > self.good * before or self.damping:
+            cheap = self.model.cheap
+            stale = gain > (_GOOD_IF_CHEAP if cheap else _GOOD) * before
+            if self.damping or stale or (cheap and gap > _NEAR_END * self.best_value):
                 self.model = None
             before = gain
         return False
@@ -394,42 +392,6 @@ class _Search:
         """The second derivatives of the rows in the score, if all had the same in the margin."""
         objective = self.objective
         return np.asarray(objective.factors() * objective.pair.scales[objective.y] ** 2)
-
-    def _step(self, gradient: np.ndarray, x: np.ndarray) -> float:
-        """Move towards x, to the minimum on the way. Returns the length of the step; 0: it does not lead down."""
-        part, l1, rho = self.part, self.objective.l1, self.objective.penalty
-        w = part.theta
-        move = x - w
-        # Where a coefficient keeps its sign, its slope and lambda nearly cancel: they are added first.
-        signs = np.append(np.where(w[:-1] * x[:-1] > 0, np.sign(x[:-1]), 0.0), 0.0)
-        others = l1 * float(((np.abs(x) - np.abs(w)) * (signs == 0))[:-1].sum())
-        promised = float((gradient + l1 * signs) @ move) + others
-        if not promised < 0 or not np.isfinite(move).all() or np.abs(move).max() > _FARTHEST:
-            return 0.0
-        rounding = _ROUNDING * float((np.abs(gradient) + l1) @ np.abs(move))
-        q = part.objective.design.scores(move)
-        linear, quadratic = (rho * float(v @ move[:-1]) for v in (w[:-1], move[:-1]))
-        low, high, at = 0.0, np.inf, 1.0
-        for _ in range(60):
-            slope, curvature = part.along(q, at)
-            there = w[:-1] + at * move[:-1]
-            signs = np.sign(np.where(there == 0, w[:-1], there))
-            slope += linear + at * quadratic + l1 * float(signs @ move[:-1])
-            curvature += quadratic
-            # Beyond the minimum only if it is near: the function may rise as steeply as it fell.
-            if abs(slope) <= _FLAT * abs(promised) and slope <= _FLAT * at * curvature:
-                break
-            if abs(slope) <= rounding:
-                break
-            low, high = (low, at) if slope > 0 else (at, high)
-            newton = at - slope / curvature if curvature > 0 else np.inf
-            outside = not low < newton < min(high, 10 * at)
-            at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
-            if high - low <= 1e-12 * at:
-                break
-        part.theta = x if at == 1.0 else w + at * move
-        part.move_scores(q, at)
-        return at
 
 
 SOLVER = Solver(_NAME, accepts, minimise, preference)
