@@ -262,6 +262,7 @@ def test_errors_come_before_the_work(folder: Path, frame: pd.DataFrame) -> None:
     for costs, sentence in (
         (ROW_COSTS, "row 8 below the header: column 'amount due' is empty, but --fn-cost needs a number in every row"),
         (["--fp-cost", "ward", "--fn-cost", "1"], "column 'ward' has '"),
+        (["--fp-cost", "1", "--fn-cost", "2*diagnosis"], "--fn-cost '2*diagnosis' needs the target 'diagnosis'"),
         (["--fp-cost", "1", "--fn-cost", "0*mean area"], "in no row a miss costs more than a hit"),
         (["--fp-cost", "1", "--fn-cost", "__import__('os')"], "there is no function '__import__'"),
     ):
