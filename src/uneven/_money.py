@@ -11,9 +11,10 @@ def money(amount: float, unit: str | None = None) -> str:
     Examples
     --------
     >>> from uneven._money import money
-    >>> money(12345.6, "EUR"), money(0.123456), money(-2.50001)
-    ('12,346 EUR', '0.1235', '-2.5')
+    >>> money(12345.6, "EUR"), money(0.123456), money(-2.50001), money(-0.0)
+    ('12,346 EUR', '0.1235', '-2.5', '0')
     """
+    amount += 0.0  # not -0
     size = abs(amount)
     if size >= 1e15 or 0 < size < 1e-4:
         text = f"{amount:.3e}"

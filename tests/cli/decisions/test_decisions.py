@@ -238,6 +238,7 @@ def test_other_ways_to_use_costs_of_rows(folder: Path, options: list[str], way: 
     if options != ["--tune"]:
         assert "(the decisions stay, nothing refitted)" in report
         assert "by score:" in report
+        assert "This loss has no probabilities: the model flags a row where its score is above 0." in report
 
 
 def test_a_cost_column_that_is_not_a_feature(folder: Path, frame: pd.DataFrame) -> None:
@@ -261,6 +262,7 @@ def test_errors_come_before_the_work(folder: Path, frame: pd.DataFrame) -> None:
     for costs, sentence in (
         (ROW_COSTS, "row 8 below the header: column 'amount due' is empty, but --fn-cost needs a number in every row"),
         (["--fp-cost", "ward", "--fn-cost", "1"], "column 'ward' has '"),
+        (["--fp-cost", "1", "--fn-cost", "2*diagnosis"], "--fn-cost '2*diagnosis' needs the target 'diagnosis'"),
         (["--fp-cost", "1", "--fn-cost", "0*mean area"], "in no row a miss costs more than a hit"),
         (["--fp-cost", "1", "--fn-cost", "__import__('os')"], "there is no function '__import__'"),
     ):

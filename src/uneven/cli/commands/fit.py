@@ -83,6 +83,7 @@ def fit(
     table = read_table(data, options)
     labels = read_target(table, target, positive, others_negative=others_negative)
     labelled = table.rows(labels.known)
+    cost_columns = given.columns(labelled, target)
     costs = given.of(labelled)
     dropped = [*drop, *([id_column] if id_column else [])]
     plan = planned(labelled, target, leave_out=dropped, keep=keep)
@@ -90,7 +91,7 @@ def fit(
     width = require_memory(X, MOST_CATEGORIES)
     training = Training(wish, given, costs, plan.columns, X, labels.is_positive)
     tell_about_table(table, plan, X, labels, width)
-    for sentence in training.plan_in_words(given.columns(labelled)):
+    for sentence in training.plan_in_words(cost_columns):
         click.echo(sentence)
     rows = [] if quick else training.compared(show_progress)
     others = [] if quick else training.what_ifs(rows, show_progress)

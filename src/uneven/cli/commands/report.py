@@ -46,7 +46,8 @@ def report(model: str, data: str, id_column: str | None, page: str | None, **rea
     click.echo(table.in_words())
     click.echo(f"{made.is_positive.size} rows, {int(made.is_positive.sum())} positive.")
     click.echo(used.given.in_words(used.decisions.costs))
-    click.echo(threshold_in_words(used.decisions.threshold))
+    known = used.decisions.probability is not None
+    click.echo(threshold_in_words(used.decisions.threshold, has_probability=known))
     for remark in used.remarks:
         click.echo(remark)
     print_costs(made.rows, "on this table", unit)

@@ -74,7 +74,8 @@ def first_line(rows: list[CostEstimate], unit: str | None) -> str:
     assert rule.difference_high is not None
     low, high = rule.difference_low, rule.difference_high
     if rule.difference < 0:
-        interval = f"95 % interval {per_thousand(-high)} to {per_thousand(-low)}"
+        chance = "; it may be chance" if high >= 0 else ""
+        interval = f"95 % interval {per_thousand(-high)} to {per_thousand(-low)}{chance}"
         return (
             f"WARNING: this model is dearer than {name}: it costs {per_thousand(-rule.difference, unit)} more per "
             f"1,000 rows ({interval}). Rather do that, or find better columns, more rows or other costs."
@@ -142,8 +143,10 @@ def probability_in_words(probability: float) -> str:
     return f"{probability:.3f}" if probability >= 0.01 else f"{probability:.2g}"
 
 
-def threshold_in_words(threshold: np.ndarray) -> str:
+def threshold_in_words(threshold: np.ndarray, *, has_probability: bool = True) -> str:
     """The decision threshold in probability: one number, or the range over the rows."""
+    if not has_probability:
+        return "This loss has no probabilities: the model flags a row where its score is above 0."
     known = threshold[~np.isnan(threshold)]
     others = threshold.size - known.size
     odd = f" In {others:,} {'row' if others == 1 else 'rows'} both mistakes pay." if others else ""

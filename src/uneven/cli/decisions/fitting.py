@@ -62,7 +62,8 @@ class Training:
                 option = f'--drop "{name}"' if " " in name else f"--drop {name}"
                 found.append(f"Column {name!r} is used for costs and for prediction; {option} keeps it for costs only.")
         if not self.given.per_row:
-            return [*found, threshold_in_words(thresholds_of(self.costs))]
+            known = self.wish.way == DECIDE
+            return [*found, threshold_in_words(thresholds_of(self.costs), has_probability=known)]
         turned = int((self.costs.regrets(self.is_positive) < 0).sum())
         if turned:
             found.append(f"In {turned:,} of {self.costs.count:,} rows the mistake costs less than the right decision.")

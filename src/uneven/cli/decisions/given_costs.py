@@ -58,12 +58,17 @@ class GivenCosts:
         """The costs as exact numbers, if none needs a column."""
         return {name: str(number_in(option, getattr(self, name))) for name, option in _OPTIONS.items()}
 
-    def columns(self, table: Table) -> list[str]:
-        """The columns that the costs need; an error names one that the table lacks."""
+    def columns(self, table: Table, target: str) -> list[str]:
+        """The columns that the costs need; an error names one that the table lacks, or the target."""
         found: dict[str, None] = {}
         for name, option in _OPTIONS.items():
             if number_in(option, getattr(self, name)) is None:
                 found |= dict.fromkeys(columns_in(option, getattr(self, name), table))
+                if target in found:
+                    raise CostError(
+                        f"{option} {brief(getattr(self, name))} needs the target {target!r}, which is not known when "
+                        "you decide; the four costs say what each outcome costs"
+                    )
         return list(found)
 
     def of(self, table: Table) -> RowCosts:

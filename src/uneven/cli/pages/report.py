@@ -57,7 +57,7 @@ def report_page(made: Report, read_as: str) -> str:
         _what_if_table(made),
         paragraph(f"At other costs: {made.how_moved}. Costs and savings per 1,000 rows.", "soft"),
         heading("Where is the threshold?"),
-        paragraph(threshold_in_words(used.decisions.threshold)),
+        paragraph(threshold_in_words(used.decisions.threshold, has_probability=used.decisions.probability is not None)),
         _threshold_figure(made),
         heading("The rows it would flag first"),
         _first_table(made),
@@ -184,6 +184,6 @@ def _threshold_figure(made: Report) -> str:
     with _closed(display) as figure:
         return picture(figure, "Cost at every threshold of the score") + paragraph(
             "Scores are moved so that 0 is the threshold of every row. If the cheapest threshold is far from 0, or "
-            "much cheaper, the probabilities are off for these rows.",
+            "much cheaper, the model is off for these rows.",
             "soft",
         )
