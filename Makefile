@@ -38,7 +38,7 @@ $(VENV)/.python:
 	touch $@
 
 $(VENV)/.package: $(VENV)/.python pyproject.toml constraints.txt
-	$(PIP) --editable ".[plot]"
+	$(PIP) --editable ".[plot,data]"
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.package

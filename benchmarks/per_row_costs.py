@@ -26,7 +26,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import uneven
 from uneven.costs import RowCosts
-from uneven.metrics.comparison import bootstrap_interval
+from uneven.metrics.intervals import bootstrap_interval
 
 #: Rows that UnevenSVC is trained with; its kernel matrix grows with their square.
 SVC_ROWS = 4000

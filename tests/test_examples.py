@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -41,3 +42,20 @@ def test_gamma_path(tmp_path: Path) -> None:
         assert path.mean_cost[0] > 1.3 * path.mean_cost.min()
     module["draw"](found, str(tmp_path / "path.png"))
     assert (tmp_path / "path.png").stat().st_size > 5000
+
+
+def test_displays(tmp_path: Path) -> None:
+    """At the threshold in use the classifier for 20:1 is cheaper than plain logistic regression."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    module = runpy.run_path(str(EXAMPLES / "displays.py"))
+    found = module["draw"](tmp_path)
+    shown = {file.stem for file in tmp_path.iterdir() if file.stat().st_size > 5000}
+    assert shown == set(found)
+    assert {f"images/displays/{name}.png" for name in found} == set(
+        re.findall(r"\((images/displays/.*?)\)", (EXAMPLES.parent / "docs" / "displays.md").read_text(encoding="utf-8"))
+    )
+    plain = found["threshold_cost"].costs.at(0.0)
+    ours = found["cost_confusion"]
+    assert ours.costs.sum() / ours.counts.sum() < plain

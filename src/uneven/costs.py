@@ -123,17 +123,20 @@ class RowCosts:
     def read(cls, count: int, *, fp_cost: Any, fn_cost: Any, tp_cost: Any = 0.0, tn_cost: Any = 0.0) -> RowCosts:
         """Costs that a user gives, each a number or one number for each of ``count`` rows.
 
-        If both regrets are numbers, they must not be negative, and not both 0; regrets of single rows may be.
+        If all four are numbers, the regrets must not be negative, and not both 0; regrets of single rows may be.
         """
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
         costs = cls(count, **{name: _one_or_many(name, value, count) for name, value in given.items()})
-        if not costs.per_row:
-            for mistake, right in (("fp_cost", "tn_cost"), ("fn_cost", "tp_cost")):
-                if getattr(costs, mistake) < getattr(costs, right):
-                    what = f"must not be below {right}" if getattr(costs, right) else "must not be negative"
+        if not any(np.ndim(value) for value in given.values()):
+            for mistake, right, regret in (
+                ("fp_cost", "tn_cost", costs.fp_regret),
+                ("fn_cost", "tp_cost", costs.fn_regret),
+            ):
+                if regret < 0:
+                    what = f"must not be below {right}" if np.any(getattr(costs, right)) else "must not be negative"
                     raise CostError(f"{mistake} {what}, got {brief(given[mistake])}: then the mistake would pay")
             if costs.fp_regret == 0 and costs.fn_regret == 0:
-                right = ", which the right decisions cost too" if costs.tp_cost or costs.tn_cost else ""
+                right = ", which the right decisions cost too" if np.any(costs.tp_cost) or np.any(costs.tn_cost) else ""
                 shown = f"fp_cost={brief(fp_cost)} and fn_cost={brief(fn_cost)}"
                 raise CostError(f"one of the costs must be positive, got {shown}{right}")
         if not (np.isfinite(costs.fp_regret).all() and np.isfinite(costs.fn_regret).all()):

@@ -550,3 +550,26 @@ def test_what_verify_returns() -> None:
     false = verify(certificate.to_json().replace("0.25", "0.3"))
     assert (false.valid, bool(false), false.claim) == (False, False, None)
     assert false.step is not None
+
+
+def test_numbers_that_a_person_can_read() -> None:
+    """``str`` shortens numbers; the statement in the document keeps every digit, and bounds are rounded up."""
+    double = Fraction(0.1)
+    certificate = certify(uneven.UnevenMarginLoss("logistic", alpha=0.1))
+    assert str(certificate) == (
+        "proved: The loss is calibrated for alpha = 0.1 (in double precision) and for no other alpha."
+    )
+    assert f"alpha = {double}" in certificate.statement
+    assert str(verify(certificate)) == str(certificate).replace("proved", "valid")
+    exact = certify(uneven.UnevenMarginLoss("logistic", alpha="1/10"))
+    assert str(exact) == "proved: The loss is calibrated for alpha = 0.1 and for no other alpha."
+    elsewhere = certify(uneven.UnevenMarginLoss("logistic", alpha=0.1), 0.2)
+    assert "not calibrated for alpha = 0.2 (in double precision): it is calibrated for alpha = 0.1 (in" in str(
+        elsewhere
+    )
+    rounded = certify(uneven.calibrated_loss("sigmoid", gamma=2, alpha=0.1))
+    assert rounded.extra_regret is not None
+    bound = Fraction(str(rounded).rpartition(" ")[2].removesuffix("."))
+    assert rounded.extra_regret <= bound <= rounded.extra_regret * Fraction("1.01")
+    close = certify(uneven.UnevenMarginLoss("logistic", alpha="1/3"), 1 / 3)
+    assert "Where P(Y = 1) = 0.333333 (rounded)" in str(close)

@@ -50,6 +50,54 @@ def test_implied_cost() -> None:
     assert json.loads(run("implied-cost", "perceptron", "--json").output)["alpha"] is None
 
 
+def test_check_prescribes() -> None:
+    costs = ("--fp-cost", "1", "--fn-cost", "11")
+    result = run("check", "logistic", *costs)
+    assert "Remedy    weight the positives by 11 (`--weighted`), which is calibrated for these costs" in result.output
+    assert "Verdict   CALIBRATED" in run("check", "logistic", *costs, "--weighted").output
+    beta = run("check", "hinge", "--gamma", "2", "--beta", "3", "--alpha", "0.1").output
+    assert "weight the positives by 54 (`--beta 1/18`), which is calibrated" in beta
+    assert "CALIBRATED for these" in run("check", "hinge", "--gamma", "2", "--beta", "1/18", "--alpha", "0.1").output
+    rounded = run("check", "sigmoid", "--gamma", "2", "--alpha", "0.1", "--weighted").output
+    (option,) = [part for part in rounded.split("`") if part.startswith("--beta ")]
+    assert "which is calibrated up to rounding for these costs" in rounded
+    again = run("check", "sigmoid", "--gamma", "2", "--alpha", "0.1", "--weighted", *option.split()).output
+    assert "Verdict   CALIBRATED UP TO ROUNDING" in again
+    assert "Remedy" not in again
+    pair = run("check", "--positive", "10*softplus(-t)", "--negative", "softplus(t)", "--alpha", "1/2").output
+    assert "weight the negatives by 10 (uneven.Loss('softplus(-t)', 'softplus(t)'))" in pair
+
+
+def test_implied_cost_compares_with_given_costs() -> None:
+    other = run("implied-cost", "hinge", "--fp-cost", "1", "--fn-cost", "5")
+    assert other.exit_code == 1
+    assert other.output.splitlines()[-1] == (
+        "Your costs (alpha = 1/6: a false negative costs 5 times a false positive) are not the same: "
+        "weight the positives by 5 (`--weighted`)."
+    )
+    same = run("implied-cost", "hinge", "--fp-cost", "1", "--fn-cost", "5", "--weighted")
+    assert same.exit_code == 0
+    assert same.output.splitlines()[-1].endswith("are the same.")
+    data = json.loads(run("implied-cost", "hinge", "--alpha", "0.1", "--json").output)
+    assert (data["your_alpha"], data["agrees"], data["exact"]) == ("1/10", False, "1/2")
+    none = run("implied-cost", "perceptron", "--alpha", "0.1")
+    assert none.exit_code == 1
+    assert "no weights repair this loss" in none.output
+    assert "your_alpha" not in json.loads(run("implied-cost", "hinge", "--json").output)
+
+
+@pytest.mark.parametrize(
+    ("costs", "alpha"),
+    [(("--alpha", "0.1"), "0.1"), (("--alpha", "1/11"), "1/11"), (("--fp-cost", "1", "--fn-cost", "20"), "1/21")],
+)
+def test_certify_prints_alpha_as_written(tmp_path: Path, costs: tuple[str, ...], alpha: str) -> None:
+    file = str(tmp_path / "c.json")
+    made = run("certify", "logistic", "--weighted", *costs, "-o", file)
+    sentence = f"The loss is calibrated for alpha = {alpha} and for no other alpha."
+    assert made.output == f"proved: {sentence}\n"
+    assert run("verify", file).output == f"valid: {sentence}\n"
+
+
 def test_certify_and_verify(tmp_path: Path) -> None:
     file = tmp_path / "sigmoid.json"
     made = run("certify", "sigmoid", "--gamma", "3", "--psi", "0.1", "-o", str(file))
@@ -96,6 +144,8 @@ def test_figures(tmp_path: Path) -> None:
         (["check", "hinge", "--weighted"], "--weighted needs costs"),
         (["check", "hinge", "--gamma", "x"], "gamma must be a finite number, got 'x'"),
         (["check", "hing"], "hinge"),
+        (["check", "log_loss"], "there is no phi named 'log_loss'; did you mean 'logistic'?"),
+        (["check", "ln(1 + exp(-t))"], "there is no function 'ln' (did you mean 'log'?), at column 1"),
         (["check", "exp(-t"], "expected ')'"),
         (["check", "hinge", "--plot", "x.gif"], "ends in one of png, svg, pdf"),
         (["check", "hinge", "--plot", "/absent/x.png"], "No such file or directory"),

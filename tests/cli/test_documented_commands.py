@@ -37,6 +37,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("documented")
     data = load_breast_cancer(as_frame=True)
     frame: pd.DataFrame = data.data.iloc[:, :10].copy()
+    frame["patient"] = [f"P{k:03d}" for k in range(len(frame))]
+    frame["late treatment"] = (2000 + 100 * frame["mean radius"]).round()
     frame["diagnosis"] = ["malignant" if label == 0 else "benign" for label in data.target]
     frame.to_csv(place / "patients.csv", index=False)
     return place

@@ -280,3 +280,15 @@ def test_a_new_function_is_one_record_and_its_numerics(asinh: Function) -> None:
 
 def values_of_kernel(tree: Node) -> np.ndarray:
     return kernels.compiled(tree).first(np.array([-2.0, -0.5, 2.0]))[0]
+
+
+def test_other_names_are_suggested() -> None:
+    seen: dict[str, str] = {name: name for name in FUNCTIONS}
+    for function in FUNCTIONS.values():
+        for other in function.also_called:
+            assert seen.setdefault(other, function.name) == function.name
+            with pytest.raises(uneven.errors.ExpressionError, match=f"no function {other!r} .did you mean") as error:
+                parse(f"1 + {other}(t)")
+            assert f"(did you mean {function.name!r}?), at column 5 of" in str(error.value)
+    with pytest.raises(uneven.errors.ExpressionError, match=r"no function 'sin' \(allowed: exp, log, .*, where\)"):
+        parse("sin(t)")

@@ -104,6 +104,37 @@ def test_implied_costs_and_regret_bounds() -> None:
     assert np.array_equal(eps, analysis.regret_bound(r))
 
 
+def test_regret_bounds_of_any_loss() -> None:
+    pair = uneven.Loss("10*softplus(-t)", "softplus(t)")
+    mine = uneven.UnevenMarginLoss("hinge", gamma=2, alpha="1/11")
+    by_function = uneven.Loss(lambda t: np.logaddexp(0, -t), lambda t: np.logaddexp(0, t))
+    figure = figures.regret_bound([pair, mine, "squared", by_function, by_function])
+    lines = dict(zip(figure.axes[0].get_legend_handles_labels()[1], figure.axes[0].lines, strict=False))
+    same = "Loss(test_regret_bounds_of_any_loss.<locals>.<lambda>, test_regret_bounds_of_any_loss.<locals>.<lambda>)"
+    assert list(lines) == ["Loss('10*softplus(-t)', 'softplus(t)')", "hinge, gamma = 2", "squared", same, f"{same} (5)"]
+    analyses = [uneven.analyze(loss, "1/11") for loss in (pair, mine, uneven.calibrated_loss("squared", alpha="1/11"))]
+    for analysis, line in zip(analyses, lines.values(), strict=False):
+        assert np.array_equal(line.get_ydata(), analysis.regret_bound(line.get_xdata()))
+    assert np.array_equal(lines[same].get_ydata(), uneven.analyze(by_function, "1/11").psi_inverse(line.get_xdata()))
+    assert "alpha = 1/11" in figure.get_label()
+    assert "not proved, for Python functions" in figure.get_label()
+    alone = figures.regret_bound({"my name": mine}).axes[0]
+    assert alone.get_legend_handles_labels()[1] == ["my name"]
+    assert len(figures.regret_bound(pair).axes[0].lines) == 2
+    with pytest.raises(UnevenError, match=r"weighted by different alphas \(1/11, 1/4\); give the alpha to draw"):
+        figures.regret_bound([mine, mine.weighted("1/2"), uneven.UnevenMarginLoss("hinge", alpha="1/4")][::2])
+    with pytest.raises(UnevenError, match="losses is empty"):
+        figures.regret_bound([])
+
+
+def test_a_caption_is_shown_once(tmp_path: Path) -> None:
+    """In the page, not also in the picture; a figure drawn alone has it below."""
+    page = figures.write_gallery(tmp_path, ["hinge"], format="svg").read_text(encoding="utf-8")
+    assert page.count("Uneven hinge loss: H and nu") == 1
+    assert "H and nu" not in (tmp_path / "hinge.svg").read_text(encoding="utf-8")
+    assert "H and nu" in figures.draw("hinge").get_supxlabel()
+
+
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_the_gallery(tmp_path: Path, kind: str) -> None:
     names = list(figures.FIGURES) if kind == "png" else ["hinge", "implied-costs"]

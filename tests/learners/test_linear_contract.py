@@ -175,8 +175,8 @@ def test_the_loss_is_made_once(
 
     X, y = data
     made = []
-    make = base.learners_loss
-    monkeypatch.setattr(base, "learners_loss", lambda *arguments: made.append(arguments) or make(*arguments))
+    make = base.loss_for
+    monkeypatch.setattr(base, "loss_for", lambda *arguments: made.append(arguments) or make(*arguments))
     model = learner.set_params(fn_cost=5, margin_gamma=2).fit(X, y)
     assert model.loss_ is model.loss_
     assert len(made) == 1

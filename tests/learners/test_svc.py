@@ -125,7 +125,8 @@ def test_optimality_of_the_uneven_problem(
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_both_solvers_agree(data: tuple[np.ndarray, np.ndarray], gamma: float, kernel: Any) -> None:
     X, y = data
-    common = {"fn_cost": 3, "margin_gamma": gamma, "kernel": kernel, "tol": 1e-8, "gamma": 0.05}
+    C = mean_regret(y, fn_cost=3)
+    common = {"fn_cost": 3, "margin_gamma": gamma, "kernel": kernel, "tol": 1e-8, "gamma": 0.05, "C": C}
     ours, peer = (uneven.UnevenSVC(**common, solver=solver).fit(X, y) for solver in ("smo", "libsvm"))
     assert ours.objective_ == pytest.approx(peer.objective_, rel=1e-6)
     if kernel != "sigmoid":  # not positive definite: the minimum need not be unique
@@ -225,11 +226,12 @@ def test_more_rows_than_are_made_at_once() -> None:
 
 def test_warm_start(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
-    clf = uneven.UnevenSVC(fn_cost=3, C=1, tol=1e-6, warm_start=True).fit(X, y)
+    unit = mean_regret(y, fn_cost=3)
+    clf = uneven.UnevenSVC(fn_cost=3, C=unit, tol=1e-6, warm_start=True).fit(X, y)
     cold = clf.n_iter_
     again = clf.fit(X, y).n_iter_
     assert again < 0.1 * cold
-    for change in ({"C": 1.3}, {"margin_gamma": 2}, {"fn_cost": 2}):
+    for change in ({"C": 1.3 * unit}, {"margin_gamma": 2}, {"fn_cost": 2}):
         warm = clf.set_params(**change).fit(X, y)
         fresh = clone(clf).fit(X, y)
         assert warm.objective_ == pytest.approx(fresh.objective_, rel=1e-6)

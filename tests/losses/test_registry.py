@@ -44,3 +44,18 @@ def test_every_family_is_documented_and_declares_its_facts() -> None:
 def test_bad_parameters_are_named(name: str, parameters: dict[str, float], complaint: str) -> None:
     with pytest.raises((uneven.errors.LossError, uneven.errors.ParameterError), match=complaint.replace("?", r"\?")):
         uneven.phi(name, **parameters)
+
+
+def test_other_names_are_suggested() -> None:
+    """A name of another library is refused with ours; no other name is ambiguous or taken."""
+    seen: dict[str, str] = {name: name for name in NAMES}
+    for name in NAMES:
+        for other in uneven.losses.declared(name).also_called:
+            assert seen.setdefault(other, name) == name
+            with pytest.raises(uneven.errors.LossError, match=f"no phi named {other!r}; did you mean {name!r}"):
+                uneven.phi(other)
+    for written, meant in {"sigmoid_loss": "sigmoid", "HingeLoss": "hinge", "log_loss": "logistic"}.items():
+        with pytest.raises(uneven.errors.LossError, match=f"did you mean {meant!r}"):
+            uneven.UnevenMarginLoss(written)
+    with pytest.raises(uneven.errors.LossError, match="registered are absolute, "):
+        uneven.phi("qqq")

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 import tracemalloc
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
+import sklearn
+from cost_stubs import ByCosts, Plain
+from row_costs import sample
+from scipy import sparse, stats
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import uneven
 from uneven.costs import RowCosts
 from uneven.errors import CostError
-from uneven.metrics import compare, expected_cost
-from uneven.metrics.comparison import bootstrap_interval, constant_costs, estimated_cost
+from uneven.metrics import compare, compare_predictions, expected_cost
+from uneven.metrics.intervals import bootstrap_interval
 
 COST = uneven.Cost(fp_cost=1, fn_cost=9)
 Y = np.array([0] * 30 + [1] * 10)
@@ -30,9 +39,8 @@ def test_costs_are_compared_on_the_same_folds() -> None:
     shares: list[float] = []
     rows = compare(models, X, Y, fp_cost=1, fn_cost=9, progress=lambda _, share: shares.append(share))
     assert shares == pytest.approx(np.arange(10) / 10)
-    never, always = constant_costs(Y == 1, COST)
-    assert (rows[0].cost, rows[0].false_positives, rows[0].false_negatives) == (always.cost, 30, 0)
-    assert (rows[1].cost, rows[1].false_positives, rows[1].false_negatives) == (never.cost, 0, 10)
+    assert (rows[0].cost, rows[0].false_positives, rows[0].false_negatives) == (30 / 40, 30, 0)
+    assert (rows[1].cost, rows[1].false_positives, rows[1].false_negatives) == (90 / 40, 0, 10)
     assert rows[0].low <= rows[0].cost <= rows[0].high
     assert rows[0].to_dict()["name"] == "always"
     with pytest.raises(CostError, match="two examples of each class"):
@@ -58,8 +66,113 @@ def test_a_mean_of_costs_per_example_is_the_expected_cost() -> None:
     found = costs.paid(Y == 1, said)
     assert set(found) == {0.0, 1.0, 9.0}
     assert found.mean() == pytest.approx(expected_cost(Y, said.astype(int), fp_cost=1, fn_cost=9))
-    assert estimated_cost("rolled", COST, Y == 1, said).cost == found.mean()
+    (rolled,) = compare_predictions(Y, {"rolled": said.astype(int)}, fp_cost=1, fn_cost=9)
+    assert rolled.cost == found.mean()
     assert costs.paid(Y == 1, Y == 0).tolist() == [1] * 30 + [9] * 10
+
+
+class Remembers(ByCosts):
+    """Keeps the costs of every fit in a list that copies share."""
+
+    seen: ClassVar[list[dict[str, Any]]] = []
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **costs: Any) -> Remembers:
+        super().fit(X, y, **costs)
+        self.seen.append({"rows": np.asarray(X)[:, 1].astype(int), **costs})
+        return self
+
+    fit.__signature__ = inspect.signature(ByCosts.fit)  # type: ignore[attr-defined]
+
+
+def test_costs_of_rows_reach_fit_and_predict_of_the_models_that_take_them() -> None:
+    rows = sample(70, 60)
+    X = np.stack([rows.probability, np.arange(60)], axis=1)
+    same = FunctionTransformer()
+    by_alpha = RowCosts.read(60, **rows.costs).prefers_positive(rows.probability).astype(int)
+    at_half = (rows.probability > 0.5).astype(int)
+    Remembers.seen.clear()
+    models = {
+        "takes": Remembers(),
+        "pipeline": make_pipeline(same, make_pipeline(same, Remembers())),
+        "search": GridSearchCV(make_pipeline(same, Remembers()), {}, cv=2),
+        "not": Plain(),
+        "tuned": FixedThresholdClassifier(Remembers(), threshold=0.51),
+    }
+    found = compare(models, X, rows.y, sample_weight=rows.weight, **rows.costs)
+    cheap, dear = (expected_cost(rows.y, said, sample_weight=rows.weight, **rows.costs) for said in (by_alpha, at_half))
+    assert [row.cost for row in found] == pytest.approx([cheap, cheap, cheap, dear, dear])
+    assert [row.difference for row in found[1:]] == pytest.approx([0, 0, dear - cheap, dear - cheap], abs=1e-12)
+    assert found[0].difference is None
+    assert sum(len(fit) > 1 for fit in Remembers.seen) == 10 + 10 + 10 * 3  # not where a threshold was set from outside
+    for fit in (fit for fit in Remembers.seen if len(fit) > 1):
+        for name, cost in rows.costs.items():
+            assert np.array_equal(fit[name], cost[fit["rows"]])
+    Remembers.seen.clear()
+    plain = compare(models, X, rows.y, decide="predict", **rows.costs)
+    assert {row.cost for row in plain} == {plain[-1].cost}
+    alpha = compare({"not": Plain()}, X, rows.y, decide="alpha", **rows.costs)
+    assert alpha[0].cost == pytest.approx(expected_cost(rows.y, by_alpha, **rows.costs))
+    Remembers.seen.clear()
+    compare({"takes": Remembers()}, X, rows.y, fp_cost=1, fn_cost=3)
+    assert all(set(fit) == {"rows"} for fit in Remembers.seen)  # numbers are not passed
+
+
+def test_costs_of_rows_follow_the_requests_if_routing_is_on() -> None:
+    rows = sample(71, 60)
+    X = np.stack([rows.probability, np.arange(60)], axis=1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asks = ByCosts().set_fit_request(fp_cost=True, fn_cost=True, tp_cost=True, tn_cost=True)
+        models = {"asks": make_pipeline(FunctionTransformer(), asks), "plain": make_pipeline(Plain())}
+        found = compare(models, X, rows.y, **rows.costs)
+    assert found[0].cost < found[1].cost
+
+
+def test_differences_are_paired() -> None:
+    rows = sample(72, 400)
+    other = np.where(np.arange(400) % 20 == 0, 1 - rows.guess, rows.guess)
+    given = {"sample_weight": rows.weight, **rows.costs}
+    ours, theirs = compare_predictions(rows.y, {"ours": rows.guess, "theirs": other}, **given)
+    costs = [expected_cost(rows.y, said, **given) for said in (rows.guess, other)]
+    assert [ours.cost, theirs.cost] == pytest.approx(costs)
+    assert theirs.difference == pytest.approx(costs[1] - costs[0])
+    assert theirs.difference_low < theirs.difference < theirs.difference_high
+    assert theirs.difference_high - theirs.difference_low < 0.5 * (ours.high - ours.low)
+    same, again = compare_predictions(rows.y, {"a": other, "b": other}, **given)
+    assert (again.difference, again.difference_low, again.difference_high) == (0.0, 0.0, 0.0)
+    assert (same.cost, same.low, same.high) == (again.cost, again.low, again.high)
+    with pytest.raises(CostError, match=r"y_true and predictions\['a'\] must have the same length, got 400 and 1"):
+        compare_predictions(rows.y, {"a": [1]})
+    with pytest.raises(CostError, match="at least one classifier"):
+        compare_predictions(rows.y, {})
+
+
+def test_the_unit_of_the_costs_scales_the_intervals() -> None:
+    rows = sample(73, 300)
+    both = {"ours": rows.guess, "theirs": np.roll(rows.guess, 1)}
+    plain = compare_predictions(rows.y, both, **rows.costs)
+    scaled = compare_predictions(rows.y, both, **{name: 8.0 * cost for name, cost in rows.costs.items()})
+    for a, b in zip(plain, scaled, strict=True):
+        assert (8 * a.cost, 8 * a.low, 8 * a.high) == pytest.approx((b.cost, b.low, b.high))
+    assert 8 * plain[1].difference_high == pytest.approx(scaled[1].difference_high)
+
+
+def test_intervals_of_folds_are_those_of_nadeau_and_bengio() -> None:
+    X = np.stack([np.random.default_rng(0).uniform(size=40)], axis=1)
+    models = {"half": Plain(), "low": Plain(0.2)}
+    half, low = compare(models, X, Y, fn_cost=9, interval="folds", folds=5, repeats=3)
+    paid = {t: RowCosts.read(40, fp_cost=1, fn_cost=9).paid(Y == 1, X[:, 0] > t) for t in (0.5, 0.2)}
+    folds = [test for k in range(3) for _, test in StratifiedKFold(5, shuffle=True, random_state=k).split(X, Y == 1)]
+    for estimate, values in ((half, paid[0.5]), (low, paid[0.2])):
+        means = [values[test].mean() for test in folds]
+        spread = np.std(means, ddof=1) * math.sqrt(1 / 15 + 1 / 4) * stats.t.ppf(0.975, 14)
+        assert (estimate.low, estimate.high) == pytest.approx((values.mean() - spread, values.mean() + spread))
+    means = [(paid[0.2] - paid[0.5])[test].mean() for test in folds]
+    spread = np.std(means, ddof=1) * math.sqrt(1 / 15 + 1 / 4) * stats.t.ppf(0.975, 14)
+    assert low.difference_high - low.difference == pytest.approx(spread)
+    with pytest.raises(CostError, match="interval must be 'bootstrap' or 'folds', got 'rows'"):
+        compare(models, X, Y, interval="rows")
+    with pytest.raises(CostError, match="decide must be one of"):
+        compare(models, X, Y, decide="often")
 
 
 def test_the_interval_is_that_of_drawn_examples() -> None:
@@ -78,3 +191,22 @@ def test_a_million_examples_need_little_memory() -> None:
     assert low < 0.4 < high
     assert high - low < 0.02
     assert peak < 100e6
+
+
+def test_many_different_costs_need_little_memory() -> None:
+    values = np.random.default_rng(2).lognormal(0.0, 1.0, 300_000)
+    tracemalloc.start()
+    low, high = bootstrap_interval(values, np.ones(values.size))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    half = 1.96 * values.std() / math.sqrt(values.size)
+    assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.1 * half)
+    assert peak < 100e6
+
+
+def test_rows_keep_their_weights_when_they_are_drawn() -> None:
+    random = np.random.default_rng(4)
+    values, weight = random.lognormal(size=500), random.uniform(0, 3, 500)
+    drawn = random.integers(0, 500, (20_000, 500))
+    means = (values * weight)[drawn].sum(axis=1) / weight[drawn].sum(axis=1)
+    assert bootstrap_interval(values, weight) == pytest.approx(np.quantile(means, [0.025, 0.975]), rel=0.02)

@@ -18,6 +18,7 @@ from uneven.calibration.curves.monotone import falls_and_rises
 from uneven.calibration.curves.regret import RegretCurves
 from uneven.calibration.finite_distribution import FiniteDistribution
 from uneven.calibration.implied_costs import ImpliedAlpha, as_loss, costs_in_words, implied_alpha
+from uneven.calibration.prescription import Prescription, prescribe
 from uneven.calibration.psi_bounds import PsiBounds
 from uneven.calibration.risk.conditional import ConditionalRisk
 from uneven.calibration.risk.probabilities import Probabilities
@@ -25,6 +26,8 @@ from uneven.calibration.rounding import rounded_down, rounded_up
 from uneven.calibration.verdict import Verdict, verdict
 from uneven.errors import LossError, ParameterError
 from uneven.losses import Loss, Phi
+from uneven.losses.notebook import block, loss_latex
+from uneven.shape.curvature import is_convex
 
 _TABLE = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)  # cost regrets in a report, as shares of the largest one
 
@@ -72,6 +75,20 @@ class Analysis:
     def __repr__(self) -> str:
         return f"uneven.analyze({self.loss!r}, alpha={_inputs.shown(self.exact_alpha)})"
 
+    def _repr_html_(self) -> str:
+        """The loss, the costs and the verdict, for a notebook.
+
+        A display must not start a long proof: the verdict is shown if it was asked for before, or if the loss is
+        written as convex functions, for which the proof takes milliseconds.
+        """
+        lines = [("Costs", f"alpha = {self.alpha:.6g}, {costs_in_words(self.exact_alpha)}")]
+        convex = self.loss.symbolic and all(is_convex(partial.tree) for partial in self.loss.partials)
+        if convex or "verdict" in self.__dict__:
+            lines.append(("Verdict", str(self.verdict)))
+        else:
+            lines.append(("Verdict", "not asked for yet; .verdict proves it"))
+        return block(repr(self.loss), loss_latex(self.loss), lines)
+
     @cached_property
     def verdict(self) -> Verdict:
         """Whether the loss is calibrated for alpha (alpha-CC), and why; if not, with a witness."""
@@ -81,6 +98,19 @@ class Analysis:
     def implied_alpha(self) -> ImpliedAlpha:
         """The costs that the loss assumes: the only alpha for which it is calibrated."""
         return implied_alpha(self.loss)
+
+    @cached_property
+    def prescription(self) -> Prescription | None:
+        """If the loss is not calibrated for alpha: weights, or another loss, proved to be; None if none is known.
+
+        Examples
+        --------
+        >>> import uneven
+        >>> remedy = uneven.analyze("logistic", alpha="1/12").prescription
+        >>> remedy.words, remedy.loss, remedy.status
+        ('weight the positives by 11', uneven.UnevenMarginLoss('logistic', gamma=1.0, alpha='1/12'), 'calibrated')
+        """
+        return prescribe(self.loss, self.exact_alpha)
 
     def _over_eta(self, function: Callable[[Probabilities], np.ndarray], eta: Any) -> Any:
         probability, scalar = _inputs.probabilities("eta", eta)
@@ -260,7 +290,7 @@ class Analysis:
     def to_dict(self) -> dict[str, Any]:
         """The content of the report as a dictionary that JSON can hold."""
         eps = [share * self.largest_regret for share in _TABLE]
-        implied = self.implied_alpha
+        implied, remedy = self.implied_alpha, self.prescription
         return {
             "loss": repr(self.loss),
             "alpha": self.alpha,
@@ -272,6 +302,7 @@ class Analysis:
                 "witness": self.verdict.witness,
                 "extra_regret": self.verdict.extra_regret,
             },
+            "remedy": None if remedy is None else {"words": remedy.words, "loss": repr(remedy.loss)},
             "implied": {
                 "alpha": implied.alpha,
                 "interval": None if implied.interval is None else list(implied.interval),
@@ -282,8 +313,14 @@ class Analysis:
             "psi": [{"cost_regret": e, "psi": p} for e, p in zip(eps, self.psi(eps).tolist(), strict=True)],
         }
 
-    def report(self) -> str:
-        """A page of text for a person to read."""
+    def report(self, *, remedy_by: str | None = None) -> str:
+        """A page of text for a person to read.
+
+        Parameters
+        ----------
+        remedy_by : str, optional
+            How to get the loss of :attr:`prescription`, where that is not done in Python.
+        """
         data = self.to_dict()
         scope = "" if self.verdict.status == UNDECIDED else " for these costs"
         lines = [
@@ -296,6 +333,10 @@ class Analysis:
                 f"Witness   where P(Y = 1) = {self.verdict.witness:.6g}, the costlier decision is at least as good for "
                 "the loss as the cheaper one (H = 0)"
             )
+        if self.prescription is not None:
+            remedy = self.prescription
+            how = repr(remedy.loss) if remedy_by is None else remedy_by
+            lines.append(f"Remedy    {remedy.words} ({how}), which is {remedy.status} for these costs")
         lines += [
             f"Implied   {self.implied_alpha.in_words(reason=False)}",
             "",

@@ -104,8 +104,8 @@ class AnalysisInMoney(Analysis):
         """The content of the report as a dictionary that JSON can hold."""
         return {**super().to_dict(), "cost_scale": self.cost_scale, "per_row": self.per_row}
 
-    def report(self) -> str:
-        """A page of text for a person to read."""
+    def report(self, *, remedy_by: str | None = None) -> str:
+        """A page of text for a person to read; see :meth:`Analysis.report`."""
         about = "costs of each row" if self.per_row else f"costs that sum to {self._total:.6g}"
         lines = ["", f"In the unit of your costs ({about}; rows are weighted to a mean of 1)", ""]
         lines.append("surrogate regret   allows an expected cost per row above the best of at most")
@@ -114,4 +114,4 @@ class AnalysisInMoney(Analysis):
             lines += [
                 f"  {r:15.4g}   {e:.6g}" for r, e in zip(regrets, self.cost_regret_bound(regrets).tolist(), strict=True)
             ]
-        return super().report() + "\n" + "\n".join(lines)
+        return super().report(remedy_by=remedy_by) + "\n" + "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Costs of several classifiers as a table, and a sentence about the cheapest."""
+"""Answers in money on a terminal: what each classifier costs, and what if a miss costs half or double."""
 
 from __future__ import annotations
 
@@ -9,34 +9,105 @@ import click
 from uneven.cli._output import console
 
 if TYPE_CHECKING:
+    from uneven.cli.decisions.answers import WhatIf
+    from uneven.cli.decisions.reporting import Report
     from uneven.metrics import CostEstimate
 
+#: Columns of a terminal from which the intervals of the costs fit beside those of the differences.
+_WIDE = 100
 
-def print_costs(rows: list[CostEstimate], how: str = "cross-validated") -> None:
-    """Print a table with one row per classifier, then say which is the cheapest."""
+
+def print_comparison(rows: list[CostEstimate], what_ifs: list[WhatIf], unit: str | None, *, tuned: bool) -> None:
+    """Print what a cross-validation found: the answer first."""
+    from uneven.cli.decisions.answers import first_line
+
+    click.echo(first_line(rows, unit))
+    print_costs(rows, unit=unit)
+    if not tuned and min(row.cost for row in rows) < rows[0].cost:
+        click.echo(f"--tune may find a cheaper {rows[0].name}: it chooses gamma and C by cost.")
+    print_what_ifs(what_ifs, "models refitted", unit)
+
+
+def print_costs(rows: list[CostEstimate], how: str = "cross-validated", unit: str | None = None) -> None:
+    """Print a table with one row per classifier, ours first, then say which is the cheapest."""
     from rich import box
     from rich.table import Table
 
+    from uneven.cli.decisions.answers import cheapest_in_words, difference_in_words, per_thousand
+
+    screen = console()
+    wide = screen.width >= _WIDE
+    click.echo(f"Cost per 1,000 rows, {how}{f' ({unit})' if unit else ''}:")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(f"cost per example, {how}")
-    for name in ("cost", "95 % interval", "false alarms", "misses"):
+    table.add_column("", no_wrap=True)
+    ours = rows[0].name
+    for name in ("cost", *(["95 % interval"] if wide else []), f"more than {ours}", "false\nalarms", "misses"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        interval = f"{row.low:.4g} to {row.high:.4g}"
-        table.add_row(row.name, f"{row.cost:.4g}", interval, f"{row.false_positives:g}", f"{row.false_negatives:g}")
-    console().print(table)
+        interval = [f"{per_thousand(row.low)} to {per_thousand(row.high)}"] if wide else []
+        mistakes = f"{row.false_positives:,g}", f"{row.false_negatives:,g}"
+        table.add_row(row.name, per_thousand(row.cost), *interval, difference_in_words(row), *mistakes)
+    screen.print(table)
     click.echo(cheapest_in_words(rows))
 
 
-def cheapest_in_words(rows: list[CostEstimate]) -> str:
-    """Which row is the cheapest, seen from the first row, which is ours."""
-    ours, *others = rows
-    rival = min(others, key=lambda row: row.cost)
-    if rival.cost == ours.cost:
-        *first, last = [row.name for row in rows if row.cost == ours.cost]
-        return f"{', '.join(first)} and {last} are the cheapest here, at the same cost."
-    if ours.cost < rival.cost:
-        close = " (their intervals overlap)" if rival.low < ours.high else ""
-        return f"{ours.name} is the cheapest here; next is {rival.name}{close}."
-    close = " (their intervals overlap)" if ours.low < rival.high else ""
-    return f"{rival.name} is the cheapest here, not {ours.name}{close}."
+def print_what_ifs(what_ifs: list[WhatIf], how: str, unit: str | None) -> None:
+    """Print which classifier is the cheapest if a miss costs half or double."""
+    from rich import box
+    from rich.table import Table
+
+    from uneven.cli.decisions.answers import (
+        better_constant,
+        difference_in_words,
+        per_thousand,
+        question,
+        stability_in_words,
+    )
+
+    ours = what_ifs[0].rows[0].name
+    click.echo(f"\n{question(next(what for what in what_ifs if what.label == 'as given'))} ({how})")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("a miss costs")
+    table.add_column("cheapest")
+    for name in (f"cost of {ours}", "it saves against the better constant rule"):
+        table.add_column(name + (f" ({unit})" if unit else ""), justify="right")
+    for what in what_ifs:
+        rule = better_constant(what.rows)
+        saved = f"{difference_in_words(rule)}, {rule.name}"
+        cheapest = f"{what.cheapest} (may be chance)" if what.may_be_chance else what.cheapest
+        table.add_row(f"{what.label}, {what.ratio}", cheapest, per_thousand(what.rows[0].cost), saved)
+    console().print(table)
+    click.echo(stability_in_words(what_ifs))
+
+
+def print_first_rows(made: Report) -> None:
+    """Print the rows that a model would flag first."""
+    from rich import box
+    from rich.table import Table
+
+    from uneven._money import money
+    from uneven.cli.decisions.answers import probability_in_words
+
+    if not made.first:
+        click.echo("\nIt flags no row of this table.")
+        return
+    certain = made.first[0].saved is not None
+    order = "expected savings" if certain else "score"
+    click.echo(f"\nThe rows it would flag first, by {order}:")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(made.used.names[0] if made.used.names else "row")
+    for name in (order + (f" ({made.unit})" if made.unit and certain else ""), "probability", "threshold"):
+        if certain or name == order:
+            table.add_column(name, justify="right")
+    table.add_column(made.used.about["target"])
+    for row in made.first:
+        if row.saved is not None:
+            numbers = [
+                money(row.saved),
+                probability_in_words(row.probability or 0.0),
+                probability_in_words(row.threshold),
+            ]
+        else:
+            numbers = [f"{row.score:.3g}"]
+        table.add_row(row.name, *numbers, made.used.words[int(row.is_positive)])
+    console().print(table)

@@ -6,8 +6,9 @@ from typing import Any
 
 
 def fitted_learner(pipeline: Any) -> Any:
-    """The classifier at the end of a pipeline; after tuning, the one that was chosen."""
-    return getattr(pipeline[-1], "best_estimator_", pipeline[-1])
+    """The learner at the end of a pipeline; after tuning, the one that was chosen."""
+    last = pipeline[-1]
+    return getattr(last, "best_estimator_", getattr(last, "learner_", last))
 
 
 def loss_in_words(pipeline: Any) -> str:

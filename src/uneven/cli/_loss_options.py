@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from uneven.calibration.prescription import Prescription
     from uneven.losses import Loss
 
 Command = Callable[..., Any]
@@ -97,6 +98,21 @@ def read_request(
             raise UnevenError("--weighted needs costs: give --alpha, or --fp-cost and --fn-cost")
         chosen = chosen.weighted(target)
     return Request(chosen, target)
+
+
+def remedy_options(request: Request, remedy: Prescription | None) -> str | None:
+    """The options, besides those given, that ask for the prescribed loss; None if it takes another LOSS."""
+    from uneven.losses import UnevenMarginLoss
+
+    if remedy is None or request.alpha is None:
+        return None
+    asked, found = request.loss, remedy.loss
+    if asked.exact_alpha is None and found == asked.weighted(request.alpha):
+        return "`--weighted`"
+    if not isinstance(asked, UnevenMarginLoss) or not isinstance(found, UnevenMarginLoss) or found.phi != asked.phi:
+        return None
+    beta = found.exact_beta
+    return f"`--beta {beta if beta.denominator < 10**9 else found.beta}`"
 
 
 def _read_alpha(alpha: str | None, fp_cost: str | None, fn_cost: str | None) -> Fraction | None:

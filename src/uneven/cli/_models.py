@@ -8,7 +8,7 @@ from typing import Any
 import uneven
 from uneven.errors import UnevenError
 
-FORMAT = "uneven-model/1"
+FORMAT = "uneven-model/2"
 
 
 def model_bytes(content: dict[str, Any]) -> bytes:

@@ -42,6 +42,8 @@ class Function:
         The name in the language.
     latex : str
         LaTeX, with ``#1`` and ``#2`` for the arguments.
+    also_called : tuple of str
+        Names in other languages; not accepted, but the error for them suggests this function.
     takes_exponent : bool
         An exponent can follow the LaTeX directly, as in :math:`\sigma(t)^2`; otherwise parentheses are added.
     arity : int
@@ -79,6 +81,7 @@ class Function:
 
     name: str
     latex: str
+    also_called: tuple[str, ...] = ()
     takes_exponent: bool = False
     arity: int = 1
     slope: str | None = None
@@ -122,6 +125,7 @@ _RECORDS = (
     ),
     Function(
         name="log",
+        also_called=("ln", "logarithm"),
         latex=r"\ln\left(#1\right)",
         slope="1/x",
         domain="x > 0",
@@ -158,6 +162,7 @@ _RECORDS = (
     ),
     Function(
         name="sqrt",
+        also_called=("root",),
         latex=r"\sqrt{#1}",
         slope="0.5/sqrt(x)",
         domain="x >= 0",
@@ -172,6 +177,7 @@ _RECORDS = (
     ),
     Function(
         name="abs",
+        also_called=("absolute", "fabs"),
         latex=r"\left|#1\right|",
         slope="step(x) - step(-x)",
         pieces="where(x >= 0, x, -x)",
@@ -194,6 +200,7 @@ _RECORDS = (
     ),
     Function(
         name="atan",
+        also_called=("arctan",),
         latex=r"\arctan\left(#1\right)",
         slope="1/(1 + x**2)",
         keeps_sign=True,
@@ -224,6 +231,7 @@ _RECORDS = (
     ),
     Function(
         name="expit",
+        also_called=("sigmoid", "logistic"),
         latex=r"\sigma(#1)",
         takes_exponent=True,
         slope="expit(x)*expit(-x)",
@@ -234,6 +242,7 @@ _RECORDS = (
     ),
     Function(
         name="softplus",
+        also_called=("log1pexp", "logaddexp"),
         latex=r"\ln\left(1 + e^{#1}\right)",
         slope="expit(x)",
         sign="positive",
@@ -243,6 +252,7 @@ _RECORDS = (
     ),
     Function(
         name="relu",
+        also_called=("positive_part", "pos", "hinge"),
         latex=r"\left(#1\right)_+",
         takes_exponent=True,
         slope="step(x)",
@@ -255,6 +265,7 @@ _RECORDS = (
     ),
     Function(
         name="max",
+        also_called=("maximum", "fmax"),
         latex=r"\max\left(#1, #2\right)",
         arity=2,
         pieces="where(x >= y, x, y)",
@@ -264,6 +275,7 @@ _RECORDS = (
     ),
     Function(
         name="min",
+        also_called=("minimum", "fmin"),
         latex=r"\min\left(#1, #2\right)",
         arity=2,
         pieces="where(x <= y, x, y)",
@@ -273,6 +285,7 @@ _RECORDS = (
     ),
     Function(
         name="step",
+        also_called=("heaviside", "indicator"),
         latex=r"\mathbf{1}\{#1 > 0\}",
         slope="0",
         pieces="where(x > 0, 1, 0)",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
+from uneven._inputs import to_float
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import ONE, Add, Call, Inv, Mul, Neg, Node, Number, Pow, Symbol, Where
 
@@ -12,7 +14,7 @@ _GREEK = {"alpha", "beta", "gamma", "eta", "pi", "rho", "sigma", "tau"}
 
 
 def to_latex(node: Node) -> str:
-    """Write a tree as LaTeX.
+    """Write a tree as LaTeX; a fraction with more than ten digits is rounded to double precision.
 
     Examples
     --------
@@ -50,6 +52,10 @@ def to_latex(node: Node) -> str:
 def _number(value: Fraction) -> str:
     if value.denominator == 1:
         return str(value.numerator)
+    nearest = to_float(value)
+    if value.denominator >= 10**10 and nearest and math.isfinite(nearest):
+        digits, _, exponent = repr(nearest).partition("e")  # 0.1, not 3602879701896397/36028797018963968
+        return rf"{digits} \cdot 10^{{{int(exponent)}}}" if exponent else digits
     sign = "-" if value < 0 else ""
     return rf"{sign}\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
 

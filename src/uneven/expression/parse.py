@@ -17,6 +17,7 @@ from collections.abc import Collection
 from fractions import Fraction
 from typing import NamedTuple, NoReturn
 
+from uneven._suggestions import did_you_mean
 from uneven.errors import ExpressionError
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import (
@@ -233,7 +234,9 @@ class _Parser:
             if name == "where":
                 return self.where()
             if name not in FUNCTIONS:
-                self.fail(f"there is no function {name!r} (allowed: {', '.join(FUNCTIONS)}, where)", token.column)
+                known = {one: function.also_called for one, function in FUNCTIONS.items()} | {"where": ("if", "cond")}
+                hint = did_you_mean(name, known, f"allowed: {', '.join(known)}")
+                self.fail(f"there is no function {name!r} ({hint})", token.column)
             return self.call(token)
         if name in FUNCTIONS or name == "where":
             self.fail(f"the function {name!r} needs its arguments in parentheses", token.column)

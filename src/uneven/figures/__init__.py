@@ -1,4 +1,7 @@
-"""Pictures of losses and their guarantees; each function returns a Matplotlib figure (extra ``plot``)."""
+"""Pictures of losses and their guarantees, and displays of classifiers; all need the extra ``plot``.
+
+A function returns a Matplotlib figure. A display follows scikit-learn's convention.
+"""
 
 from uneven.figures._gallery import FIGURES, FORMATS, draw, write_gallery
 from uneven.figures._record import GalleryFigure
@@ -6,6 +9,12 @@ from uneven.figures.all_losses import all_losses
 from uneven.figures.alpha_of_gamma import alpha_of_gamma
 from uneven.figures.conditional_risk import conditional_risk
 from uneven.figures.costs_compared import costs_compared
+from uneven.figures.displays.calibration_near_alpha import CalibrationNearAlphaDisplay
+from uneven.figures.displays.cost_confusion import CostConfusionDisplay
+from uneven.figures.displays.cost_curve import CostCurveDisplay
+from uneven.figures.displays.decision_curve import DecisionCurveDisplay
+from uneven.figures.displays.gamma_path import GammaPathDisplay
+from uneven.figures.displays.threshold_cost import ThresholdCostDisplay
 from uneven.figures.h_and_nu import h_and_nu
 from uneven.figures.implied_costs import implied_costs
 from uneven.figures.partial_losses import partial_losses
@@ -16,7 +25,13 @@ from uneven.figures.sides import sides
 __all__ = [
     "FIGURES",
     "FORMATS",
+    "CalibrationNearAlphaDisplay",
+    "CostConfusionDisplay",
+    "CostCurveDisplay",
+    "DecisionCurveDisplay",
     "GalleryFigure",
+    "GammaPathDisplay",
+    "ThresholdCostDisplay",
     "all_losses",
     "alpha_of_gamma",
     "conditional_risk",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uneven._inputs import brief
 from uneven.errors import UnevenError
 from uneven.figures._record import GalleryFigure
+from uneven.figures.style import without_caption
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +40,7 @@ def draw(name: str, **parameters: Any) -> Figure:
     >>> from uneven import figures
     >>> figures.draw("hinge").get_label()[:12]
     'Uneven hinge'
-    >>> len(figures.draw("regret-bound", phis=("hinge",), alpha="1/3").axes)
+    >>> len(figures.draw("regret-bound", losses=("hinge",), alpha="1/3").axes)
     1
     """
     _require_figure(name)
@@ -59,6 +60,8 @@ def write_gallery(
     progress: Callable[[str], None] | None = None,
 ) -> Path:
     """Write figures as files, and ``index.html`` that shows them with their captions; no network is needed.
+
+    The captions are on the page only, not in the files.
 
     Parameters
     ----------
@@ -81,7 +84,7 @@ def write_gallery(
     for name in chosen:
         if progress is not None:
             progress(name)
-        figure = draw(name)
+        figure = without_caption(draw(name))
         file = folder / f"{name}.{format}"
         partial = file.with_suffix(f".partial.{format}")
         figure.savefig(partial, dpi=160)

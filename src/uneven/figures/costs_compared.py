@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from uneven._money import money
 from uneven.figures.style import COLOURS, GREY, captioned, panels, styled
 
 if TYPE_CHECKING:
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
 Row = tuple[str, float, float, float]
 
 
-def costs_compared(rows: Sequence[Row], *, highlight: str | None = None) -> Figure:
-    """Cost per example, smaller is better; one line per classifier.
+def costs_compared(
+    rows: Sequence[Row], *, highlight: str | None = None, label: str = "expected cost per example"
+) -> Figure:
+    """Costs, smaller is better; one line per classifier. ``label`` is that of the axis.
 
     Examples
     --------
@@ -31,13 +34,19 @@ def costs_compared(rows: Sequence[Row], *, highlight: str | None = None) -> Figu
             axes.plot([low, high], [k, k], color=colour, linewidth=2.5, solid_capstyle="butt")
             axes.plot([cost], [k], "o", color=colour, markersize=7)
             axes.annotate(
-                f"{cost:.3g}", (cost, k), (0, 7), textcoords="offset points", ha="center", fontsize=8, color=GREY
+                money(float(f"{cost:.3g}")),
+                (cost, k),
+                (0, 7),
+                textcoords="offset points",
+                ha="center",
+                fontsize=8,
+                color=GREY,
             )
         axes.set_yticks(range(len(rows)), [name for name, *_ in rows])
         axes.set_xlim(left=0)
         axes.margins(y=0.15)
         axes.invert_yaxis()
-        axes.set_xlabel("expected cost per example")
+        axes.set_xlabel(label)
         axes.grid(axis="y", visible=False)
         return captioned(
             figure, "Cross-validated cost per example, all on the same folds, with 95 % bootstrap intervals."

@@ -2,66 +2,112 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from uneven._inputs import Exact
-from uneven.calibration import analyze, calibrated_loss
+from uneven.calibration import Analysis, analyze, calibrated_loss
+from uneven.errors import ParameterError
 from uneven.figures._record import GalleryFigure
 from uneven.figures.style import GREY, captioned, curve_style, panels, styled
-from uneven.losses import Phi, phi
+from uneven.losses import Loss, Phi, UnevenMarginLoss, phi
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+AnyLoss = Loss | Phi | str
+_ALPHA = "1/10"
+
 
 def regret_bound(
-    phis: tuple[str | Phi, ...] = ("hinge", "squared", "logistic", "exponential"),
+    losses: AnyLoss | Sequence[AnyLoss] | Mapping[str, AnyLoss] = ("hinge", "squared", "logistic", "exponential"),
     *,
-    alpha: Exact = "1/10",
+    alpha: Exact | None = None,
     gamma: Exact = 1,
 ) -> Figure:
     """The largest cost regret that a surrogate regret allows: the inverse of psi.
 
     Parameters
     ----------
-    phis : names, expressions or phis
-        One curve for each; the loss is the one calibrated for alpha.
-    alpha : number in (0, 1)
+    losses : loss, sequence of losses, or dict of label to loss
+        One curve for each. A :class:`Loss` is drawn as it is, calibrated for alpha or not. A name, an expression or a
+        phi stands for its loss that is calibrated for alpha.
+    alpha : number in (0, 1), optional
+        By default the alpha that the given losses are weighted by, or 1/10.
     gamma : positive number
-        Margin asymmetry.
+        Margin asymmetry of a loss given as a name, an expression or a phi.
 
     Examples
     --------
-    >>> from uneven import figures
-    >>> len(figures.regret_bound(("hinge",), alpha=0.2).axes[0].lines) >= 1
-    True
+    >>> import uneven
+    >>> mine = uneven.Loss("10*softplus(-t)", "softplus(t)")
+    >>> figure = uneven.figures.regret_bound({"mine": mine, "hinge": "hinge"}, alpha="1/11")
+    >>> figure.axes[0].get_legend_handles_labels()[1]
+    ['mine', 'hinge']
     """
+    given = _labelled(losses)
+    costs = _common_alpha(list(given.values())) if alpha is None else alpha
+    analyses = {label: _analysis(loss, costs, gamma) for label, loss in given.items()}
+    largest = next(iter(analyses.values())).largest_regret
     regrets = np.geomspace(1e-5, 1, 121)
     with styled():
         figure, ((axes,),) = panels(1, 1, width=5.8, height=4.0)
-        for k, given in enumerate(phis):
-            function = phi(given)
-            analysis = analyze(calibrated_loss(function, alpha=alpha, gamma=gamma))
-            axes.loglog(regrets, analysis.regret_bound(regrets), **curve_style(k), label=function.name or function.text)
-        axes.axhline(analysis.largest_regret, color=GREY, linewidth=0.8)
+        for k, (label, analysis) in enumerate(analyses.items()):
+            bound = analysis.regret_bound if analysis.loss.symbolic else analysis.psi_inverse
+            axes.loglog(regrets, bound(regrets), **curve_style(k), label=label)
+        axes.axhline(largest, color=GREY, linewidth=0.8)
         axes.annotate(
-            "largest cost regret",
-            (1e-5, analysis.largest_regret),
-            (2, 3),
-            textcoords="offset points",
-            color=GREY,
-            fontsize=8,
+            "largest cost regret", (1e-5, largest), (2, 3), textcoords="offset points", color=GREY, fontsize=8
         )
         axes.set(xlabel="surrogate regret in", ylabel="cost regret out, at most", xlim=(1e-5, 1))
         axes.legend(loc="lower right")
+        margins = "" if all(isinstance(loss, Loss) for loss in given.values()) else f", gamma = {gamma}"
+        proved = all(analysis.loss.symbolic for analysis in analyses.values())
+        how = "proved and rounded to the safe side" if proved else "computed, not proved, for Python functions"
         return captioned(
             figure,
-            f"Regret bounds at alpha = {alpha}, gamma = {gamma}: if the surrogate risk is within r of its optimum, "
-            "the expected cost is within the curve's value of its optimum (theorem 1, proved and rounded to "
-            "the safe side). Losses have different units of r.",
+            f"Regret bounds at alpha = {costs}{margins}: if the surrogate risk is within r of its optimum, the "
+            f"expected cost is within the curve's value of its optimum (theorem 1, {how}). Losses have different units "
+            "of r.",
         )
+
+
+def _labelled(losses: AnyLoss | Sequence[AnyLoss] | Mapping[str, AnyLoss]) -> dict[str, AnyLoss]:
+    if isinstance(losses, Mapping):
+        found = dict(losses)
+    else:
+        several = [losses] if isinstance(losses, Loss | Phi | str) else list(losses)
+        found = {}
+        for loss in several:
+            label = _label(loss)
+            found[label if label not in found else f"{label} ({len(found) + 1})"] = loss
+    if not found:
+        raise ParameterError("losses is empty; give at least one loss, such as 'hinge'")
+    return found
+
+
+def _label(loss: AnyLoss) -> str:
+    if not isinstance(loss, Loss):
+        function = phi(loss)
+        return function.name or function.text
+    if isinstance(loss, UnevenMarginLoss):
+        beta = "" if loss.beta is None else f", beta = {loss.beta:g}"
+        return f"{_label(loss.phi)}, gamma = {loss.gamma:g}{beta}"
+    return repr(loss).removeprefix("uneven.")
+
+
+def _common_alpha(losses: list[AnyLoss]) -> Exact:
+    found = {loss.exact_alpha for loss in losses if isinstance(loss, Loss) and loss.exact_alpha is not None}
+    if len(found) > 1:
+        listed = ", ".join(sorted(map(str, found)))
+        raise ParameterError(f"the losses are weighted by different alphas ({listed}); give the alpha to draw")
+    return found.pop() if found else _ALPHA
+
+
+def _analysis(loss: AnyLoss, alpha: Exact, gamma: Exact) -> Analysis:
+    return analyze(loss if isinstance(loss, Loss) else calibrated_loss(phi(loss), alpha=alpha, gamma=gamma), alpha)
 
 
 GALLERY = (GalleryFigure("regret-bound", "Surrogate regret in, cost regret out", regret_bound),)

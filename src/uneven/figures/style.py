@@ -64,6 +64,12 @@ def captioned(figure: Figure, caption: str) -> Figure:
     return figure
 
 
+def without_caption(figure: Figure) -> Figure:
+    """The figure without the caption below it; ``figure.get_label()`` still returns the caption."""
+    figure.supxlabel("")
+    return figure
+
+
 def curve_style(k: int) -> dict[str, Any]:
     """Colour and dashes of the k-th curve."""
     return {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % len(DASHES)]}

@@ -103,7 +103,14 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
 
     def _costs(self, given: dict[str, Any] | None = None) -> dict[str, Any]:
         """The four costs: those given to ``fit`` or ``predict``, and the constructor's for the others."""
-        return {name: getattr(self, name) if not given or given[name] is None else given[name] for name in COSTS}
+        own = {name: getattr(self, name) for name in COSTS if not given or given[name] is None}
+        for name, value in own.items():
+            if np.ndim(value):
+                raise CostError(
+                    f"{name} of the learner itself must be a number, got {brief(value)}; costs of each row go to fit "
+                    "and predict"
+                )
+        return {name: own.get(name, given and given[name]) for name in COSTS}
 
     def _current_loss(self) -> Loss:
         """The loss of the fit, or the one a fit would use."""

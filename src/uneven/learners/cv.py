@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact
-from uneven.costs import Cost, RowCosts
+from uneven.costs import Cost
 from uneven.errors import CostError, LossError
 from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.parameters import require_choice
@@ -22,6 +22,8 @@ from uneven.learners.progress import Bar, progress
 from uneven.learners.tuning.folds import Split, splits
 from uneven.learners.tuning.gamma_path import GammaPath
 from uneven.learners.tuning.inputs import (
+    as_parameters,
+    costs_of_all,
     read_cs,
     read_data,
     read_estimator,
@@ -132,11 +134,11 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_breast_cancer(return_X_y=True)                    # 0 is malignant: the class to find
     >>> model = make_pipeline(StandardScaler(), uneven.UnevenSVC(pos_label=0))
-    >>> search = uneven.UnevenClassifierCV(model, fp_cost=1, fn_cost=30, Cs=[0.5, 2], margin_gammas=[0.5, 1, 2])
+    >>> search = uneven.UnevenClassifierCV(model, fp_cost=1, fn_cost=30, Cs=[1, 10], margin_gammas=[0.5, 1, 2])
     >>> search.fit(X, y).best_params_                                 # C is (1 + 1/gamma)/2 times one of Cs
-    {'unevensvc__margin_gamma': 2.0, 'unevensvc__C': 0.375}
+    {'unevensvc__margin_gamma': 2.0, 'unevensvc__C': 7.5}
     >>> search.gamma_path_.mean_cost.round(2)
-    array([0.47, 0.25, 0.23])
+    array([0.57, 0.28, 0.21])
     """
 
     def __init__(
@@ -224,20 +226,20 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         classes = problem.classes.labels
         labels = problem.classes.label(problem.y)
         weight = problem.sample_weight if problem.sample_weight.size else None
+        costs = costs_of_all(given, problem.y.size, learner)
         fixed = {"pos_label": problem.classes.pos_label}
         if isinstance(problem.costs, Cost):  # numbers given to fit are those of the learner from here on
-            fixed |= {name: value for name, value in given.items() if value is not None}
+            fixed |= as_parameters(given, costs)
         learner.set_params(**fixed)
         whole.set_params(**{f"{prefix}{name}": value for name, value in fixed.items()})
         self.margin_gammas_ = read_gammas(self, problem)
         losses = read_losses(self, learner)
         ways = read_ways(self, problem, learner, losses)
-        costs = {name: getattr(learner, name, 0) if given[name] is None else given[name] for name in COSTS}
         task = Task(
             learner=learner,
             steps=steps,
             candidates=candidates(learner, losses, read_cs(self, learner), self.margin_gammas_, ways or [None]),
-            costs=RowCosts.read(problem.y.size, **costs),
+            costs=costs,
             pos_label=learner.pos_label,
             scorer=None if self.scoring is None else check_scoring(learner, scoring=self.scoring),
         )

@@ -128,9 +128,9 @@ class UnevenLinearClassifier(LinearScores):
     >>> int(((clf.predict(X) == 1) & (y == 0)).sum())                 # malignant ones missed
     0
     >>> from sklearn.preprocessing import StandardScaler
-    >>> sparse = uneven.UnevenLinearClassifier("logistic", fn_cost=40, penalty="l1", C=0.02, pos_label=0)
+    >>> sparse = uneven.UnevenLinearClassifier("logistic", fn_cost=40, penalty="l1", C=0.3, pos_label=0)
     >>> int((sparse.fit(StandardScaler().fit_transform(X), y).coef_ != 0).sum())    # of 30
-    4
+    5
     """
 
     def __init__(

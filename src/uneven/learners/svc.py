@@ -355,7 +355,8 @@ class UnevenSVC(UnevenClassifier):
 
     def _dual(self, numbers: _Numbers, weighting: Weighting, K: Gram) -> Dual:
         """The uneven dual: margins 1 and -1/gamma, upper bounds C times the weight of the row."""
-        upper, y = numbers.C * weighting.factors, weighting.y
+        with np.errstate(over="ignore"):
+            upper, y = numbers.C * weighting.factors, weighting.y
         if not upper.max() < _MOST / upper.size or not np.isfinite(numbers.inverse):
             raise ParameterError(
                 f"C times the costs and weights must be finite in double precision, got C={brief(self.C)}, "

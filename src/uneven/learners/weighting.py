@@ -76,11 +76,11 @@ def weighting(
         return Weighting(y, np.ones(2), sample_weight, 1 / total)
     alpha, rest = costs.alpha, to_float(1 - costs.exact_alpha)
     if sample_weight.size:
-        positives = float(sample_weight @ y)
-        share = positives / float(sample_weight.sum())
+        positives, negatives = float(sample_weight @ y), float(sample_weight @ (1 - y))
     else:
-        share = np.count_nonzero(y) / y.size
-    mean = alpha * (1 - share) + rest * share  # of the regrets, in units of their sum
+        positives = float(np.count_nonzero(y))
+        negatives = y.size - positives
+    mean = (alpha * negatives + rest * positives) / (positives + negatives)  # of the regrets, in units of their sum
     return Weighting(y, np.array([alpha / mean, rest / mean]), sample_weight, 1 / mean / total)
 
 

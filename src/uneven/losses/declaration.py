@@ -128,6 +128,8 @@ class Declaration:
         Values at an array of finite floats, where those of the tree are not accurate enough.
     closed_form, own_odds
         See :class:`ClosedForm` and :class:`OwnOdds`.
+    also_called : tuple of str
+        Names in other libraries; not accepted, but the error for them suggests this phi.
     """
 
     sentence: str
@@ -139,6 +141,7 @@ class Declaration:
     special_value: Callable[[Array], Array] | None = None
     closed_form: ClosedForm | None = None
     own_odds: OwnOdds | None = None
+    also_called: tuple[str, ...] = ()
     doc: str = ""
 
     def __post_init__(self) -> None:

@@ -13,6 +13,7 @@ from uneven._inputs import Exact
 from uneven.errors import LossError, ParameterError
 from uneven.expression import to_text
 from uneven.losses.margin_function import Phi, phi
+from uneven.losses.notebook import block, loss_latex
 from uneven.losses.partial import Partial
 
 PartialLoss = str | Phi | Callable[[Any], Any]
@@ -84,6 +85,14 @@ class Loss:
         parts = ", ".join(map(_shown, unweighted))
         weight = "" if self._alpha is None else f", alpha={_inputs.shown(self._alpha)}"
         return f"uneven.Loss({parts}{weight})"
+
+    def _repr_latex_(self) -> str | None:
+        """Both formulas, for a notebook; None if a partial loss is a Python function."""
+        return loss_latex(self)
+
+    def _repr_html_(self) -> str:
+        """The repr and both formulas, for a notebook."""
+        return block(repr(self), loss_latex(self))
 
     @property
     def alpha(self) -> float | None:

@@ -18,6 +18,7 @@ from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import CONSTANTS, MAX_CHARACTERS, Number, depends_on_t, put
 from uneven.losses import registry
 from uneven.losses.declaration import Declaration
+from uneven.losses.notebook import block, phi_latex
 from uneven.shape.curvature import is_convex
 from uneven.shape.limits import limit
 
@@ -99,6 +100,14 @@ class Phi:
     def latex(self) -> str:
         """Formula in LaTeX."""
         return to_latex(self.tree)
+
+    def _repr_latex_(self) -> str | None:
+        """The formula, for a notebook."""
+        return phi_latex(self)
+
+    def _repr_html_(self) -> str:
+        """The repr and the formula, for a notebook."""
+        return block(repr(self), phi_latex(self))
 
     @property
     def convex(self) -> bool | None:

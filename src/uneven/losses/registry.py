@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 
 from uneven import _inputs
+from uneven._suggestions import did_you_mean
 from uneven.errors import LossError, ParameterError
 from uneven.losses.declaration import Declaration, Parameter, require_name
 
@@ -48,8 +48,8 @@ def declared(name: str) -> Declaration:
         module = importlib.import_module(f"uneven.losses.phis.{name}")
         found: Declaration = module.declaration
         return found
-    close = get_close_matches(name, names(), n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"registered are {', '.join(names())}"
+    other_names = {one: declared(one).also_called for one in names()}
+    hint = did_you_mean(name, other_names, f"registered are {', '.join(names())}")
     raise LossError(f"there is no phi named {name!r}; {hint}")
 
 

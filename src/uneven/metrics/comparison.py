@@ -1,48 +1,19 @@
-"""Classifiers compared by expected cost on the same folds, with bootstrap confidence intervals."""
+"""Classifiers compared by expected cost on the same rows, with confidence intervals."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from uneven._inputs import Exact
-from uneven.costs import Cost, RowCosts
+from uneven.costs import RowCosts
 from uneven.errors import CostError
-from uneven.metrics.labels import read_labels, where_positive
-
-_DRAWS = 2000
-_MOST_NUMBERS = 2_000_000  # held in memory at once by the bootstrap
-
-
-@dataclass(frozen=True)
-class CostEstimate:
-    """Expected cost of one classifier, with a 95 % bootstrap interval over the examples.
-
-    Attributes
-    ----------
-    name : str
-    cost : float
-        Mean cost per example.
-    low, high : float
-        Ends of the interval.
-    false_positives, false_negatives : float
-        Number of mistakes of each kind, averaged over the repeats of a cross-validation.
-    """
-
-    name: str
-    cost: float
-    low: float
-    high: float
-    false_positives: float
-    false_negatives: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain data."""
-        return asdict(self)
+from uneven.metrics.cost_estimate import CostEstimate, estimates
+from uneven.metrics.labels import read_labels, read_weights, require_same_length, where_positive
+from uneven.metrics.passing_costs import fit_with_costs, predicted_labels, require_way_to_decide
 
 
 def compare(
@@ -50,11 +21,16 @@ def compare(
     X: Any,
     y: Any,
     *,
-    fp_cost: Exact = 1.0,
-    fn_cost: Exact = 1.0,
+    fp_cost: Any = 1.0,
+    fn_cost: Any = 1.0,
+    tp_cost: Any = 0.0,
+    tn_cost: Any = 0.0,
     pos_label: Any = None,
+    sample_weight: Any = None,
     folds: int = 5,
     repeats: int = 2,
+    decide: str = "auto",
+    interval: str = "bootstrap",
     progress: Callable[[str, float], None] | None = None,
 ) -> list[CostEstimate]:
     """Cross-validated expected cost of several classifiers, all on the same repeated stratified folds.
@@ -62,22 +38,35 @@ def compare(
     Parameters
     ----------
     models : mapping of str to estimator
-        Classifiers by name; each is cloned for every fold.
+        Classifiers by name; each is cloned for every fold. The others are compared with the first one.
     X : array-like of shape (n, features)
         Anything scikit-learn can index: array, sparse matrix, data frame.
     y : array-like of shape (n,)
         Labels of two classes.
-    fp_cost, fn_cost, pos_label
+    fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n,)
+        As in :func:`expected_cost`. If one of them is given for each row, they are passed to ``fit`` and ``predict`` of
+        the models that take fp_cost and fn_cost (of the last step of a pipeline, of the estimator of a search).
+        Numbers are not passed: a model has its own.
+    pos_label
         As in :func:`expected_cost`.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows in the cost. They are not passed to ``fit``.
     folds, repeats : int
         The number of folds is lowered to the number of examples of the rarer class.
+    decide : {"auto", "predict", "alpha"}
+        As in :func:`make_cost_scorer`: with the rows' costs if ``predict`` takes them; by ``predict(X)`` always; or by
+        ``predict_proba`` at the costs of each row.
+    interval : {"bootstrap", "folds"}
+        How the 95 % intervals are made. "bootstrap" resamples the rows, with their costs averaged over the repeats.
+        "folds" is Student's interval from the means of all folds, corrected for the overlap of the training sets
+        (Nadeau and Bengio, 2003); it also contains how much the cost varies with the training set.
     progress : callable, optional
         Called before each fold with a message and the share of the work that is done.
 
     Returns
     -------
     list of CostEstimate
-        In the order of ``models``.
+        In the order of ``models``, with the paired difference from the first one.
 
     Examples
     --------
@@ -90,98 +79,115 @@ def compare(
     ...     print(f"{row.name:10s} {row.cost:.2f} ({row.low:.2f} to {row.high:.2f})")
     malignant  0.63 (0.59 to 0.67)
     benign     7.45 (6.68 to 8.22)
+    >>> print(f"{row.difference:.2f} more ({row.difference_low:.2f} to {row.difference_high:.2f})")
+    6.82 more (6.01 to 7.64)
     """
     from sklearn.model_selection import StratifiedKFold
 
-    cost = Cost(fp_cost=fp_cost, fn_cost=fn_cost)  # type: ignore[arg-type]
+    require_way_to_decide(decide)
+    if interval not in ("bootstrap", "folds"):
+        raise CostError(f"interval must be 'bootstrap' or 'folds', got {interval!r}")
     labels = read_labels("y", y)
     (is_positive,) = where_positive(pos_label, labels)
+    given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    costs = RowCosts.read(labels.size, **given)
+    weight = None if sample_weight is None else read_weights(sample_weight, labels.size)
     fewest = int(min(is_positive.sum(), (~is_positive).sum()))
     if fewest < 2:
         raise CostError(f"cross-validation needs two examples of each class, got {fewest} of one")
     folds = min(folds, fewest)
-    positive = labels[is_positive][0]
-    tallies = {name: _Tally(cost, is_positive) for name in models}
+    costs_of_rows = any(np.ndim(cost) > 0 for cost in given.values())
+    contest = _Contest(X, labels, costs, costs_of_rows, labels[is_positive][0], decide)
+    tested_by = np.zeros((repeats, labels.size), dtype=np.intp)
+    decisions = {name: np.zeros((repeats, labels.size), dtype=bool) for name in models}
     for repeat in range(repeats):
         split = StratifiedKFold(folds, shuffle=True, random_state=repeat)
         for fold, (train, test) in enumerate(split.split(np.zeros(labels.size), is_positive)):
             if progress is not None:
                 share = (repeat * folds + fold) / (repeats * folds)
                 progress(f"repeat {repeat + 1} of {repeats}, fold {fold + 1} of {folds}", share)
+            tested_by[repeat, test] = fold
             for name, model in models.items():
-                predicted = _predicted(model, X, labels, train, test)
-                tallies[name].add(test, predicted == positive)
-    return [tally.estimate(name, repeats) for name, tally in tallies.items()]
+                decisions[name][repeat, test] = contest.said_positive(model, train, test)
+    return estimates(costs, is_positive, decisions, weight, tested_by if interval == "folds" else None)
 
 
-def constant_costs(is_positive: np.ndarray, cost: Cost) -> list[CostEstimate]:
-    """What it costs to predict everyone negative, and everyone positive."""
-    everyone = np.ones(is_positive.size, dtype=bool)
-    rules = {"never positive": ~everyone, "always positive": everyone}
-    return [estimated_cost(name, cost, is_positive, said) for name, said in rules.items()]
+def compare_predictions(
+    y_true: Any,
+    predictions: Mapping[str, Any],
+    *,
+    fp_cost: Any = 1.0,
+    fn_cost: Any = 1.0,
+    tp_cost: Any = 0.0,
+    tn_cost: Any = 0.0,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> list[CostEstimate]:
+    """Expected cost of several classifiers from their predictions for the same rows, with paired differences.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two classes.
+    predictions : mapping of str to array-like of shape (n,)
+        Predicted labels by the name of the classifier. The others are compared with the first one.
+    fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight
+        As in :func:`expected_cost`.
 
-def estimated_cost(name: str, cost: Cost, is_positive: np.ndarray, said_positive: np.ndarray) -> CostEstimate:
-    """The estimate from one decision per example."""
-    tally = _Tally(cost, is_positive)
-    tally.add(np.arange(is_positive.size), said_positive)
-    return tally.estimate(name, repeats=1)
-
-
-class _Tally:
-    """Costs of each example and numbers of mistakes, summed over repeats."""
-
-    def __init__(self, cost: Cost, is_positive: np.ndarray) -> None:
-        self.cost, self.is_positive = cost, is_positive
-        self.costs = np.zeros(is_positive.size)
-        self.false_positives = self.false_negatives = 0
-
-    def add(self, rows: np.ndarray, said_positive: np.ndarray) -> None:
-        truth = self.is_positive[rows]
-        self.costs[rows] += RowCosts.of(self.cost, rows.size).paid(truth, said_positive)
-        self.false_positives += int((~truth & said_positive).sum())
-        self.false_negatives += int((truth & ~said_positive).sum())
-
-    def estimate(self, name: str, repeats: int) -> CostEstimate:
-        costs = self.costs / repeats
-        low, high = bootstrap_interval(costs)
-        mistakes = (self.false_positives / repeats, self.false_negatives / repeats)
-        return CostEstimate(name, float(costs.mean()), low, high, *mistakes)
-
-
-def bootstrap_interval(values: np.ndarray) -> tuple[float, float]:
-    """A 95 % interval for the mean: quantiles of the means of 2000 resamples.
-
-    How often each distinct value occurs in a resample is multinomial. There are few distinct costs, so this needs
-    little memory however many examples there are.
+    Returns
+    -------
+    list of CostEstimate
+        In the order of ``predictions``. The intervals come from 2000 resamples of the rows: they hold for these fitted
+        classifiers on new rows of the same kind. :func:`compare` fits the classifiers too.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from uneven.metrics.comparison import bootstrap_interval
-    >>> low, high = bootstrap_interval(np.repeat([0.0, 1.0], 5000))
-    >>> bool(abs(low - 0.4902) < 0.001 and abs(high - 0.5098) < 0.001)
-    True
+    >>> from uneven.metrics import compare_predictions
+    >>> y = np.tile([1, 0, 0, 0], 100)
+    >>> both = {"ours": np.tile([1, 1, 0, 0], 100), "theirs": np.zeros(400, dtype=int)}
+    >>> _, theirs = compare_predictions(y, both, fp_cost=2, fn_cost=np.arange(400) % 90)
+    >>> print(f"{theirs.difference:.1f} more ({theirs.difference_low:.1f} to {theirs.difference_high:.1f})")
+    9.8 more (7.6 to 12.1)
     """
-    random = np.random.default_rng(0)
-    distinct, counts = np.unique(values, return_counts=True)
-    at_once = max(1, _MOST_NUMBERS // distinct.size)
-    means = np.concatenate(
-        [
-            random.multinomial(values.size, counts / values.size, size=min(at_once, _DRAWS - start)) @ distinct
-            for start in range(0, _DRAWS, at_once)
-        ]
-    )
-    low, high = np.quantile(means / values.size, [0.025, 0.975])
-    return float(low), float(high)
+    truth = read_labels("y_true", y_true)
+    if not predictions:
+        raise CostError("predictions must hold at least one classifier, got none")
+    labels = {name: read_labels(f"predictions[{name!r}]", said) for name, said in predictions.items()}
+    for name, said in labels.items():
+        require_same_length(**{"y_true": truth, f"predictions[{name!r}]": said})
+    is_positive, *decisions = where_positive(pos_label, truth, *labels.values())
+    costs = RowCosts.read(truth.size, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost)
+    weight = None if sample_weight is None else read_weights(sample_weight, truth.size)
+    named = {name: said[None] for name, said in zip(labels, decisions, strict=True)}
+    return estimates(costs, is_positive, named, weight)
 
 
-def _predicted(model: Any, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
-    from sklearn.base import clone
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.utils import _safe_indexing
+@dataclass(frozen=True)
+class _Contest:
+    """The rows on which all models are fitted and tested, and how they decide."""
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted = clone(model).fit(_safe_indexing(X, train), y[train])
-        return np.asarray(fitted.predict(_safe_indexing(X, test)))
+    X: Any
+    y: np.ndarray
+    costs: RowCosts
+    costs_of_rows: bool
+    positive: Any
+    decide: str
+
+    def said_positive(self, model: Any, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+        """Where a model that is fitted to the training rows predicts positive."""
+        from sklearn.base import clone
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.utils import _safe_indexing
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            fitted, seen = clone(model), _safe_indexing(self.X, train)
+            if self.costs_of_rows:
+                fit_with_costs(fitted, seen, self.y[train], self.costs.take(train))
+            else:
+                fitted.fit(seen, self.y[train])
+            unseen = _safe_indexing(self.X, test)
+            how = {"decide": self.decide, "costs_of_rows": self.costs_of_rows, "pos_label": self.positive}
+            labels = predicted_labels(fitted, unseen, self.costs.take(test), **how)
+        return np.asarray(labels == self.positive, dtype=bool)

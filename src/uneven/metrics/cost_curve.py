@@ -55,6 +55,12 @@ class CostCurve:
         low, high = self.alpha.min(initial=1.0), self.alpha.max(initial=0.0)
         return f"<CostCurve: {self.alpha.size} alphas from {low:.6g} to {high:.6g}>"
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the costs against alpha; returns the axes. Needs Matplotlib (the extra ``plot``)."""
+        from uneven.figures.displays.cost_curve import CostCurveDisplay
+
+        return CostCurveDisplay(self).plot(ax).ax_
+
 
 def cost_curve(
     y_true: Any,

@@ -8,16 +8,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 # TunedThresholdClassifierCV reads the four private fields of this class, and scikit-learn has no public one.
 from sklearn.metrics._scorer import _BaseScorer, _cached_call
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
 from uneven.costs import RowCosts
 from uneven.metrics.expected_cost import expected_cost
-from uneven.metrics.labels import positive_label, read_labels
-from uneven.metrics.passing_costs import COSTS, decided_by_alpha, predict_takes_costs, predict_with_costs
+from uneven.metrics.labels import read_labels
+from uneven.metrics.passing_costs import COSTS, predicted_labels
 
 
 class CostScorer(_BaseScorer):  # type: ignore[misc]
@@ -38,16 +36,16 @@ class CostScorer(_BaseScorer):  # type: ignore[misc]
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **given: Any) -> float:
         given = {name: value for name, value in given.items() if value is not None}
         arguments = {**self._kwargs, **given}
-        costs = partial(RowCosts.read, **{name: arguments[name] for name in COSTS})
-        if self._decide == "alpha":
-            positive = positive_label(arguments["pos_label"], estimator.classes_.tolist())
-            probability = method_caller(estimator, "predict_proba", X, pos_label=positive)
-            y_pred = decided_by_alpha(probability, costs(len(probability)), estimator.classes_, positive)
-        elif self._decide == "auto" and not given.keys().isdisjoint(COSTS) and predict_takes_costs(estimator):
-            y_pred = predict_with_costs(estimator, X, costs(read_labels("y_true", y_true).size))
-        else:
-            y_pred = method_caller(estimator, "predict", X, pos_label=arguments["pos_label"])
-        return self._sign * expected_cost(y_true, np.asarray(y_pred), **arguments)
+        y_pred = predicted_labels(
+            estimator,
+            X,
+            RowCosts.read(read_labels("y_true", y_true).size, **{name: arguments[name] for name in COSTS}),
+            decide=self._decide,
+            costs_of_rows=not given.keys().isdisjoint(COSTS),
+            pos_label=arguments["pos_label"],
+            call=method_caller,
+        )
+        return self._sign * expected_cost(y_true, y_pred, **arguments)
 
     def set_score_request(self, **requests: Any) -> CostScorer:
         """As in scikit-learn. The four costs are requested unless they are switched off, such as ``fp_cost=False``."""

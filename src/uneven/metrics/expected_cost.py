@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.costs import Cost, RowCosts
+from uneven.costs import RowCosts
 from uneven.metrics.rows import read_decisions
 
 
@@ -53,21 +53,20 @@ def expected_cost(
     return mean_cost(rows.costs, rows.is_positive, said_positive, rows.weight)
 
 
-def mean_cost(costs: Cost | RowCosts, is_positive: np.ndarray, said_positive: np.ndarray, weight: np.ndarray) -> float:
+def mean_cost(costs: RowCosts, is_positive: np.ndarray, said_positive: np.ndarray, weight: np.ndarray) -> float:
     """Expected cost of decisions given as booleans; the weights need not sum to 1."""
     return summed_cost(costs, is_positive, said_positive, weight, weight.sum())
 
 
 def summed_cost(
-    costs: Cost | RowCosts, is_positive: np.ndarray, said_positive: np.ndarray, weight: np.ndarray, unit: float = 1.0
+    costs: RowCosts, is_positive: np.ndarray, said_positive: np.ndarray, weight: np.ndarray, unit: float = 1.0
 ) -> float:
     """The sum of weight/unit times cost over the rows. The division comes first, so that a mean cannot overflow."""
-    four = RowCosts.of(costs, is_positive.size)
     outcomes = (
-        (four.fp_cost, ~is_positive & said_positive),
-        (four.fn_cost, is_positive & ~said_positive),
-        (four.tp_cost, is_positive & said_positive),
-        (four.tn_cost, ~is_positive & ~said_positive),
+        (costs.fp_cost, ~is_positive & said_positive),
+        (costs.fn_cost, is_positive & ~said_positive),
+        (costs.tp_cost, is_positive & said_positive),
+        (costs.tn_cost, ~is_positive & ~said_positive),
     )
     total = 0.0
     for cost, where in outcomes:

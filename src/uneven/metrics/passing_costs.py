@@ -7,12 +7,15 @@ signature. So the costs follow the estimator that decides: the last step of a pi
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from uneven._inputs import brief
 from uneven.costs import RowCosts
 from uneven.errors import CostError
+from uneven.metrics.labels import positive_label
 
 #: The names of the four costs, in ``fit``, in ``predict`` and as metadata.
 COSTS = ("fp_cost", "fn_cost", "tp_cost", "tn_cost")
@@ -27,39 +30,70 @@ def require_way_to_decide(decide: Any) -> None:
         raise CostError(f"decide must be one of {', '.join(map(repr, DECIDE))}, got {decide!r}")
 
 
-def predict_takes_costs(estimator: Any) -> bool:
-    """Whether ``predict`` of the estimator, or of the one inside that decides, takes fp_cost and fn_cost."""
-    if _takes_costs(estimator, "predict"):
+def takes_costs(estimator: Any, method: str = "predict") -> bool:
+    """Whether a method of the estimator, or of the one inside that decides, takes fp_cost and fn_cost."""
+    if _has_costs(getattr(estimator, method, None)):
         return True
     inside = _inside(estimator)
-    return inside is not None and predict_takes_costs(inside)
+    return inside is not None and takes_costs(inside, method)
 
 
-def predict_with_costs(estimator: Any, X: Any, costs: RowCosts) -> Any:
-    """``predict``, told what each row costs if the estimator takes it."""
-    if _takes_costs(estimator, "predict"):
-        return estimator.predict(X, **_passed(estimator.predict, costs))
-    if not predict_takes_costs(estimator):
-        return estimator.predict(X)
+def answer_with_costs(estimator: Any, method: str, X: Any, costs: RowCosts) -> Any:
+    """What ``predict`` or ``predict_proba`` says, told what each row costs if the estimator takes it."""
+    if not takes_costs(estimator, method):
+        return getattr(estimator, method)(X)
+    own: Any = getattr(estimator, method, None)
+    if _has_costs(own):
+        return own(X, **_passed(own, costs))
     if _is_pipeline(estimator) and len(estimator.steps) > 1:
         X = estimator[:-1].transform(X)
-    return predict_with_costs(_inside(estimator), X, costs)
+    return answer_with_costs(_inside(estimator), method, X, costs)
 
 
 def fit_with_costs(estimator: Any, X: Any, y: Any, costs: RowCosts) -> Any:
-    """``fit``, told what each row costs if the estimator takes it. With metadata routing, what it requests is passed."""
+    """``fit``, told what each row costs if the estimator takes it; with metadata routing, if it requests it."""
     return estimator.fit(X, y, **_fit_parameters(estimator, costs))
 
 
-def decided_by_alpha(probability: np.ndarray, costs: RowCosts, classes: np.ndarray, positive: Any) -> np.ndarray:
-    """Labels: the positive one where it is the cheaper decision at the row's own costs."""
-    (negative,) = (label for label in classes.tolist() if label != positive)
-    labels = np.array([negative, positive], dtype=classes.dtype)
-    return labels[costs.prefers_positive(probability).astype(np.intp)]
+def predicted_labels(
+    estimator: Any,
+    X: Any,
+    costs: RowCosts,
+    *,
+    decide: str,
+    costs_of_rows: bool,
+    pos_label: Any,
+    call: Callable[..., Any] | None = None,
+) -> np.ndarray:
+    """Labels that a classifier predicts, in one of the ways to decide.
+
+    ``call(estimator, method, X, pos_label=...)`` answers if no costs are passed; by default it is the method itself.
+    """
+    method = "predict_proba" if decide == "alpha" else "predict"
+    positive = _positive_of_two(estimator, pos_label) if decide == "alpha" else pos_label
+    if decide != "predict" and costs_of_rows and takes_costs(estimator, method):
+        found = answer_with_costs(estimator, method, X, costs)
+    elif call is not None:
+        found = call(estimator, method, X, pos_label=positive)
+    else:
+        found = getattr(estimator, method)(X)
+    if decide != "alpha":
+        return np.asarray(found)
+    classes = np.asarray(estimator.classes_)
+    index = classes.tolist().index(positive)
+    probability = found if np.ndim(found) == 1 else np.asarray(found)[:, index]
+    return classes[np.where(costs.prefers_positive(probability), index, 1 - index)]
 
 
-def _takes_costs(estimator: Any, method: str) -> bool:
-    return {"fp_cost", "fn_cost"} <= _parameters(getattr(estimator, method, None))
+def _positive_of_two(estimator: Any, pos_label: Any) -> Any:
+    classes = np.asarray(estimator.classes_).tolist()
+    if len(classes) != 2:
+        raise CostError(f"a classifier of two classes is needed to decide by alpha, got classes {brief(classes)}")
+    return positive_label(pos_label, classes)
+
+
+def _has_costs(method: Any) -> bool:
+    return {"fp_cost", "fn_cost"} <= _parameters(method)
 
 
 def _parameters(method: Any) -> set[str]:
@@ -91,8 +125,9 @@ def _passed(method: Any, costs: RowCosts) -> dict[str, Any]:
 
 def _fit_parameters(estimator: Any, costs: RowCosts) -> dict[str, Any]:
     from sklearn import get_config
+    from sklearn.model_selection._search import BaseSearchCV
 
-    if _takes_costs(estimator, "fit"):
+    if _has_costs(estimator.fit):
         return _passed(estimator.fit, costs)
     if get_config()["enable_metadata_routing"] and hasattr(estimator, "get_metadata_routing"):
         from sklearn.utils.metadata_routing import get_routing_for_object
@@ -102,6 +137,6 @@ def _fit_parameters(estimator: Any, costs: RowCosts) -> dict[str, Any]:
     if _is_pipeline(estimator):
         name, last = estimator.steps[-1]
         return {f"{name}__{key}": value for key, value in _fit_parameters(last, costs).items()}
-    if hasattr(estimator, "estimator") and hasattr(estimator, "scoring"):  # a search, before it is fitted
+    if isinstance(estimator, BaseSearchCV):
         return _fit_parameters(estimator.estimator, costs)
     return {}

@@ -46,7 +46,7 @@ def savings_score(
     Returns
     -------
     float
-        The unit of the costs does not matter.
+        The unit of the costs does not matter (a baseline given as a number is in that unit too).
 
     Notes
     -----

@@ -25,9 +25,9 @@ def make_cost_scorer(
     """A scikit-learn scorer: minus the expected cost of the decisions, so that greater is better.
 
     Costs of each row reach it through scikit-learn's metadata routing, for example by
-    ``cross_validate(..., params={"fn_cost": amount})``. It requests all four by default, so no ``set_score_request`` is
-    needed for them; ``set_score_request(sample_weight=True)`` requests weights. Costs of rows override the numbers given
-    here. It can also be called directly: ``scorer(estimator, X, y, fn_cost=amount)``.
+    ``cross_validate(..., params={"fn_cost": amount})``. It requests all four by default, so they need no
+    ``set_score_request``; ``set_score_request(sample_weight=True)`` requests weights. Costs of rows override the
+    numbers given here. The scorer can also be called directly: ``scorer(estimator, X, y, fn_cost=amount)``.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ def make_cost_scorer(
     decide : {"auto", "predict", "alpha"}
         How the decisions are made. ``"auto"`` passes the costs of the rows on to ``predict``, if costs of rows arrive
         and ``predict`` takes fp_cost and fn_cost (that of the last step of a pipeline, of the best estimator of a
-        search); scikit-learn's own scorers never do that. ``"predict"`` calls ``predict(X)`` always. ``"alpha"`` works
-        for every classifier with ``predict_proba``: it predicts positive where that is the cheaper decision at the row's
-        own costs, if the probability is right.
+        search); scikit-learn's own scorers never do that. ``"predict"`` always calls ``predict(X)``. ``"alpha"`` works
+        for every classifier with ``predict_proba``: it predicts positive where that is the cheaper decision at this
+        probability and the row's own costs.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def make_cost_scorer(
     >>> with config_context(enable_metadata_routing=True):
     ...     found = cross_val_score(GaussianNB(), X, y, scoring=scorer, params={"fn_cost": X[:, 0]})
     >>> found.round(2).tolist()
-    [-0.61, -1.18, -0.48, -0.52, -0.28]
+    [-0.38, -1.01, -0.4, -0.51, -0.29]
     """
     from uneven.metrics.cost_scorer import CostScorer
 

@@ -21,8 +21,8 @@ def regret_against_best_threshold(
 ) -> float:
     """Expected cost at a threshold minus the expected cost at the best threshold on these rows.
 
-    It is 0 if no threshold is cheaper than this one, and never negative. The best threshold is chosen on the same rows,
-    so that the regret on new rows is smaller on average.
+    It is 0 if no threshold is cheaper than this one, and never negative. The best threshold is chosen in hindsight, on
+    the same rows, so on average this overstates the regret against the threshold that is best for all such rows.
 
     Parameters
     ----------

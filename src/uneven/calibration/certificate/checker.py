@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from uneven.calibration.certificate.claims import UNDECIDED, read_claim
+from uneven.calibration.certificate.claims import UNDECIDED, claim_data, read_claim, summary
 from uneven.calibration.certificate.document import Certificate
 from uneven.calibration.certificate.effort import require_affordable
 from uneven.calibration.certificate.psi_table import check_psi
@@ -29,7 +29,7 @@ class Verification:
     valid : bool
         Whether every step holds and the claim follows from them.
     reason : str
-        The proved statement, or the first error.
+        The proved statement, with every digit of its numbers, or the first error.
     claim : Claim or None
         What is proved; None if the certificate is not valid.
     step : int or None
@@ -45,7 +45,9 @@ class Verification:
         return self.valid
 
     def __str__(self) -> str:
-        return f"{'valid' if self.valid else 'not valid'}: {self.reason}"
+        if self.claim is not None:
+            return f"valid: {summary(claim_data(self.claim))}"
+        return f"not valid: {self.reason}"
 
 
 def verify(certificate: Certificate | str) -> Verification:

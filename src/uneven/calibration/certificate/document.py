@@ -11,7 +11,7 @@ from typing import Any
 
 from uneven import _inputs
 from uneven._inputs import Exact
-from uneven.calibration.certificate.claims import KINDS, claim_data, read_claim, statement
+from uneven.calibration.certificate.claims import KINDS, claim_data, read_claim, statement, summary
 from uneven.calibration.claim import Claim
 from uneven.calibration.proof.numbers import number
 from uneven.errors import CertificateError
@@ -85,7 +85,7 @@ class Certificate:
 
     @property
     def statement(self) -> str:
-        """The claim in words."""
+        """The claim in words, with every digit of its numbers; ``str`` of the certificate has readable ones."""
         return self.document["statement"]
 
     @property
@@ -160,7 +160,7 @@ class Certificate:
         return min([*enough, max(alpha, 1 - alpha)])
 
     def __str__(self) -> str:
-        return f"{self.status}: {self.statement}"
+        return f"{self.status}: {summary(self.document['claim'])}"
 
 
 def written_certificate(

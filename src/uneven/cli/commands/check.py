@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from uneven.cli._loss_options import json_option, loss_options, read_request
+from uneven.cli._loss_options import json_option, loss_options, read_request, remedy_options
 from uneven.cli._output import console, write_whole
 
 
@@ -39,7 +39,7 @@ def check(as_json: bool, plot: str | None, **options: Any) -> None:
     if as_json:
         click.echo(json.dumps(analysis.to_dict(), indent=2))
     else:
-        console().print(analysis.report(), markup=False)
+        console().print(analysis.report(remedy_by=remedy_options(request, analysis.prescription)), markup=False)
 
 
 def _plot(file: str, loss: Any, alpha: Any) -> None:

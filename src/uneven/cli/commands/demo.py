@@ -28,11 +28,12 @@ def demo(output: str) -> None:
     from sklearn.preprocessing import StandardScaler
 
     from uneven.calibration import certify, verify
-    from uneven.cli._demo_report import report_page
-    from uneven.cli._pipelines import alternatives
-    from uneven.costs import Cost
+    from uneven.cli.decisions.answers import first_line
+    from uneven.cli.decisions.classifiers import contest
+    from uneven.cli.pages.demo import demo_page
+    from uneven.costs import Cost, RowCosts
     from uneven.learners import UnevenClassifierCV, UnevenLinearClassifier
-    from uneven.metrics.comparison import compare, constant_costs
+    from uneven.metrics import compare
 
     X, benign = load_breast_cancer(return_X_y=True)
     y = 1 - benign
@@ -45,16 +46,14 @@ def demo(output: str) -> None:
         return make_pipeline(StandardScaler(), classifier)
 
     tuned = UnevenClassifierCV("linear", loss="logistic", Cs=(0.003, 0.01, 0.03, 0.1, 1.0), **costs)
-    models = {
-        "uneven (tuned)": scaled(tuned),
-        "uneven (gamma = 1)": scaled(UnevenLinearClassifier("logistic", **costs)),
-    }
-    models |= {name: scaled(model) for name, model in alternatives(cost).items()}
+    known = contest("uneven (tuned)", tuned, RowCosts.of(cost, y.size), per_row=False, assemble=scaled)
+    models = {"uneven (tuned)": known.pop("uneven (tuned)")}
+    models |= {"uneven (gamma = 1)": scaled(UnevenLinearClassifier("logistic", **costs)), **known}
     rows = compare(models, X, y, progress=show_progress, **costs)
-    rows += constant_costs(y == 1, cost)
     show_progress("fitting to all patients")
     model = scaled(tuned).fit(X, y)
     end_progress()
+    click.echo(first_line(rows, None))
     print_costs(rows)
     fitted = fitted_learner(model)
     analysis = fitted.analysis_
@@ -71,5 +70,5 @@ def demo(output: str) -> None:
     certificate = certify(fitted.loss_, psi=["0.01", "0.1"])
     click.echo(f"Certificate: {certificate}")
     click.echo(f"Checked again from its text: {'valid' if verify(certificate) else 'not valid'}.")
-    write_whole(output, report_page(rows, model, certificate, best, bound))
+    write_whole(output, demo_page(rows, model, certificate, best, bound))
     click.echo(f"\nOpen {Path(output).resolve().name} for the figures, the gamma path and the certificate.")

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from uneven.cli._cost_table import print_costs
-from uneven.cli._fitted import loss_in_words, parameters_in_words
-from uneven.cli._output import write_whole
-from uneven.cli._progress import end_progress, show_progress
+from uneven.cli.decisions.cost_options import cost_options
 from uneven.cli.tables.options import read_options, reading_options
-from uneven.cli.tables.remarks import tell_about_table
-
-_LARGE = 20_000  # rows from which one cross-validation is precise enough
 
 
 @click.command()
 @click.argument("data")
 @click.option("--target", required=True, metavar="COL", help="The column to predict.")
 @click.option("--positive", required=True, metavar="VALUE", help="The value of that column that is the positive class.")
-@click.option("--fp-cost", required=True, metavar="X", help="Cost of a false positive (a false alarm).")
-@click.option("--fn-cost", required=True, metavar="Y", help="Cost of a false negative (a miss).")
+@cost_options
 @click.option(
     "--learner",
     "kind",
@@ -32,7 +23,7 @@ _LARGE = 20_000  # rows from which one cross-validation is precise enough
 )
 @click.option("--loss", metavar="NAME", help="A registered phi or an expression in t (linear learner only).")
 @click.option("--gamma", default="1", show_default=True, metavar="G", help="Margin asymmetry, if it is not tuned.")
-@click.option("--tune", is_flag=True, help="Choose gamma and C by cross-validated cost.")
+@click.option("--tune", is_flag=True, help="Choose gamma and C by cross-validated cost, and how to use costs of rows.")
 @click.option("--quick", is_flag=True, help="Skip the comparison with simple alternatives.")
 @click.option("--others-negative", is_flag=True, help="Every value of the target but the positive one is negative.")
 @click.option("--id", "id_column", metavar="COL", help="The column that names the rows: not used for prediction.")
@@ -46,6 +37,9 @@ def fit(
     positive: str,
     fp_cost: str,
     fn_cost: str,
+    tp_cost: str,
+    tn_cost: str,
+    unit: str | None,
     kind: str,
     loss: str | None,
     gamma: str,
@@ -60,48 +54,48 @@ def fit(
 ) -> None:
     """Fit a classifier that is right for your costs.
 
-    DATA is a table: .csv, .tsv, .txt (also .gz), .xlsx or .parquet. How it is written is detected, and shown. Unless
-    --quick is given, the classifier is compared with simple alternatives by cross-validated cost.
+    DATA is a table: .csv, .tsv, .txt (also .gz), .xlsx or .parquet. How it is written is detected, and shown. A cost is
+    a number, a column or an arithmetic of columns, such as "amount*0.9 + 5". Unless --quick is given, the classifier is
+    compared with simple alternatives by cross-validated cost.
     """
+    from uneven.cli._cost_table import print_comparison
     from uneven.cli._models import model_bytes
-    from uneven.cli._pipelines import MOST_CATEGORIES, alternatives, assembled, learner, read_costs
+    from uneven.cli._output import write_whole
+    from uneven.cli._pipelines import MOST_CATEGORIES
+    from uneven.cli._progress import end_progress, show_progress
+    from uneven.cli.decisions.classifiers import Wish
+    from uneven.cli.decisions.fitting import Training
+    from uneven.cli.decisions.given_costs import GivenCosts
+    from uneven.cli.decisions.seen_rows import row_hashes
     from uneven.cli.tables.columns import planned
     from uneven.cli.tables.files import require_output
     from uneven.cli.tables.matrix import typed
+    from uneven.cli.tables.remarks import tell_about_table
     from uneven.cli.tables.size import require_memory
     from uneven.cli.tables.table import read_table
     from uneven.cli.tables.target import read_target
-    from uneven.errors import UnevenError
-    from uneven.metrics.comparison import compare, constant_costs
 
-    if kind == "svc" and loss is not None:
-        raise UnevenError(f"--loss is for the linear learner; the support vector machine uses hinge, got {loss!r}")
-    if tune and gamma != "1":
-        raise UnevenError("--tune chooses gamma itself: leave --gamma out")
+    wish = Wish(kind, loss, gamma, tune)
+    given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost, unit)
     require_output(output)
-    cost = read_costs(fp_cost, fn_cost)
-    model = learner(kind, loss, fp_cost, fn_cost, tune=tune, gamma=gamma)
-    table = read_table(data, read_options(**reading))
+    options = read_options(**reading)
+    wish.require_loss(None if given.per_row else given.numbers())
+    table = read_table(data, options)
     labels = read_target(table, target, positive, others_negative=others_negative)
     labelled = table.rows(labels.known)
-    is_positive = labels.is_positive
-    y = is_positive.astype(int)
-    plan = planned(labelled, target, leave_out=[*drop, *([id_column] if id_column else [])], keep=keep)
+    costs = given.of(labelled)
+    dropped = [*drop, *([id_column] if id_column else [])]
+    plan = planned(labelled, target, leave_out=dropped, keep=keep)
     X = typed(labelled, plan.columns)
     width = require_memory(X, MOST_CATEGORIES)
+    training = Training(wish, given, costs, plan.columns, X, labels.is_positive)
     tell_about_table(table, plan, X, labels, width)
-    ours = assembled(plan.columns, len(y), model)
-    rows = []
-    if not quick:
-        models = {"uneven": ours}
-        models |= {name: assembled(plan.columns, len(y), other) for name, other in alternatives(cost).items()}
-        repeats = 1 if len(y) > _LARGE else 2
-        rows = compare(
-            models, X, y, fp_cost=cost.fp_cost, fn_cost=cost.fn_cost, repeats=repeats, progress=show_progress
-        )
-        rows += constant_costs(is_positive, cost)
+    for sentence in training.plan_in_words(given.columns(labelled)):
+        click.echo(sentence)
+    rows = [] if quick else training.compared(show_progress)
+    others = [] if quick else training.what_ifs(rows, show_progress)
     show_progress("fitting the model to all rows")
-    ours.fit(X, y)
+    pipeline = training.fitted()
     end_progress()
     about = {
         "target": target,
@@ -109,23 +103,20 @@ def fit(
         "negatives": labels.negatives,
         "others_negative": others_negative,
         "id": id_column,
-        "fp_cost": fp_cost,
-        "fn_cost": fn_cost,
+        "costs": given.to_dict(),
         "columns": [column.to_dict() for column in plan.columns],
+        "dropped": list(drop),
+        "skipped": plan.skipped,
         "decimal": table.decimal,
-        "rows": len(y),
-        "positives": int(y.sum()),
-        "costs": [row.to_dict() for row in rows],
+        "rows": int(labels.is_positive.size),
+        "positives": int(labels.is_positive.sum()),
+        "comparison": [row.to_dict() for row in rows],
     }
-    write_whole(output, model_bytes({"pipeline": ours, "about": about}))
-    _tell_about_model(ours, rows)
-    click.echo(f"The model is in {output}.")
-
-
-def _tell_about_model(pipeline: Any, rows: list[Any]) -> None:
-    tuned = getattr(pipeline[-1], "best_params_", None)
-    if tuned:
-        click.echo(f"Tuned: {parameters_in_words(tuned)}.")
-    click.echo(loss_in_words(pipeline))
+    rivals = {} if quick else training.fitted_alternatives(pipeline)
+    content = {"pipeline": pipeline, "about": about, "rivals": rivals, "seen": row_hashes(X)}
+    write_whole(output, model_bytes(content))
     if rows:
-        print_costs(rows)
+        print_comparison(rows, others, unit, tuned=tune)
+    for sentence in training.model_in_words(pipeline):
+        click.echo(sentence)
+    click.echo(f"The model is in {output}.")

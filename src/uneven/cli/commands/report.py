@@ -4,40 +4,59 @@ from __future__ import annotations
 
 import click
 
-from uneven.cli._cost_table import print_costs
-from uneven.cli._fitted import fitted_learner, loss_in_words
 from uneven.cli.tables.options import read_options, reading_options
 
 
 @click.command()
 @click.argument("model")
 @click.argument("data")
+@click.option("--id", "id_column", metavar="COL", help="The column that names the rows; by default that of the fit.")
+@click.option("--html", "page", metavar="FILE", help="Also write the report as one HTML file, with figures.")
 @reading_options
-def report(model: str, data: str, **reading: str | None) -> None:
+def report(model: str, data: str, id_column: str | None, page: str | None, **reading: str | None) -> None:
     """What a model costs on a table with labels.
 
-    With a confidence interval, compared with predicting everyone positive or everyone negative.
+    In money, with confidence intervals: against flagging everyone or no one and against the usual alternatives, at the
+    costs of the model, at half and at double costs of a miss; the rows it would flag first, its decision threshold, and
+    what it was not able to know.
     """
-    from uneven.calibration.implied_costs import costs_in_words
+    from uneven.cli._cost_table import print_costs, print_first_rows, print_what_ifs
+    from uneven.cli._fitted import loss_in_words
     from uneven.cli._models import read_model
-    from uneven.cli._pipelines import read_costs
-    from uneven.cli.tables.matrix import read_columns, typed
+    from uneven.cli._output import write_whole
+    from uneven.cli.decisions.answers import first_line, threshold_in_words
+    from uneven.cli.decisions.reporting import made_report
+    from uneven.cli.tables.files import require_output
     from uneven.cli.tables.table import read_table
-    from uneven.cli.tables.target import read_target
-    from uneven.metrics.comparison import constant_costs, estimated_cost
 
+    if page is not None:
+        require_output(page)
     options = read_options(**reading)
     content = read_model(model)
-    about, pipeline = content["about"], content["pipeline"]
-    table = read_table(data, options, about["decimal"])
-    labels = read_target(table, about["target"], about["positive"], others_negative=about["others_negative"])
-    is_positive = labels.is_positive
-    predicted = pipeline.predict(typed(table.rows(labels.known), read_columns(about["columns"])))
-    cost = read_costs(about["fp_cost"], about["fn_cost"])
-    ours = estimated_cost("this model", cost, is_positive, predicted == 1)
+    table = read_table(data, options, content["about"]["decimal"])
+    made = made_report(content, table, id_column)
+    if page is not None:
+        from uneven.cli.pages.report import report_page
+
+        write_whole(page, report_page(made, table.in_words()))
+    used, unit = made.used, made.unit
+    click.echo(first_line(made.rows, unit))
+    if made.seen:
+        click.echo(made.seen)
     click.echo(table.in_words())
-    alpha = fitted_learner(pipeline).analysis_.exact_alpha
-    click.echo(f"{is_positive.size} rows, {int(is_positive.sum())} positive; {costs_in_words(alpha)}.")
-    print_costs([ours, *constant_costs(is_positive, cost)], "on this table")
-    click.echo("If the model was fitted to these rows, expect a higher cost on new ones.")
-    click.echo(loss_in_words(pipeline))
+    click.echo(f"{made.is_positive.size} rows, {int(made.is_positive.sum())} positive.")
+    click.echo(used.given.in_words(used.decisions.costs))
+    click.echo(threshold_in_words(used.decisions.threshold))
+    for remark in used.remarks:
+        click.echo(remark)
+    print_costs(made.rows, "on this table", unit)
+    if not content["rivals"]:
+        click.echo("The model was fitted with --quick: there are no alternatives to compare it with.")
+    print_what_ifs(made.what_ifs, made.how_moved, unit)
+    print_first_rows(made)
+    click.echo("\nWhat the model was not able to know:")
+    for sentence in made.unknowns:
+        click.echo(f"- {sentence}")
+    click.echo(loss_in_words(made.pipeline))
+    if page is not None:
+        click.echo(f"The report is in {page}.")

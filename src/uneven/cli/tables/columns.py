@@ -15,7 +15,7 @@ from uneven.errors import UnevenError
 
 NUMBER, CATEGORY, DATE = "number", "category", "date"
 
-_ID_NAME = re.compile(r"(^|[\W_])(id|uuid|guid|key|nr|no|index)$|[a-z](Id|ID|Nr|Key)$", re.IGNORECASE)
+_ID_NAME = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|nr|no|index)$)|[a-z](Id|ID|Nr|Key)$")
 _FEWEST = 20  # rows from which a column can be called an ID
 _FREE_TEXT = 30  # characters on average
 _WORDS = 3  # spaces on average

@@ -31,9 +31,7 @@ def decoded(path: str, raw: bytes, encoding: str | None) -> tuple[str, str]:
         try:
             return raw.decode(encoding).removeprefix("\ufeff"), encoding
         except UnicodeError:
-            raise UnevenError(
-                f"{path} is not written in the encoding {encoding}; without --encoding it is detected"
-            ) from None
+            raise UnevenError(f"{path} is not written in {encoding}; without --encoding it is detected") from None
     for bom, name in _BOMS:
         if raw.startswith(bom):
             try:
@@ -41,20 +39,17 @@ def decoded(path: str, raw: bytes, encoding: str | None) -> tuple[str, str]:
             except UnicodeError:
                 raise UnevenError(f"{path} begins as {name} but is not written in it; try --encoding") from None
     start = raw[:1000]
-    if start.count(0) > len(start) // 4:  # every second byte of English text in UTF-16 is 0
-        name = "utf-16-le" if start[1::2].count(0) > start[::2].count(0) else "utf-16-be"
-        try:
-            return raw.decode(name), name
-        except UnicodeError:
-            raise UnevenError(f"{path} is not a text file: it holds bytes that are 0") from None
-    if 0 in start:
-        raise UnevenError(f"{path} is not a text file: it holds bytes that are 0")
-    for name in ("utf-8", "cp1252"):
+    if 0 in start:  # UTF-16 without a BOM: every second byte of European text is 0
+        odd, even = start[1::2].count(0), start[::2].count(0)
+        names = ["utf-16-le"] if odd > 4 * even else ["utf-16-be"] if even > 4 * odd else []
+    else:
+        names = ["utf-8", "cp1252", "latin-1"]
+    for name in names:
         try:
             return raw.decode(name), name
         except UnicodeDecodeError:
             continue
-    return raw.decode("latin-1"), "latin-1"
+    raise UnevenError(f"{path} is not a text file: it holds bytes that are 0")
 
 
 def separator(text: str) -> str:

@@ -15,7 +15,7 @@ WRITABLE = (".csv", ".parquet", ".pq")
 
 _HTML = (b"<!doctype html", b"<html", b"<table", b"<head", b"<body", b"<!--")
 #: A text table takes about this many times its size in memory while it is read.
-_MEMORY_OF_TEXT = 4
+_MEMORY_OF_TEXT = 6
 
 
 def kind_of(path: str) -> str:
@@ -24,9 +24,7 @@ def kind_of(path: str) -> str:
     name = file.name.lower()
     ending = next((e for e in (".xls", ".xlsb", ".ods") if name.endswith(e)), None)
     if ending is not None:
-        raise UnevenError(
-            f"{path} ends in {ending}, which is not read; save it as .xlsx or .csv in the spreadsheet program"
-        )
+        raise UnevenError(f"{path} ends in {ending}, which is not read; open it in its program and save it as .xlsx")
     plain = name.removesuffix(".gz")
     if plain.endswith(TEXT):
         kind = "text"
@@ -93,9 +91,7 @@ def require_output(path: str, endings: tuple[str, ...] = ()) -> None:
     if target.is_dir():
         raise UnevenError(f"{path} is a folder; give the name of a file to write")
     if not target.parent.is_dir():
-        raise UnevenError(
-            f"there is no folder {str(target.parent)!r} for {target.name!r}; make it first, or write elsewhere"
-        )
+        raise UnevenError(f"there is no folder {str(target.parent)!r} to write {target.name!r} to; make it first")
     if not os.access(target.parent, os.W_OK):
         raise UnevenError(f"{path} cannot be written: the folder {str(target.parent)!r} is read-only")
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 #: A column whose values alone order the rows this well is suspicious.
-_NEAR_PERFECT = 0.995
+_NEAR_PERFECT = 0.99
 _FEWEST = 10  # rows of each class
 _BINS = 50
 _ONLY_POSITIVE = 0.99
@@ -72,8 +72,11 @@ def _binned(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
 
 
 def _of_codes(codes: np.ndarray, is_positive: np.ndarray, half: np.ndarray) -> float:
-    """How well the share of positives in each category, counted in one half, orders the rows of the other half."""
-    total = np.bincount(codes[half] + 1, minlength=codes.max() + 2)
-    positive = np.bincount(codes[half] + 1, weights=is_positive[half], minlength=codes.max() + 2)
-    share = (positive + is_positive.mean()) / (total + 1)
-    return _ordered(share[codes[~half] + 1], is_positive[~half])
+    """How well the share of positives in each category, counted in one half, orders the other half; mean of both."""
+    orders = []
+    for counted in (half, ~half):
+        total = np.bincount(codes[counted] + 1, minlength=codes.max() + 2)
+        positive = np.bincount(codes[counted] + 1, weights=is_positive[counted], minlength=codes.max() + 2)
+        share = (positive + is_positive.mean()) / (total + 1)
+        orders.append(_ordered(share[codes[~counted] + 1], is_positive[~counted]))
+    return float(np.mean(orders))

@@ -33,6 +33,11 @@ def part_name(column: Column, part: str) -> str:
     return f"{column.name}: {dates.part_in_words(part, column.first)}"
 
 
+def made_from(column: Column) -> list[str]:
+    """Names of what :func:`typed` makes from a column."""
+    return [part_name(column, part) for part in column.parts] or [column.name]
+
+
 def typed_names(columns: list[Column]) -> tuple[list[str], list[str]]:
     """Names of the numbers and of the categories that :func:`typed` makes."""
     numeric = [column.name for column in columns if column.role == NUMBER]

@@ -85,7 +85,7 @@ def _bare(texts: Any) -> tuple[Any, Any]:
     bare = pc.replace_substring_regex(bare, rf" *{_CURRENCY}$", "")
     per_cent = pc.match_substring_regex(bare, "%$")
     bare = pc.replace_substring_regex(bare, " *%$", "")
-    return pc.replace_substring_regex(bare, r"^([^-+].*[0-9]) *-$", r"-\1"), per_cent
+    return pc.replace_substring_regex(bare, r"^([0-9.,' ]*[0-9]) *-$", r"-\1"), per_cent
 
 
 def _example(texts: Any, values: np.ndarray, decimal: str) -> tuple[str, float] | None:

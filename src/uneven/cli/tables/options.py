@@ -40,6 +40,10 @@ class Reading:
     day_first: bool | None = None
 
 
+#: Nothing was asked for.
+DETECT = Reading()
+
+
 def reading_options(command: Command) -> Command:
     """Give a command the options of :func:`read_options`."""
     for option in reversed(_OPTIONS):
@@ -70,7 +74,5 @@ def read_options(
             encoding = codecs.lookup(encoding).name
             "".encode(encoding)
         except LookupError:
-            raise UnevenError(
-                f"--encoding must be a known encoding such as utf-8 or cp1252, got {brief(encoding)}"
-            ) from None
+            raise UnevenError(f"--encoding must be a name such as utf-8 or cp1252, got {brief(encoding)}") from None
     return Reading(sep, decimal, encoding, sheet, None if dates is None else dates == "day-first")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from uneven._inputs import brief
 from uneven.cli.tables import texts
 from uneven.cli.tables.files import PARQUET, kind_of
 from uneven.cli.tables.numbers import Numbers, as_numbers, decimal_signs, finite_numbers
-from uneven.cli.tables.options import Reading
+from uneven.cli.tables.options import DETECT, Reading
 from uneven.cli.tables.text_files import read_text_file
 from uneven.cli.tables.workbooks import read_workbook
 from uneven.errors import MissingExtraError, UnevenError
@@ -95,12 +96,13 @@ class Table:
         known = list(map(str, self.frame.columns))
         folded = {name.strip().casefold(): name for name in known}
         near = folded.get(absent[0].strip().casefold()) or next(
-            iter(difflib.get_close_matches(absent[0], known, 1)), None
+            iter(difflib.get_close_matches(absent[0], known, 1, cutoff=0.75)), None
         )
         hint = f" (did you mean {near!r}?)" if near else ""
         listed = ", ".join(map(repr, absent[:8]))
         shown = ", ".join(map(repr, known[:12])) + (", ..." if len(known) > 12 else "")
-        raise UnevenError(f"{self.path}: there is no column {listed}{hint}{why}; it has {shown} ({self.how})")
+        alone = "; the first row must name the columns, and --sep gives the separator" if len(known) == 1 else ""
+        raise UnevenError(f"{self.path}: there is no column {listed}{hint}{why}; it has {shown} ({self.how}){alone}")
 
     def in_words(self) -> str:
         """How the table was read, on one line."""
@@ -108,8 +110,9 @@ class Table:
         return f"{Path(self.path).name}: {self.how}; {rows:,} rows, {width} columns."
 
 
-def read_table(path: str, reading: Reading = Reading(), assumed_decimal: str | None = None) -> Table:  # noqa: B008
+def read_table(path: str, reading: Reading = DETECT, assumed_decimal: str | None = None) -> Table:
     """Read a table; ``assumed_decimal`` counts where the file does not show its decimal sign."""
+    _require_packages()
     kind, sep = kind_of(path), None
     _require_fitting_options(path, kind, reading)
     if kind == "text":
@@ -129,6 +132,14 @@ def read_table(path: str, reading: Reading = Reading(), assumed_decimal: str | N
     return table
 
 
+def _require_packages() -> None:
+    try:
+        for package in ("pandas", "pyarrow"):
+            importlib.import_module(package)
+    except ImportError:
+        raise MissingExtraError("tables", "data") from None
+
+
 def _require_fitting_options(path: str, kind: str, reading: Reading) -> None:
     """Refuse an option that has no meaning for this kind of file."""
     for option, given, fitting in (
@@ -142,15 +153,11 @@ def _require_fitting_options(path: str, kind: str, reading: Reading) -> None:
 
 
 def _read_parquet(path: str) -> Any:
-    try:
-        import pandas as pd
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtraError("tables", "data") from None
+    import pandas as pd
+    import pyarrow as pa
+
     try:
         frame = pd.read_parquet(path)
-    except ImportError:
-        raise MissingExtraError("Parquet files", "data") from None
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UnevenError(f"{path} is not a readable Parquet file: {' '.join(str(error).split())[:200]}") from None
     if any(name is not None for name in frame.index.names):

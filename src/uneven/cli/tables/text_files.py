@@ -11,7 +11,7 @@ from typing import Any
 from uneven.cli.tables.dialect import ENCODING_NAMES, decoded, first_uneven_row, rows_of, separator
 from uneven.cli.tables.headers import read_names
 from uneven.cli.tables.options import Reading
-from uneven.errors import MissingExtraError, UnevenError
+from uneven.errors import UnevenError
 
 _BLOCK = 1 << 25  # a row must fit into a block
 _SIGNS = {"\t": "tab", " ": "space"}
@@ -19,11 +19,9 @@ _SIGNS = {"\t": "tab", " ": "space"}
 
 def read_text_file(path: str, reading: Reading) -> tuple[Any, str, str]:
     """A data frame of texts, how the file is written in words, and the separator."""
-    try:
-        import pyarrow as pa
-        from pyarrow import csv
-    except ImportError:
-        raise MissingExtraError("tables", "data") from None
+    import pyarrow as pa
+    from pyarrow import csv
+
     text, encoding = decoded(path, _content(path), reading.encoding)
     said = re.match(r"sep=(.)\r?\n", text)  # Excel writes and understands this first line
     if said:
@@ -45,6 +43,8 @@ def read_text_file(path: str, reading: Reading) -> tuple[Any, str, str]:
         )
     except pa.ArrowInvalid as error:
         raise _failure(path, text, sep, len(names), bool(said), str(error)) from None
+    if table.num_columns != len(names):
+        raise UnevenError(f"{path} is not a readable table: the quotation marks in its first row do not match")
     if text.count('"') % 2 and table.num_rows > 1 and "\n" in str(table.column(table.num_columns - 1)[-1].as_py()):
         raise UnevenError(f"{path} ends inside a quotation mark that is not closed; close it or remove it")
     frame = table.slice(1).rename_columns(names).to_pandas()

@@ -47,6 +47,6 @@ class GammaPath:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw mean and standard error against gamma; returns the axes. Needs Matplotlib (the extra ``plot``)."""
-        from uneven.figures.gamma_path import gamma_path
+        from uneven.figures.displays.gamma_path import GammaPathDisplay
 
-        return gamma_path(self, ax)
+        return GammaPathDisplay(self).plot(ax).ax_

@@ -92,6 +92,23 @@ def read_data(X: Any, y: Any, sample_weight: Any, given: dict[str, Any], steps: 
     return problem
 
 
+def costs_of_all(given: dict[str, Any], count: int, learner: Any) -> RowCosts:
+    """The costs of all rows: those given to ``fit``, and the learner's own for the others."""
+    own = {name: getattr(learner, name, 0) for name in COSTS}
+    return RowCosts.read(count, **{name: own[name] if given[name] is None else given[name] for name in COSTS})
+
+
+def as_parameters(given: dict[str, Any], costs: RowCosts) -> dict[str, Any]:
+    """Costs given to ``fit`` with regrets that are the same in all rows, as parameters of the learner."""
+    known = {name: value for name, value in given.items() if value is not None}
+    if all(np.ndim(value) == 0 for value in known.values()):
+        return known
+    numbers = {name: getattr(costs, name) for name in known}
+    if not any(isinstance(value, np.ndarray) for value in numbers.values()):
+        return numbers
+    return {"fp_cost": costs.fp_regret, "fn_cost": costs.fn_regret, "tp_cost": 0.0, "tn_cost": 0.0}
+
+
 def read_gammas(search: Any, problem: Problem) -> np.ndarray:
     """The grid of gammas, in rising order."""
     if isinstance(search.margin_gammas, str):

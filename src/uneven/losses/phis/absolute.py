@@ -13,4 +13,5 @@ declaration = Declaration(
         "Scott, section 4.1: minimisers lie in [-1/gamma, 1], where it equals the hinge",
         from_risk_and_gap(hinge_risk, hinge_gap),
     ),
+    also_called=("absolute_error", "mae", "l1"),
 )

@@ -51,4 +51,5 @@ declaration = Declaration(
     minimiser=math.inf,
     minimum="0",
     closed_form=ClosedForm("Scott, section 4.3, with correction A1", from_risk_and_gap(_risk, _gap)),
+    also_called=("adaboost", "exp_loss"),
 )

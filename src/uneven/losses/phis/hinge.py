@@ -12,4 +12,5 @@ declaration = Declaration(
     minimiser=math.inf,
     minimum="0",
     closed_form=ClosedForm("Scott, section 4.1", from_risk_and_gap(hinge_risk, hinge_gap)),
+    also_called=("svm", "svc"),
 )

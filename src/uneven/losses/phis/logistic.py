@@ -36,4 +36,5 @@ declaration = Declaration(
     minimiser=math.inf,
     minimum="0",
     closed_form=ClosedForm("theorem 5 and the entropy, gamma = 1", from_risk_and_gap(_risk, _gap), only_even_margins),
+    also_called=("log_loss", "logloss", "cross_entropy", "binary_cross_entropy", "bce", "deviance"),
 )

@@ -35,4 +35,5 @@ declaration = Declaration(
     minimiser=math.inf,
     minimum="0",
     closed_form=ClosedForm("theorem 5, minimised piece by piece", from_risk_and_gap(mirrored(_risk), mirrored(_gap))),
+    also_called=("huber",),
 )

@@ -47,4 +47,5 @@ declaration = Declaration(
     minimum="0",
     closed_form=ClosedForm("piecewise linear: the minimum is at 0, 1, -1/gamma or infinity", _sides),
     own_odds=OwnOdds("A and B are linear and cross at alpha = m2/(m2 + gamma m1)", _own_odds),
+    also_called=("clipped_hinge", "truncated_hinge"),
 )

@@ -10,4 +10,5 @@ declaration = Declaration(
     minimiser=1.0,
     minimum="0",
     closed_form=ClosedForm("Scott, section 4.2", from_risk_and_gap(squared_risk, squared_gap)),
+    also_called=("square", "squared_error", "least_squares", "mse", "l2"),
 )

@@ -26,4 +26,5 @@ declaration = Declaration(
     minimum="0",
     closed_form=ClosedForm("constant on each side of 0", _sides),
     own_odds=OwnOdds("constant on each side of 0, so A = B at odds 1/gamma", _own_odds),
+    also_called=("accuracy", "misclassification"),
 )

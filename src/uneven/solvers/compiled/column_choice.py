@@ -20,28 +20,30 @@ def copy_columns(X: Any, chosen: Any, lo: int, hi: int, out: Any) -> None:
 
 
 @njit(**ANY_ORDER)
-def count_chosen(indices: Any, indptr: Any, place: Any, lo: int, hi: int, counts: Any) -> None:
-    """How many numbers of each row are in chosen columns; ``place`` is -1 for the others."""
-    for i in range(lo, hi):
-        count = 0
-        for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            count += place[np.uint64(indices[k])] >= 0
-        counts[i] = count
+def count_columns(indices: Any, lo: int, hi: int, counts: Any) -> None:
+    """Add how often each column is among the numbers lo to hi of a CSR matrix."""
+    for k in range(np.uint64(lo), np.uint64(hi)):
+        counts[np.uint64(indices[k])] += np.int32(1)
 
 
 @njit(**ANY_ORDER)
 def copy_chosen(
-    data: Any, indices: Any, indptr: Any, place: Any, lo: int, hi: int, new_indptr: Any, new_indices: Any, new_data: Any
-) -> None:
-    """Copy the numbers in chosen columns, with their new column numbers."""
+    data: Any, indices: Any, indptr: Any, place: Any, lo: int, hi: int, ends: Any, new_indices: Any, new_data: Any
+) -> int:
+    """Copy the numbers of the rows lo to hi that are in chosen columns, with their new column numbers.
+
+    ``place`` is -1 for the other columns. ``ends`` gets where each row ends in the copy, which has room for one number
+    more than the rows: each is written, and overwritten unless it counts. Returns the length of the copy.
+    """
+    to = np.uint64(0)
     for i in range(lo, hi):
-        to = new_indptr[i]
         for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             j = place[np.uint64(indices[k])]
-            if j >= 0:
-                new_indices[np.uint64(to)] = j
-                new_data[np.uint64(to)] = data[k]
-                to += 1
+            new_indices[to] = j
+            new_data[to] = data[k]
+            to += np.uint64(j >= 0)
+        ends[i] = to
+    return int(to)
 
 
 @njit(**ANY_ORDER)

@@ -259,16 +259,15 @@ def transposed_columns(Xt: Any, r: Any, q: Any, lo: int, hi: int, g: Any, sizes:
 
 
 @njit(**ANY_ORDER)
-def transposed_sparse(
-    data: Any, indices: Any, indptr: Any, r: Any, q: Any, lo: int, hi: int, g: Any, sizes: Any
-) -> None:
-    """The same for the rows of a CSR matrix."""
+def both_transposed_sparse(data: Any, indices: Any, indptr: Any, r: Any, q: Any, lo: int, hi: int, sums: Any) -> None:
+    """The same for the rows of a CSR matrix: the two sums of a column lie side by side."""
     for i in range(lo, hi):
         a, size = r[i], abs(q[i])
         if size != 0.0:
             for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-                g[np.uint64(indices[k])] += a * data[k]
-                sizes[np.uint64(indices[k])] += size * abs(data[k])
+                j = np.uint64(2) * np.uint64(indices[k])
+                sums[j] += a * data[k]
+                sums[j + np.uint64(1)] += size * abs(data[k])
 
 
 @njit(**ANY_ORDER)

@@ -2,6 +2,9 @@
 
 With a gradient g and a matrix H of second derivatives, it minimises g'(x - w) + (x - w)' H (x - w)/2 + l1 |x|_1 over x.
 The last coordinate, the intercept, is not in the norm.
+
+All coordinates are visited, then the nonzero ones several times, then all again, until a visit of all gains at most a
+share (``accuracy``) of what all visits gained.
 """
 
 from __future__ import annotations
@@ -13,8 +16,11 @@ from numba import njit
 
 from uneven.solvers.compiled.options import ANY_ORDER
 
-#: Visits of the nonzero coordinates between two visits of all.
-_INNER = 10
+#: Most visits of the nonzero coordinates between two visits of all; they end when one gains less than this share of
+#: what the visit of all gained.
+_INNER, _SETTLED = 10, 0.1
+#: Least second derivative in a coordinate where the intercept follows, as a share of that where it does not.
+_LEAST_SHARE = 1e-8
 
 
 @njit(**ANY_ORDER)
@@ -26,16 +32,16 @@ def shrunk(z: float, by: float) -> float:
 
 
 @njit(**ANY_ORDER)
-def descend(matrix: Any, x: Any, gradient: Any, l1: float, visits: int, enough: float) -> float:
-    """Move x, in place, until a visit of all coordinates lowers the function by less than ``enough``.
+def descend(matrix: Any, x: Any, gradient: Any, l1: float, visits: int, accuracy: float, gained: float) -> Any:
+    """Move x, in place, by at most so many visits.
 
-    ``matrix`` is H; ``gradient`` is that of the quadratic function at x, and stays so. Returns what the last visit
-    gained.
+    ``matrix`` is H; ``gradient`` is that of the quadratic function at x, and stays so; ``gained`` is what earlier calls
+    gained. Returns what all calls gained, and whether the accuracy is reached.
     """
     size = x.size
-    gain = np.inf
-    for visit in range(visits):
-        everything = visit % _INNER == 0
+    limit, inner = np.inf, _INNER
+    for _ in range(visits):
+        everything = inner == _INNER
         gain = 0.0
         for j in range(size):
             if x[j] == 0.0 and not everything and j < size - 1:
@@ -53,9 +59,29 @@ def descend(matrix: Any, x: Any, gradient: Any, l1: float, visits: int, enough: 
                     gradient[k] += move * row[k]
                 x[j] = new
                 gain += 0.5 * h * move * move
-        if everything and gain <= enough:
-            break
-    return gain
+        gained += gain
+        if everything:
+            if gain <= accuracy * gained:
+                return gained, True
+            limit, inner = _SETTLED * gain, 0
+        else:
+            inner = _INNER if gain <= max(limit, accuracy * gained) else inner + 1
+    return gained, False
+
+
+@njit(**ANY_ORDER)
+def bend_of_column(diagonal: float, one: float, inverse: float) -> float:
+    """The second derivative in a coordinate if the intercept always takes its best value."""
+    return max(diagonal - one * one * inverse, _LEAST_SHARE * diagonal)
+
+
+@njit(**ANY_ORDER)
+def excess_of_intercept(x: Any, w: Any, gradient: Any, ones: Any) -> float:
+    """The slope in the intercept at x, if the intercept is that of w."""
+    excess = gradient[-1]
+    for j in range(x.size - 1):
+        excess += ones[j] * (x[j] - w[j])
+    return excess
 
 
 @njit(**ANY_ORDER)
@@ -63,100 +89,126 @@ def descend_sparse(
     data: Any,
     indices: Any,
     indptr: Any,
-    root: Any,
     diagonal: Any,
     added: Any,
+    ones: Any,
+    inverse: float,
     x: Any,
     w: Any,
     gradient: Any,
     s: Any,
     l1: float,
     visits: int,
-    enough: float,
-    free: bool,
-) -> float:
+    accuracy: float,
+    gained: float,
+) -> Any:
     """The same for H = (R root)' (R root) + diag(added) of a CSC matrix R, without computing H.
 
-    ``s`` is (R root)(x - w) and stays so; ``gradient`` is that at w; ``diagonal`` is the diagonal of H. ``free`` says
-    whether there is an intercept.
+    ``s`` is R (x - w) without the intercept, and stays so; ``gradient`` is that at w; ``diagonal`` is the diagonal of
+    H; ``ones`` is R' root. ``inverse`` is 1 over the second derivative in the intercept, or 0 if that is fixed: it
+    always takes its best value, which costs no more than a few multiplications for each column.
     """
     size = x.size
-    gain = np.inf
-    for visit in range(visits):
-        everything = visit % _INNER == 0
+    excess = excess_of_intercept(x, w, gradient, ones)
+    if gained == 0.0:
+        gained = 0.5 * excess * excess * inverse
+    limit, inner, done = np.inf, _INNER, False
+    for _ in range(visits):
+        everything = inner == _INNER
         gain = 0.0
         for j in range(size - 1):
-            if free and j % 64 == 0:
-                gain += _move_intercept(root, added[-1], diagonal, x, w, gradient, s)
             if (x[j] == 0.0 and not everything) or not diagonal[j] > 0.0:
                 continue
             first, last = np.uint64(indptr[j]), np.uint64(indptr[j + 1])
-            slope = gradient[j] + added[j] * (x[j] - w[j])
+            slope = gradient[j] + added[j] * (x[j] - w[j]) - ones[j] * inverse * excess
             for k in range(first, last):
                 slope += data[k] * s[np.uint64(indices[k])]
-            new = shrunk(x[j] - slope / diagonal[j], l1 / diagonal[j])
+            h = bend_of_column(diagonal[j], ones[j], inverse)
+            new = shrunk(x[j] - slope / h, l1 / h)
             move = new - x[j]
             if move != 0.0:
                 for k in range(first, last):
                     s[np.uint64(indices[k])] += move * data[k]
+                excess += move * ones[j]
                 x[j] = new
-                gain += 0.5 * diagonal[j] * move * move
-        if everything and gain <= enough:
-            break
-    return gain
+                gain += 0.5 * h * move * move
+        gained += gain
+        if everything:
+            if gain <= accuracy * gained:
+                done = True
+                break
+            limit, inner = _SETTLED * gain, 0
+        else:
+            inner = _INNER if gain <= max(limit, accuracy * gained) else inner + 1
+    x[-1] = w[-1] - inverse * excess
+    return gained, done
 
 
 @njit(**ANY_ORDER)
 def descend_dense(
     columns: Any,
-    root: Any,
     diagonal: Any,
     added: Any,
+    ones: Any,
+    inverse: float,
     x: Any,
     w: Any,
     gradient: Any,
     s: Any,
     l1: float,
     visits: int,
-    enough: float,
-    free: bool,
-) -> float:
+    accuracy: float,
+    gained: float,
+) -> Any:
     """The same for a dense R, given by its transpose."""
     size = x.size
-    gain = np.inf
-    for visit in range(visits):
-        everything = visit % _INNER == 0
+    excess = excess_of_intercept(x, w, gradient, ones)
+    if gained == 0.0:
+        gained = 0.5 * excess * excess * inverse
+    limit, inner, done = np.inf, _INNER, False
+    for _ in range(visits):
+        everything = inner == _INNER
         gain = 0.0
         for j in range(size - 1):
-            if free and j % 64 == 0:
-                gain += _move_intercept(root, added[-1], diagonal, x, w, gradient, s)
             if (x[j] == 0.0 and not everything) or not diagonal[j] > 0.0:
                 continue
             column = columns[j]
-            slope = gradient[j] + added[j] * (x[j] - w[j])
+            slope = gradient[j] + added[j] * (x[j] - w[j]) - ones[j] * inverse * excess
             for i in range(s.size):
                 slope += column[i] * s[i]
-            new = shrunk(x[j] - slope / diagonal[j], l1 / diagonal[j])
+            h = bend_of_column(diagonal[j], ones[j], inverse)
+            new = shrunk(x[j] - slope / h, l1 / h)
             move = new - x[j]
             if move != 0.0:
                 for i in range(s.size):
                     s[i] += move * column[i]
+                excess += move * ones[j]
                 x[j] = new
-                gain += 0.5 * diagonal[j] * move * move
-        if everything and gain <= enough:
-            break
-    return gain
+                gain += 0.5 * h * move * move
+        gained += gain
+        if everything:
+            if gain <= accuracy * gained:
+                done = True
+                break
+            limit, inner = _SETTLED * gain, 0
+        else:
+            inner = _INNER if gain <= max(limit, accuracy * gained) else inner + 1
+    x[-1] = w[-1] - inverse * excess
+    return gained, done
 
 
 @njit(**ANY_ORDER)
-def _move_intercept(root: Any, added: float, diagonal: Any, x: Any, w: Any, gradient: Any, s: Any) -> float:
-    slope = gradient[-1] + added * (x[-1] - w[-1])
-    for i in range(s.size):
-        slope += root[i] * s[i]
-    move = -slope / diagonal[-1] if diagonal[-1] > 0.0 else 0.0
-    if move == 0.0:
-        return 0.0
-    for i in range(s.size):
-        s[i] += move * root[i]
-    x[-1] += move
-    return 0.5 * diagonal[-1] * move * move
+def scale_columns(
+    data: Any, indices: Any, indptr: Any, root: Any, lo: int, hi: int, scaled: Any, squares: Any, ones: Any
+) -> None:
+    """The columns lo to hi of a CSC matrix, each row times its root; their squares, and their products with root."""
+    for j in range(lo, hi):
+        square = one = 0.0
+        for k in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
+            r = root[np.uint64(indices[k])]
+            a = data[k] * r
+            scaled[k] = a
+            square += a * a
+            one += a * r
+        squares[j] = square
+        ones[j] = one

@@ -14,6 +14,8 @@ from uneven.solvers.threads import in_threads, row_ranges
 #: Bytes of the blocks that are converted or given to BLAS: at most, and at least (small blocks make BLAS slow).
 _BLOCK_BYTES = 1 << 22
 _LEAST_BYTES = 1 << 19
+#: Columns whose products stay in the cache, whatever their order.
+_FEW_COLUMNS = 200
 
 
 class Design(ABC):
@@ -72,19 +74,18 @@ class Design(ABC):
         """(X * X)' r in float64."""
 
     @abstractmethod
-    def add_transposed(self, r: np.ndarray, q: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
-        """Add X' r of the rows lo to hi to g, and abs(X)' abs(q) to sizes."""
-
     def transposed_product(self, r: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """X' r and abs(X)' abs(q), by one pass.
 
-        If abs(q) is at least abs(r), the latter times n units of rounding bounds the error of the former.
+        If abs(q) is at least abs(r), the latter times :attr:`terms_of_sums` units of rounding bounds the error of the
+        former.
         """
-        ranges = row_ranges(self.n, self.numbers, self.d)
-        sums = np.zeros((2, len(ranges), self.d))
-        in_threads(lambda k, lo, hi: self.add_transposed(r, q, lo, hi, sums[0, k], sums[1, k]), ranges)
-        product, sizes = sums.sum(axis=1)
-        return product, sizes
+
+    @property
+    def terms_of_sums(self) -> int:
+        """Most additions on the way of a number into a sum of :meth:`transposed_product`."""
+        parts = len(row_ranges(self.n, self.numbers, self.d))
+        return -(-self.n // parts) + parts
 
     @abstractmethod
     def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
@@ -127,6 +128,8 @@ class Design(ABC):
     def scores(self, theta: np.ndarray) -> np.ndarray:
         """X w + b."""
         w, b = np.ascontiguousarray(theta[:-1], dtype=np.float64), float(theta[-1])
+        if not w.any():
+            return np.full(self.n, b)
         out = np.empty(self.n)
         in_threads(lambda k, lo, hi: self.write_scores(w, b, lo, hi, out), row_ranges(self.n, self.numbers))
         return out
@@ -209,11 +212,14 @@ class Dense(Design):
         else:
             kinked_passes.gradient_columns(self.X.T, common, t, u, lo, hi, g)
 
-    def add_transposed(self, r: np.ndarray, q: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
-        if self.X.flags.c_contiguous:
-            passes.transposed_rows(self.X, r, q, lo, hi, g, sizes)
-        else:
-            passes.transposed_columns(self.X.T, r, q, lo, hi, g, sizes)
+    def transposed_product(self, r: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        ranges = row_ranges(self.n, self.numbers, self.d)
+        sums = np.zeros((2, len(ranges), self.d))
+        by_rows = self.X.flags.c_contiguous
+        add, X = (passes.transposed_rows, self.X) if by_rows else (passes.transposed_columns, self.X.T)
+        in_threads(lambda k, lo, hi: add(X, r, q, lo, hi, sums[0, k], sums[1, k]), ranges)
+        product, sizes = sums.sum(axis=1)
+        return product, sizes
 
     def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
@@ -269,22 +275,41 @@ class SparseRows(Design):
     @cached_property
     def _counts(self) -> np.ndarray:
         """How many numbers each column has."""
-        return np.bincount(self.X.indices, minlength=self.d)
+        ranges = row_ranges(self.numbers, self.numbers, self.d)
+        counts = np.zeros((len(ranges), self.d), dtype=np.int32)
+        in_threads(lambda k, lo, hi: column_choice.count_columns(self.X.indices, lo, hi, counts[k]), ranges)
+        return counts.sum(axis=0)
 
     def fullest_first(self, chosen: np.ndarray) -> np.ndarray:
+        if chosen.size <= _FEW_COLUMNS:
+            return np.sort(chosen)
         return chosen[np.argsort(-self._counts[chosen], kind="stable")]
 
     def columns(self, chosen: np.ndarray) -> Design:
         place = np.full(self.d, -1, dtype=self.X.indices.dtype)
         place[chosen] = np.arange(chosen.size)
-        source = self.X.data, self.X.indices, self.X.indptr
-        indptr = np.zeros(self.n + 1, dtype=self.X.indptr.dtype)
+        X, indptr = self.X, np.zeros(self.n + 1, dtype=self.X.indptr.dtype)
+
+        def copied(k: int, lo: int, hi: int) -> tuple[np.ndarray, np.ndarray]:
+            most = int(X.indptr[hi]) - int(X.indptr[lo]) + 1  # only what is written becomes memory
+            indices, data = np.empty(most, X.indices.dtype), np.empty(most, X.data.dtype)
+            count = column_choice.copy_chosen(X.data, X.indices, X.indptr, place, lo, hi, indptr[1:], indices, data)
+            return indices[:count], data[:count]
+
         ranges = row_ranges(self.n, self.numbers)
-        in_threads(lambda k, lo, hi: column_choice.count_chosen(*source[1:], place, lo, hi, indptr[1:]), ranges)
-        np.cumsum(indptr, out=indptr)
-        indices, data = np.empty(indptr[-1], self.X.indices.dtype), np.empty(indptr[-1], self.X.data.dtype)
-        in_threads(lambda k, lo, hi: column_choice.copy_chosen(*source, place, lo, hi, indptr, indices, data), ranges)
-        return SparseRows(type(self.X)((data, indices, indptr), shape=(self.n, chosen.size)))
+        parts = in_threads(copied, ranges)
+        before = 0
+        for (lo, hi), (indices, _) in zip(ranges, parts, strict=True):
+            indptr[lo + 1 : hi + 1] += before
+            before += indices.size
+        indices, data = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        return SparseRows(type(X)((data, indices, indptr), shape=(self.n, chosen.size)))
+
+    @cached_property
+    def by_columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A copy that is stored column by column: numbers, rows, and where each column begins."""
+        columns = self.X.tocsc()
+        return columns.data, columns.indices, columns.indptr
 
     def add_curvature_product(
         self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
@@ -299,8 +324,18 @@ class SparseRows(Design):
     ) -> None:
         kinked_passes.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
 
-    def add_transposed(self, r: np.ndarray, q: np.ndarray, lo: int, hi: int, g: np.ndarray, sizes: np.ndarray) -> None:
-        passes.transposed_sparse(self.X.data, self.X.indices, self.X.indptr, r, q, lo, hi, g, sizes)
+    def transposed_product(self, r: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        ranges = row_ranges(self.n, self.numbers, self.d)
+        # Both numbers of a column lie together, because columns are met in any order.
+        sums = np.zeros((len(ranges), 2 * self.d))
+        in_threads(
+            lambda k, lo, hi: passes.both_transposed_sparse(
+                self.X.data, self.X.indices, self.X.indptr, r, q, lo, hi, sums[k]
+            ),
+            ranges,
+        )
+        both = sums.sum(axis=0)
+        return both[::2].copy(), both[1::2].copy()
 
     def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
         careful_sums.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)

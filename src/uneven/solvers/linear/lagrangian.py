@@ -19,6 +19,7 @@ from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.multiplier_moves import moves
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.row_slopes import RowSlopes
 from uneven.solvers.linear.small import is_small
 from uneven.solvers.linear.squares import summed_squares
 from uneven.solvers.threads import in_threads, row_ranges
@@ -79,6 +80,7 @@ class Lagrangian:
         self.first = np.zeros(2, dtype=np.int64) if straight else objective.pair.addresses
         self.second = np.zeros(2, dtype=np.int64) if straight else objective.pair.second_addresses
         self.lines = objective.pair.lines
+        self._rows = RowSlopes(objective.design.n if self.smooth else 0)
 
     def on_columns(self, chosen: np.ndarray) -> Lagrangian:
         """The same for some columns only; scores and multipliers are shared."""
@@ -123,6 +125,9 @@ class Lagrangian:
             self.sigma = sigma
 
     def _gradient_of_losses(self) -> np.ndarray:
+        if self.smooth:
+            slopes = self._at_scores().slopes
+            return np.append(self.objective.design.weighted_sum(slopes), slopes.sum())
         parts = self._cleared_parts()
         self.over_rows(
             lambda k, lo, hi: self.objective.design.add_kinked_gradient(self.common, self.t, self.u, lo, hi, parts[k])
@@ -142,13 +147,19 @@ class Lagrangian:
         """A semismooth Newton step."""
         if self.theta.size <= MOST_COLUMNS:
             return -cholesky_metric(self._hessian())(gradient)
-        curvature = np.empty(self.t.size)
-        self.over_rows(lambda k, lo, hi: self.curvatures(lo, hi, curvature[lo:hi]))
-        return self._inexact(gradient, curvature, accuracy)
+        return self._inexact(gradient, self.all_curvatures(), accuracy)
 
     def curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
         """Weighted second derivatives of the rows lo to hi in their scores."""
         kinked_passes.curvatures(self.common, self.second, self.t, self.u, lo, hi, out)
+
+    def all_curvatures(self) -> np.ndarray:
+        """The same for all rows; valid until the next evaluation."""
+        if self.smooth:
+            return self._at_scores().bends
+        out = np.empty(self.t.size)
+        self.over_rows(lambda k, lo, hi: self.curvatures(lo, hi, out[lo:hi]))
+        return out
 
     @cached_property
     def _ridge(self) -> float:
@@ -199,8 +210,10 @@ class Lagrangian:
 
     def along(self, q: np.ndarray | None, at: float) -> tuple[float, float]:
         """Slope and curvature of the losses at the scores t + at * q; None: along the intercept, q = 1."""
+        if self.smooth and q is None and at == 0.0 and self._rows.current:
+            return float(self._rows.slopes.sum()), float(self._rows.bends.sum())
         if self.smooth:
-            return self._smooth_along(q, at)[1:]
+            return self._smooth_along(q, at)
         if q is None:
             q = self._ones
         parts = self.over_rows(
@@ -212,27 +225,39 @@ class Lagrangian:
     def _ones(self) -> np.ndarray:
         return np.ones(self.t.size)
 
-    def _smooth_along(self, q: np.ndarray | None, at: float) -> tuple[float, float, float]:
-        """The sum of losses without kinks, its slope and its curvature; the slopes of the rows are kept."""
+    def _smooth_along(self, q: np.ndarray | None, at: float) -> tuple[float, float]:
+        """The same for losses without kinks; what is found for each row is kept."""
         first, second, y, weight, *classes = self.objective.derivatives
+        rows = self._rows
 
         def part(k: int, first_row: int, last_row: int) -> np.ndarray:
-            total, size = np.zeros(3), min(_ROWS_OF_SCRATCH, last_row - first_row)
-            bends, ones = np.empty(size), np.ones(size)
+            total, ones = np.zeros(3), np.ones(min(_ROWS_OF_SCRATCH, last_row - first_row) if q is None else 0)
             for lo in range(first_row, last_row, _ROWS_OF_SCRATCH):
                 hi = min(lo + _ROWS_OF_SCRATCH, last_row)
                 pair = (first, second, y[lo:hi], weight[lo:hi], *classes)
-                slopes = self._slopes_of_rows[lo:hi]
                 along = ones[: hi - lo] if q is None else q[lo:hi]
-                total += passes.losses_along(pair, self.t[lo:hi], along, at, slopes, bends[: hi - lo])
+                total += passes.losses_along(pair, self.t[lo:hi], along, at, rows.slopes[lo:hi], rows.bends[lo:hi])
             return total
 
         loss, slope, curvature = np.sum(self.over_rows(part), axis=0).tolist()
-        return loss, slope, curvature
+        rows.evaluated(q, at, loss)
+        return slope, curvature
 
-    @cached_property
-    def _slopes_of_rows(self) -> np.ndarray:
-        return np.empty(self.t.size)
+    def _at_scores(self) -> RowSlopes:
+        """The rows of losses without kinks at the current scores."""
+        if not self._rows.current:
+            self._smooth_along(None, 0.0)
+        return self._rows
+
+    def move_scores(self, q: np.ndarray | None, at: float) -> None:
+        """Move the scores by at * q; None: q = 1."""
+        self.t += at if q is None else at * q
+        self._rows.moved(q, at)
+
+    def replace_scores(self, scores: np.ndarray) -> None:
+        """Take these scores, which are equal to the current ones but for rounding and a move of the intercept."""
+        self.t[...] = scores
+        self._rows.forget()
 
     def step(self, gradient: np.ndarray, direction: np.ndarray) -> bool:
         """Move to the minimum along a direction. X is read once; False if the direction does not lead down."""
@@ -250,8 +275,7 @@ class Lagrangian:
 
         at = exact_step(slope_and_curvature, promised)
         self.theta = self.theta + at * direction
-        q *= at
-        self.t += q
+        self.move_scores(q, at)
         return True
 
     def descend(self, enough: float, most: int) -> tuple[np.ndarray, int]:
@@ -308,7 +332,7 @@ class Lagrangian:
             reach *= 4
             at = 0.5 * (low + high) if np.isfinite(high - low) else (high - reach if slope > 0 else low + reach)
         self.sigma = sigma
-        self.t += at
+        self.move_scores(None, at)
         self.theta = self.theta.copy()
         self.theta[-1] += at
 
@@ -357,9 +381,8 @@ class Lagrangian:
     def support(self) -> Support:
         """The lines that support the losses: smooth parts at the current scores, kinks with the multipliers."""
         if self.smooth:
-            loss, *_ = self._smooth_along(self.t, 0.0)
-            slopes = self._slopes_of_rows
-            return Support(slopes, slopes, loss, 0.0, *passes.absolute_sums(slopes, self.t))
+            rows = self._at_scores()
+            return Support(rows.slopes, rows.slopes, rows.loss, 0.0, *passes.absolute_sums(rows.slopes, self.t))
         slopes = np.empty(self.t.size)
         steepest = np.empty(self.t.size) if self.u.size else slopes
         parts = self.over_rows(
@@ -410,7 +433,7 @@ class Lagrangian:
                 reach *= 4
             if not low < at < high:
                 break
-        self.t += best
+        self.move_scores(None, best)
         self.theta = self.theta.copy()
         self.theta[-1] += best
         return least

@@ -66,6 +66,8 @@ class Proof:
     stationarity : float
         The largest entry of the gradient, each divided by the sum of the absolute values of its terms. 0 at a
         stationary point, at most 1, whatever the units of the columns.
+    slopes : ndarray
+        Of the losses in the coefficients.
     """
 
     theta: np.ndarray
@@ -73,6 +75,7 @@ class Proof:
     error: float
     gap: float
     stationarity: float
+    slopes: np.ndarray
 
     @property
     def bound(self) -> float:
@@ -86,6 +89,7 @@ def prove(
     multipliers: np.ndarray | None = None,
     *,
     wanted: float = 0.0,
+    scores: np.ndarray | None = None,
 ) -> Proof:
     """Bound the distance of a convex objective from its optimum, by two passes over X.
 
@@ -98,17 +102,23 @@ def prove(
         jump, a row left of it has none.
     wanted : float
         The gap that the caller needs; the intercept is placed accurately enough for it.
+    scores : ndarray, optional
+        X w + b as computed from theta; they are overwritten. Scores that were moved step by step would not do, because
+        their errors of rounding add up.
     """
     reach = 1 + abs(float(theta[-1]))
     if objective.fit_intercept and objective.l1 > 0 and objective.penalty == 0:  # the gap will not bound it any better
         reach = max(reach, min(bound_of_intercept(objective, theta, objective.value_at_zero), 1e300))
     enough = _INTERCEPT_SHARE * wanted / reach
     start = theta
-    theta, sums, v, sizes = _small_lines(objective, theta, enough) or _lines(objective, theta, multipliers, enough)
+    theta, sums, v, sizes = _small_lines(objective, theta, enough) or _lines(
+        objective, theta, multipliers, enough, scores
+    )
     w = theta[:-1]
     rounded_scores = _error_of_scores(objective, theta, sums, sizes)
     if objective.pair.kinked and rounded_scores > _ROUNDING_SHARE * wanted:
-        theta, sums, v, sizes = _lines(objective, start, multipliers, enough, carefully=True)
+        careful = objective.design.careful_scores(start)
+        theta, sums, v, sizes = _lines(objective, start, multipliers, enough, careful)
         w = theta[:-1]
         rounded_scores *= (objective.design.most_terms + 4) * _EPS
         rounded_scores += 4 * _EPS * (sums.moment + sums.size * objective.pair.largest_kink)
@@ -129,6 +139,7 @@ def prove(
         error=rounded + rounded_scores,
         gap=math.inf if math.isnan(gap) else max(float(gap), 0.0),
         stationarity=_stationarity(objective, theta, v, sizes, excess, sums.size),
+        slopes=v,
     )
 
 
@@ -147,11 +158,9 @@ def _lines(
     theta: np.ndarray,
     multipliers: np.ndarray | None,
     enough: float,
-    *,
-    carefully: bool = False,
+    scores: np.ndarray | None,
 ) -> _Lines:
     """Lines whose slopes sum to at most ``enough``, if possible; for that, the intercept moves."""
-    scores = objective.design.careful_scores(theta) if carefully else None
     state = Lagrangian(objective, theta, 1.0, scores)
     if multipliers is not None:
         # Rounded to float32, a multiplier may exceed the jump, and its line would not support the loss.
@@ -184,18 +193,17 @@ def stationarity(objective: Objective, theta: np.ndarray) -> float:
 def _with_error(
     objective: Objective, w: np.ndarray, v: np.ndarray, sizes: np.ndarray, sums: Support, wanted: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """X' s and bounds of its error: n units of rounding, relative to the sum of absolute values.
+    """X' s and bounds of its error: a unit of rounding for each addition, relative to the sum of absolute values.
 
     Where that would cost more than a part of the wanted gap (columns of very different scale), v is computed again in
     twice the precision.
     """
-    n = objective.design.n + 16
-    error = n * _EPS * sizes
+    error = (objective.design.terms_of_sums + 16) * _EPS * sizes
     plain = gap_of_penalty(objective, w, v, np.zeros_like(error), sums.loss)
     if gap_of_penalty(objective, w, v, error, sums.loss) - plain <= _ROUNDING_SHARE * wanted:
         return v, error
     v = objective.design.careful_transposed_product(sums.slopes)
-    return v, _EPS * np.abs(v) + 2 * (n * _EPS) ** 2 * sizes
+    return v, _EPS * np.abs(v) + 2 * ((objective.design.n + 16) * _EPS) ** 2 * sizes
 
 
 def _sum(numbers: np.ndarray, size: float) -> tuple[float, float]:

@@ -11,16 +11,22 @@ from uneven.solvers.linear.design import Design, SparseRows
 from uneven.solvers.linear.metric import cholesky_metric
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.squares import summed_squares
-from uneven.solvers.threads import in_threads
+from uneven.solvers.threads import in_threads, row_ranges
 
 #: Columns up to which the matrix of second derivatives is kept.
 MOST_KEPT = 2500
+#: Columns of a CSR matrix up to which H costs no more than a step.
+_FEW_COLUMNS = 100
+#: Visits of the columns of a CSR matrix that cost as much as its H.
+_MOST_VISITS = 10.0
 #: Numbers of a sparse matrix from which its squares are worth a second thread.
 _WORTH_THREADS = 100_000
 #: Nonzero coordinates up to which a Newton step on them is faster than more visits.
 _MOST_FACTORED = 1500
 #: Share of the diagonal of H that is added to it, so that equal columns do not make it singular.
 _LEAST = 1e-12
+#: Factor of the accuracy where H is kept: visits cost little, compared with H.
+_MORE_ACCURATE = 1e-3
 #: Visits of all coordinates between two Newton steps on the nonzero ones, and most such rounds.
 _VISITS, _ROUNDS = 20, 40
 
@@ -30,6 +36,8 @@ class Model(Protocol):
 
     #: The diagonal of H.
     diagonal: np.ndarray
+    #: Whether a new model costs no more than a step.
+    cheap: bool
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         """The minimiser x, and by how much it is below w. It stops where little more than ``accuracy`` is left."""
@@ -39,8 +47,16 @@ class Model(Protocol):
 def model(objective: Objective, curvature: np.ndarray, damping: np.ndarray) -> Model:
     """The model whose H is (X 1)' diag(curvature) (X 1) + diag(damping), plus the second derivative of the penalty."""
     added = np.append(np.full(objective.design.d, objective.penalty), 0.0) + damping
-    kind = _Kept if objective.design.d <= MOST_KEPT else _Columns
+    kind = _Kept if _worth_keeping(objective.design) else _Columns
     return kind(objective.design, curvature, added, objective.fit_intercept)
+
+
+def _worth_keeping(design: Design) -> bool:
+    """Whether H is small, and costs less than the visits that it makes cheaper."""
+    if design.d > MOST_KEPT or not isinstance(design, SparseRows):
+        return design.d <= MOST_KEPT
+    per_row = np.diff(design.X.indptr).astype(np.float64)
+    return float(per_row @ per_row) <= _MOST_VISITS * design.numbers
 
 
 def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
@@ -49,12 +65,26 @@ def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
         return summed_squares(
             lambda lo, hi: (design.rows(slice(lo, hi)), curvature[lo:hi]), design.n, size, design.rows_per_block
         )
-    X, total = design.X, np.zeros((size, size))
-    parts = 2 if design.numbers >= _WORTH_THREADS else 1
-    in_threads(
-        lambda part, *_: column_choice.add_squares_sparse(X.data, X.indices, X.indptr, curvature, parts, part, total),
-        [(0, 0)] * parts,
-    )
+    X = design.X
+    if size <= _FEW_COLUMNS:  # each range of rows gets a matrix of its own
+        ranges = row_ranges(design.n, design.numbers + design.n)
+        totals = np.zeros((len(ranges), size, size))
+        in_threads(
+            lambda k, lo, hi: column_choice.add_squares_sparse(
+                X.data, X.indices, X.indptr[lo : hi + 1], curvature[lo:hi], 1, 0, totals[k]
+            ),
+            ranges,
+        )
+        total = totals.sum(axis=0)
+    else:
+        total = np.zeros((size, size))
+        parts = 2 if design.numbers >= _WORTH_THREADS else 1
+        in_threads(
+            lambda part, *_: column_choice.add_squares_sparse(
+                X.data, X.indices, X.indptr, curvature, parts, part, total
+            ),
+            [(0, 0)] * parts,
+        )
     column_choice.mirror(total, 0, size)
     return total
 
@@ -70,25 +100,22 @@ class _Kept:
             self.H[-1, :] = self.H[:, -1] = 0.0
             self.H[-1, -1] = 1.0
         self.diagonal = np.diagonal(self.H)
+        self.cheap = isinstance(design, SparseRows) and design.d <= _FEW_COLUMNS
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         x, slope = w.copy(), gradient.copy()
+        accuracy *= _MORE_ACCURATE
         gained = 0.0
         for _ in range(_ROUNDS):
-            last = quadratic_descent.descend(self.H, x, slope, l1, _VISITS, accuracy * gained)
-            gained = self._gain(w, x, gradient, slope, l1)
-            if last <= accuracy * gained:
+            gained, done = quadratic_descent.descend(self.H, x, slope, l1, _VISITS, accuracy, gained)
+            if done:
                 break
             if np.count_nonzero(x) <= _MOST_FACTORED:
-                self._on_nonzero(x, slope, l1)
+                gained += self._on_nonzero(x, slope, l1)
         return x, gained
 
-    def _gain(self, w: np.ndarray, x: np.ndarray, gradient: np.ndarray, slope: np.ndarray, l1: float) -> float:
-        norms = np.abs(x[:-1]).sum() - np.abs(w[:-1]).sum()
-        return -float(0.5 * (gradient + slope) @ (x - w) + l1 * norms)
-
-    def _on_nonzero(self, x: np.ndarray, slope: np.ndarray, l1: float) -> None:
-        """A Newton step on the nonzero coordinates, none of which changes its sign."""
+    def _on_nonzero(self, x: np.ndarray, slope: np.ndarray, l1: float) -> float:
+        """A Newton step on the nonzero coordinates, none of which changes its sign. Returns what it gains."""
         used = np.append(np.flatnonzero(x[:-1]), x.size - 1)
         part, signs = self.H[np.ix_(used, used)], np.sign(x[used])
         signs[-1] = 0.0
@@ -97,55 +124,61 @@ class _Kept:
         image = part @ move
         steepness, bend = float(down @ move), float(move @ image)
         if not steepness < 0:
-            return
+            return 0.0
         longest = -steepness / bend if bend > 0 else np.inf
         crossing = (signs * move < 0) & (signs != 0)
         reach = np.full(used.size, np.inf)
         reach[crossing] = -x[used[crossing]] / move[crossing]
         at = min(longest, float(reach.min(initial=np.inf)))
         if not np.isfinite(at):
-            return
+            return 0.0
         new = x[used] + at * move
         new[reach <= at] = 0.0
         slope += self.H[:, used] @ (new - x[used])
         x[used] = new
+        return -at * (steepness + 0.5 * at * bend)
 
 
 class _Columns:
     """H is not computed: coordinate descent reads the columns of diag(root) X, where root**2 are the curvatures."""
 
     def __init__(self, design: Design, curvature: np.ndarray, added: np.ndarray, fit_intercept: bool) -> None:
-        self.root, self.fit_intercept = np.sqrt(curvature), fit_intercept
-        own = np.append(design.squared_transposed_product(curvature), curvature.sum())
+        root = np.sqrt(curvature)
+        self.columns: tuple[Any, ...]
+        self.descend: Any
+        if isinstance(design, SparseRows):
+            scaled, own, self.ones = _scaled(design, root)
+            self.columns, self.descend = (scaled, *design.by_columns[1:]), quadratic_descent.descend_sparse
+        else:
+            columns = np.ascontiguousarray(design.X.T) * root
+            own, self.ones = np.einsum("ij,ij->i", columns, columns), columns @ root
+            self.columns, self.descend = (columns,), quadratic_descent.descend_dense
+        own = np.append(own, curvature.sum())
         self.added = added + _LEAST * own
         self.diagonal = own + self.added
-        sparse = isinstance(design, SparseRows)
-        self.descend: Any = quadratic_descent.descend_sparse if sparse else quadratic_descent.descend_dense
-        self.columns = _columns(design, self.root)
+        self.inverse = 1 / float(self.diagonal[-1]) if fit_intercept and self.diagonal[-1] > 0 else 0.0
+        self.rows = root.size
+        self.cheap = isinstance(design, SparseRows)
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
-        x, s = w.copy(), np.zeros(self.root.size)
+        x, s = w.copy(), np.zeros(self.rows)
         gained = 0.0
         for _ in range(_ROUNDS):
-            last = self.descend(
-                *self.columns, self.root, self.diagonal, self.added, x, w, gradient, s, l1, _VISITS,
-                accuracy * gained, self.fit_intercept,
+            gained, done = self.descend(
+                *self.columns, self.diagonal, self.added, self.ones, self.inverse, x, w, gradient, s, l1, _VISITS,
+                accuracy, gained,
             )  # fmt: skip
-            gained = self._gain(w, x, gradient, s, l1)
-            if last <= accuracy * gained:
+            if done:
                 break
         return x, gained
 
-    def _gain(self, w: np.ndarray, x: np.ndarray, gradient: np.ndarray, s: np.ndarray, l1: float) -> float:
-        move = x - w
-        bend = float(s @ s) + float(self.added @ (move * move))
-        norms = np.abs(x[:-1]).sum() - np.abs(w[:-1]).sum()
-        return -float(gradient @ move + 0.5 * bend + l1 * norms)
 
-
-def _columns(design: Design, root: np.ndarray) -> tuple[Any, ...]:
-    """The columns of diag(root) X: arrays of a CSC matrix, or the rows of the transpose."""
-    if isinstance(design, SparseRows):
-        columns = design.X.tocsc()
-        return columns.data * root[columns.indices], columns.indices, columns.indptr
-    return (np.ascontiguousarray(design.X.T) * root,)
+def _scaled(design: SparseRows, root: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The numbers of diag(root) X, column by column, the squares of these columns, and their products with root."""
+    data, indices, indptr = design.by_columns
+    scaled, (squares, ones) = np.empty(data.size), np.empty((2, design.d))
+    in_threads(
+        lambda k, lo, hi: quadratic_descent.scale_columns(data, indices, indptr, root, lo, hi, scaled, squares, ones),
+        row_ranges(design.d, design.numbers),
+    )
+    return scaled, squares, ones

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from uneven.solvers.linear.proof import Proof
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,8 @@ class Solution:
         At least the value minus the optimum; only :func:`~uneven.solvers.linear.solve.minimise` sets it.
     stationarity : float or None
         See :class:`~uneven.solvers.linear.proof.Proof`; set with the gap, and for losses that are not convex.
+    proof : Proof, optional
+        A solver may have proved its gap at theta; otherwise :func:`~uneven.solvers.linear.solve.minimise` does.
     stats : dict
         Counts, such as the number of passes over X.
     """
@@ -41,4 +47,5 @@ class Solution:
     multipliers: np.ndarray | None = None
     duality_gap: float | None = None
     stationarity: float | None = None
+    proof: Proof | None = None
     stats: dict[str, float] = field(default_factory=dict)

@@ -71,7 +71,7 @@ def proved(solve: Minimise, objective: Objective, theta: np.ndarray | None, sett
     tolerance, until the gap is reached, the steps are used up, or rounding hides any gain.
     """
     start = objective.value_at_zero
-    best = Proof(np.zeros(objective.size), start, 0.0, math.inf, 1.0)
+    best = Proof(np.zeros(objective.size), start, 0.0, math.inf, 1.0, np.empty(0))
     if theta is not None:
         start = objective.value_and_gradient(theta)[0]
         best = replace(best, theta=theta, value=start)
@@ -80,7 +80,7 @@ def proved(solve: Minimise, objective: Objective, theta: np.ndarray | None, sett
         solution = solve(objective, theta, replace(settings, tol=inner, max_iter=settings.max_iter - steps))
         steps += solution.iterations
         wanted = inner * max(solution.value, objective.floor)  # stricter each time, as for the solver
-        proof = prove(objective, solution.theta, solution.multipliers, wanted=wanted)
+        proof = solution.proof or prove(objective, solution.theta, solution.multipliers, wanted=wanted)
         lower = max(lower, proof.bound)
         if proof.value - proof.error > solution.value:  # moving the intercept for the lines raised the objective
             unmoved = objective.value_and_gradient(solution.theta)[0]
@@ -106,6 +106,7 @@ def proved(solve: Minimise, objective: Objective, theta: np.ndarray | None, sett
         duality_gap=gap,
         stationarity=best.stationarity,
         multipliers=None,
+        proof=None,
     )
 
 

@@ -1,0 +1,1 @@
+"""From costs and a fitted model to decisions, and to what they cost in money."""

@@ -1,0 +1,27 @@
+"""The options that say what the four outcomes cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+Command = Callable[..., Any]
+
+_OF = "a number, a column, or an arithmetic of columns"
+
+_OPTIONS = (
+    click.option("--fp-cost", required=True, metavar="X", help=f"Cost of a false positive (a false alarm): {_OF}."),
+    click.option("--fn-cost", required=True, metavar="Y", help=f"Cost of a false negative (a miss): {_OF}."),
+    click.option("--tp-cost", default="0", metavar="Z", help="Cost of a true positive; a benefit is negative."),
+    click.option("--tn-cost", default="0", metavar="W", help="Cost of a true negative; a benefit is negative."),
+    click.option("--unit", metavar="NAME", help="The unit of the costs, such as EUR: only shown."),
+)
+
+
+def cost_options(command: Command) -> Command:
+    """Give a command the options of the four costs and their unit."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

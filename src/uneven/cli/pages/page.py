@@ -1,0 +1,116 @@
+"""How every page looks, and its parts: tables that scroll on a phone, and figures inside the file."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+#: Inches: small, so that the words of a figure can be read on a phone.
+_WIDTH = 4.9
+
+
+def page(title: str, *parts: str) -> str:
+    """A whole page; the parts are HTML."""
+    return _PAGE.replace("{title}", text(title)).replace("{body}", "\n".join(part for part in parts if part))
+
+
+def text(words: str) -> str:
+    """Words as HTML."""
+    return html.escape(words)
+
+
+def paragraph(words: str, kind: str = "") -> str:
+    """A paragraph of plain words; ``kind`` is a class of the style, such as "lead" or "warning"."""
+    return f'<p class="{kind}">{text(words)}</p>' if kind else f"<p>{text(words)}</p>"
+
+
+def sentence(words: str) -> str:
+    """A paragraph that begins with a capital letter."""
+    return paragraph(words[:1].upper() + words[1:])
+
+
+def heading(words: str) -> str:
+    """The heading of a section."""
+    return f"<h2>{text(words)}</h2>"
+
+
+def bullets(sentences: Iterable[str]) -> str:
+    """A list of sentences."""
+    return "<ul>" + "".join(f"<li>{text(sentence)}</li>" for sentence in sentences) + "</ul>"
+
+
+def table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, strong: str | None = None, words: Sequence[int] = (0,)
+) -> str:
+    """A table; columns not in ``words`` hold numbers. The row whose first cell is ``strong`` is emphasised."""
+    kinds = [' class="words"' if k in words else "" for k in range(len(header))]
+    head = "".join(f"<th{kind}>{text(name)}</th>" for kind, name in zip(kinds, header, strict=True))
+    body = ""
+    for row in rows:
+        cells = "".join(f"<td{kind}>{_whole(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
+        body += f'<tr class="ours">{cells}</tr>' if row[0] == strong else f"<tr>{cells}</tr>"
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _whole(cell: str) -> str:
+    """A cell as HTML; a ratio such as 20 : 1 is not broken into lines."""
+    return text(cell).replace(" : ", "&nbsp;:&nbsp;")
+
+
+def picture(figure: Any, words: str = "", *, narrow: bool = False) -> str:
+    """A figure as an image inside the page; ``words`` describe it to those who cannot see it."""
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(_WIDTH, max(height * _WIDTH / width, min(height, 0.8 * _WIDTH)))
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=170)
+    data = base64.b64encode(buffer.getvalue()).decode()
+    kind = ' class="narrow"' if narrow else ""
+    return f'<img{kind} src="data:image/png;base64,{data}" alt="{text(words or str(figure.get_label()))}">'
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>
+:root { --ink: #1d2329; --soft: #5a6570; --line: #dde1e5; --back: #ffffff; --panel: #f5f6f8; --ours: #eef4fb;
+  --bad: #a33000; --bad-back: #fdf1ea; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e7ea; --soft: #a3adb6; --line: #353c44; --back: #14181c; --panel: #1e242a; --ours: #1c2a3a;
+    --bad: #ffb48f; --bad-back: #37211a; }
+  img { filter: invert(.92) hue-rotate(180deg); }
+}
+* { box-sizing: border-box; }
+body { font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; max-width: 50rem; margin: 0 auto;
+  padding: 1.5rem 1rem 3rem; color: var(--ink); background: var(--back); overflow-wrap: break-word; }
+h1 { font-size: 1.55rem; line-height: 1.25; margin: .5rem 0 1rem; }
+h2 { font-size: 1.15rem; margin: 2.4rem 0 .6rem; }
+p { margin: .6rem 0; } ul { padding-left: 1.2rem; } li { margin: .3rem 0; }
+.lead { font-size: 1.15rem; } .soft { color: var(--soft); font-size: .92rem; }
+.warning { font-size: 1.1rem; color: var(--bad); background: var(--bad-back); padding: .7rem .9rem;
+  border-radius: .4rem; }
+img { width: 100%; max-width: 38rem; height: auto; display: block; margin: 1rem 0; }
+img.narrow { max-width: 27rem; }
+.scroll { width: fit-content; max-width: 100%; overflow-x: auto; margin: 1rem 0; background:
+  linear-gradient(to right, var(--back), transparent 1.5rem) local,
+  linear-gradient(to left, var(--back), transparent 1.5rem) local,
+  linear-gradient(to right, var(--line), transparent .6rem),
+  linear-gradient(to left, var(--line), transparent .6rem); }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
+th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
+td, th { padding: .35rem .5rem; text-align: right; border-bottom: 1px solid var(--line); }
+td { white-space: nowrap; }
+td.words, th.words { text-align: left; white-space: normal; min-width: 6.6rem; }
+tr.ours td { background: var(--ours); font-weight: 600; }
+@media (max-width: 480px) {
+  table { font-size: .84rem; } td, th { padding: .35rem .3rem; } td.words, th.words { min-width: 5.2rem; }
+}
+pre { background: var(--panel); padding: .8rem; overflow: auto; font-size: .78rem; max-height: 24rem; }
+code { overflow-wrap: anywhere; font-size: .9em; }
+</style></head><body>
+{body}
+</body></html>
+"""

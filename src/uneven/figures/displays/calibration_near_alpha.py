@@ -1,0 +1,254 @@
+"""Are the probabilities right where they decide? Reliability near alpha, on the scale of log-odds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uneven import _inputs
+from uneven._inputs import brief
+from uneven.errors import CostError, ParameterError
+from uneven.figures.displays._axes import add_legend, curve_options, drawing, is_drawn, require_matplotlib
+from uneven.figures.displays._reliability import ReliabilityBins, reliability_bins
+from uneven.figures.displays._response import costs_of, name_of, positive_of, scores_of
+from uneven.figures.style import COLOURS, GREY
+from uneven.metrics.rows import read_scores
+from uneven.metrics.scaled_costs import ScaledCosts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+
+#: Probabilities that can be ticks of an axis.
+_TICKS = np.array([1, 2, 5, 10, 20, 50]) * 1.0
+
+
+class CalibrationNearAlphaDisplay:
+    """Observed frequency against predicted probability near alpha, with 95 % intervals.
+
+    Only whether a probability lies above or below alpha matters for the decision, so the picture shows the
+    probabilities near it. The groups of rows end at alpha. For a group in a shaded corner the other decision would have
+    been cheaper: its observed frequency lies on the other side of alpha. The interval says whether that may be chance.
+
+    Make it with :meth:`from_estimator` or :meth:`from_predictions`.
+
+    Parameters
+    ----------
+    bins : ReliabilityBins
+        The groups of rows, with the fields ``predicted``, ``observed``, ``low``, ``high``, ``count``, ``below``,
+        ``above``.
+    alpha : float
+        The alpha of the average costs: positives are predicted above it.
+    reach : float
+        How many times larger or smaller than those of alpha the odds may be.
+    name : str, optional
+        Name of the model in the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+    figure_ : matplotlib figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.figures import CalibrationNearAlphaDisplay
+    >>> p = np.repeat([0.05, 0.15, 0.4], 20)
+    >>> y = np.tile([1] + 19 * [0], 3)
+    >>> display = CalibrationNearAlphaDisplay.from_predictions(y, p, fp_cost=1, fn_cost=9)
+    >>> display.bins.predicted, display.bins.observed
+    (array([0.05, 0.15, 0.4 ]), array([0.05, 0.05, 0.05]))
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def __init__(self, bins: ReliabilityBins, *, alpha: float, reach: float = 10.0, name: str | None = None) -> None:
+        self.bins = bins
+        self.alpha = alpha
+        self.reach = reach
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        reach: float = 10.0,
+        n_bins: int = 10,
+        name: str | None = None,
+        ax: Axes | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
+    ) -> CalibrationNearAlphaDisplay:
+        """Draw the reliability of a fitted classifier with ``predict_proba``.
+
+        Parameters
+        ----------
+        estimator, X, y, fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight
+            As in :meth:`ThresholdCostDisplay.from_estimator`.
+        reach, n_bins, name, ax, curve_kwargs
+            As in :meth:`from_predictions`; the name is by default that of the estimator's class.
+        """
+        require_matplotlib()
+        positive = positive_of(estimator, pos_label)
+        return cls.from_predictions(
+            y,
+            scores_of(estimator, X, positive, "predict_proba"),
+            **costs_of(estimator, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost),
+            pos_label=positive,
+            sample_weight=sample_weight,
+            reach=reach,
+            n_bins=n_bins,
+            name=name_of(estimator, name),
+            ax=ax,
+            curve_kwargs=curve_kwargs,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        *,
+        fp_cost: Any = 1.0,
+        fn_cost: Any = 1.0,
+        tp_cost: Any = 0.0,
+        tn_cost: Any = 0.0,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        reach: float = 10.0,
+        n_bins: int = 10,
+        name: str | None = None,
+        ax: Axes | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
+    ) -> CalibrationNearAlphaDisplay:
+        """Draw the reliability of probabilities.
+
+        Parameters
+        ----------
+        y_true, y_prob, fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight
+            As in :func:`uneven.metrics.net_benefit`. With costs for each row, alpha is that of the average costs.
+        reach : float
+            Shows probabilities whose odds are up to so many times larger or smaller than those of alpha.
+        n_bins : int
+            Largest number of groups, half of them on each side of alpha. There are fewer if a group would have less
+            than 20 rows. Rows with one probability are never split.
+        name : str, optional
+            Name of the model in the legend.
+        ax : matplotlib axes, optional
+            By default those of a new figure.
+        curve_kwargs : dict, optional
+            Options of Matplotlib's ``plot`` for the groups.
+        """
+        require_matplotlib()
+        if not isinstance(reach, int | float) or not 1 < reach < np.inf:
+            raise ParameterError(f"reach must be a number greater than 1, got {brief(reach)}")
+        if isinstance(n_bins, bool) or not isinstance(n_bins, int) or n_bins < 2:
+            raise ParameterError(f"n_bins must be a whole number of at least 2, got {brief(n_bins)}")
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        known = _inputs.probabilities("y_prob", y_prob, CostError)[0]
+        rows, probability = read_scores(
+            y_true, known, pos_label=pos_label, sample_weight=sample_weight, name="y_prob", **given
+        )
+        alpha = ScaledCosts.of(rows).own_alpha
+        if not 0 < alpha < 1:
+            raise CostError(f"both kinds of mistake must cost something, so that alpha is not 0 or 1, got {alpha!r}")
+        bins = reliability_bins(probability, rows.is_positive, rows.weight, alpha, reach=reach, most_bins=n_bins // 2)
+        if not bins.count.size:
+            raise ParameterError(
+                f"no probability lies within {reach:g} times the odds of alpha = {alpha:.4g}; a larger reach shows more"
+            )
+        return cls(bins, alpha=alpha, reach=reach, name=name).plot(ax, curve_kwargs=curve_kwargs)
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None
+    ) -> CalibrationNearAlphaDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            By default those of a new figure.
+        name : str, optional
+            Name of the model in the legend.
+        curve_kwargs : dict, optional
+            Options of Matplotlib's ``plot`` for the groups.
+        """
+        bins, alpha = self.bins, self.alpha
+        label = (self.name if name is None else name) or "model"
+        centre, half = _log_odds(alpha), float(np.log(self.reach))
+        low, high = centre - 1.08 * half, centre + 1.08 * half
+        with drawing(ax, width=5.2, height=4.8) as axes:
+            x = _log_odds(bins.predicted)
+            y, lower, upper = (np.clip(_log_odds(values), low, high) for values in (bins.observed, bins.low, bins.high))
+            if not is_drawn(axes, right := "observed = predicted"):
+                axes.plot([low, high], [low, high], color=GREY, linewidth=0.9, label=right)
+                corners: dict[str, Any] = {"color": COLOURS[5], "alpha": 0.12, "linewidth": 0}
+                axes.fill_between([low, centre], centre, high, label="wrong side of alpha", **corners)
+                axes.fill_between([centre, high], low, centre, **corners)
+                axes.axvline(centre, color=GREY, linewidth=0.9, linestyle=":", label=f"alpha = {alpha:.4g}")
+                axes.axhline(centre, color=GREY, linewidth=0.9, linestyle=":")
+            style: dict[str, Any] = {"marker": "o", "markersize": 6, "linestyle": "none", "label": self._label(label)}
+            (line,) = axes.plot(x, y, **curve_options(curve_kwargs, **style))
+            for marker, beyond in (("v", y == low), ("^", y == high)):
+                edge: dict[str, Any] = {
+                    "color": line.get_color(),
+                    "markersize": 8,
+                    "clip_on": False,
+                    "label": "_edge",
+                    "zorder": 4,
+                }
+                if beyond.any():  # an empty line that is not clipped would count as being at the figure's corner
+                    axes.plot(x[beyond], y[beyond], linestyle="none", marker=marker, **edge)
+            axes.vlines(x, lower, upper, color=line.get_color(), linewidth=1.2, alpha=0.8)
+            self._counts(axes, x, upper, (low, high), line)
+            for axis in (axes.xaxis, axes.yaxis):
+                ticks = _ticks(low, high)
+                axis.set_ticks(_log_odds(ticks), [f"{tick:g}" for tick in ticks])
+            axes.set(xlim=(low, high), ylim=(low, high), xlabel="predicted probability", ylabel="observed frequency")
+            add_legend(axes)
+            self.ax_, self.figure_ = axes, axes.figure
+        return self
+
+    def _label(self, label: str) -> str:
+        outside = [
+            f"{count:,} {side}" for count, side in ((self.bins.below, "below"), (self.bins.above, "above")) if count
+        ]
+        return f"{label}\nnot shown: {', '.join(outside)}" if outside else label
+
+    def _counts(
+        self, axes: Axes, x: np.ndarray, upper: np.ndarray, limits: tuple[float, float], points: Line2D
+    ) -> None:
+        """The number of rows above each interval, or below the top if it ends there; that of a second model higher."""
+        shift = 8 * sum(line.get_marker() == points.get_marker() for line in axes.lines if line is not points)
+        for at, top, count in zip(x, upper, self.bins.count, strict=True):
+            inside = top < limits[1] - 0.08 * (limits[1] - limits[0])
+            place: dict[str, Any] = {"va": "bottom", "ha": "center", "xytext": (0, 2 + shift)}
+            if not inside:
+                place = {"va": "top", "ha": "left", "xytext": (3, -2 - shift)}
+            style: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "color": points.get_color()}
+            axes.annotate(f"{count:,}", (at, top), **style, **place)
+
+
+def _log_odds(probability: Any) -> Any:
+    with np.errstate(divide="ignore"):
+        return np.log(probability) - np.log1p(-np.asarray(probability, dtype=float))
+
+
+def _ticks(low: float, high: float) -> np.ndarray:
+    """Round probabilities between two log-odds: 0.01, 0.02, 0.05, ..., 0.5, ..., 0.95, 0.98, 0.99."""
+    small = np.unique(np.concatenate([_TICKS / 10.0**k for k in range(2, 12)] + [[0.3, 0.4]]))
+    small = small[small <= 0.5]
+    every = np.unique(np.concatenate([small, np.round(1 - small, 12)]))
+    inside = every[(_log_odds(every) >= low) & (_log_odds(every) <= high)]
+    return inside if inside.size <= 9 else inside[:: -(-inside.size // 9)]

@@ -1,0 +1,238 @@
+"""The four outcomes of decisions: how many rows, and how much money."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uneven._money import money
+from uneven.costs import RowCosts
+from uneven.figures.displays._axes import drawing, require_matplotlib
+from uneven.figures.displays._response import costs_of, name_of, positive_of
+from uneven.metrics.labels import distinct_labels, read_labels
+from uneven.metrics.passing_costs import predicted_labels, require_way_to_decide
+from uneven.metrics.rows import read_decisions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+_OUTCOMES = (("true negatives", "false positives"), ("false negatives", "true positives"))
+
+
+class CostConfusionDisplay:
+    """A confusion matrix with money: number of rows and their costs for each of the four outcomes.
+
+    Make it with :meth:`from_estimator` or :meth:`from_predictions`.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (2, 2)
+        Number of rows, or the sum of their weights: rows are the true classes, columns the predicted ones, the negative
+        class first.
+    costs : ndarray of shape (2, 2)
+        The sum of the costs in each cell.
+    labels : pair
+        The negative and the positive label.
+    name : str, optional
+        Name of the model in the title.
+    unit : str, optional
+        Unit of the costs, such as ``"EUR"``.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+    figure_ : matplotlib figure
+
+    Examples
+    --------
+    >>> from uneven.figures import CostConfusionDisplay
+    >>> display = CostConfusionDisplay.from_predictions(
+    ...     [1, 1, 0, 0], [1, 0, 1, 0], fp_cost=4, fn_cost=[200, 50, 80, 10], tp_cost=4, unit="EUR"
+    ... )
+    >>> display.counts.tolist(), display.costs.tolist()
+    ([[1.0, 1.0], [1.0, 1.0]], [[0.0, 4.0], [50.0, 4.0]])
+    >>> display.ax_.get_title()
+    'total cost 58 EUR, 14.5 EUR per row'
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def __init__(
+        self,
+        counts: np.ndarray,
+        costs: np.ndarray,
+        *,
+        labels: tuple[Any, Any] = (0, 1),
+        name: str | None = None,
+        unit: str | None = None,
+    ) -> None:
+        self.counts = counts
+        self.costs = costs
+        self.labels = labels
+        self.name = name
+        self.unit = unit
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        decide: str = "auto",
+        name: str | None = None,
+        unit: str | None = None,
+        ax: Axes | None = None,
+        cmap: Any = "Blues",
+    ) -> CostConfusionDisplay:
+        """Draw the outcomes of a fitted classifier on some rows.
+
+        Parameters
+        ----------
+        estimator, X, y, fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight
+            As in :meth:`ThresholdCostDisplay.from_estimator`.
+        decide : {"auto", "predict", "alpha"}
+            As in :func:`uneven.metrics.make_cost_scorer`: ``"auto"`` passes the costs of the rows to ``predict`` if you
+            give any and it takes them, ``"alpha"`` decides by the probabilities and the costs of each row.
+        name, unit, ax, cmap
+            As in :meth:`from_predictions`; the name is by default that of the estimator's class.
+        """
+        require_matplotlib()
+        require_way_to_decide(decide)
+        positive = positive_of(estimator, pos_label)
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        costs = costs_of(estimator, **given)
+        predicted = predicted_labels(
+            estimator,
+            X,
+            RowCosts.read(read_labels("y", y).size, **costs),
+            decide=decide,
+            costs_of_rows=any(cost is not None for cost in given.values()),
+            pos_label=positive,
+        )
+        return cls.from_predictions(
+            y,
+            predicted,
+            **costs,
+            pos_label=positive,
+            sample_weight=sample_weight,
+            name=name_of(estimator, name),
+            unit=unit,
+            ax=ax,
+            cmap=cmap,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        fp_cost: Any = 1.0,
+        fn_cost: Any = 1.0,
+        tp_cost: Any = 0.0,
+        tn_cost: Any = 0.0,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        name: str | None = None,
+        unit: str | None = None,
+        ax: Axes | None = None,
+        cmap: Any = "Blues",
+    ) -> CostConfusionDisplay:
+        """Draw the outcomes of decisions.
+
+        Parameters
+        ----------
+        y_true, y_pred, fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight
+            As in :func:`uneven.metrics.total_cost`: a row of weight 2 counts as two rows.
+        name : str, optional
+            Name of the model in the title.
+        unit : str, optional
+            Unit of the costs, such as ``"EUR"``.
+        ax : matplotlib axes, optional
+            By default those of a new figure.
+        cmap : str or matplotlib colormap
+            Colours of the cells: the larger the cost, the darker. Cells that earn money are green.
+        """
+        require_matplotlib()
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        rows, said = read_decisions(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight, **given)
+        paid = rows.repetitions * rows.costs.paid(rows.is_positive, said)
+        cells = [[(rows.is_positive == true) & (said == guess) for guess in (False, True)] for true in (False, True)]
+        return cls(
+            np.array([[rows.repetitions[cell].sum() for cell in line] for line in cells]),
+            np.array([[paid[cell].sum() for cell in line] for line in cells]),
+            labels=_labels(read_labels("y_true", y_true), read_labels("y_pred", y_pred), rows.is_positive, said),
+            name=name,
+            unit=unit,
+        ).plot(ax, cmap=cmap)
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, cmap: Any = "Blues") -> CostConfusionDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            By default those of a new figure.
+        name : str, optional
+            Name of the model in the title.
+        cmap : str or matplotlib colormap
+            Colours of the cells: the larger the cost, the darker. Cells that earn money are green.
+        """
+        label = self.name if name is None else name
+        size, rows = np.abs(self.costs), float(self.counts.sum())
+        share = size / (size.max() or 1.0)
+        with drawing(ax, width=4.8, height=4.2) as axes:
+            colours = np.where(self.costs[..., None] < 0, _colours("Greens", share), _colours(cmap, share))
+            axes.imshow(colours, aspect="auto")
+            axes.axhline(0.5, color="white", linewidth=2)
+            axes.axvline(0.5, color="white", linewidth=2)
+            for (i, j), cost in np.ndenumerate(self.costs):
+                red, green, blue, _ = colours[i, j]
+                ink = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
+                count = f"{_OUTCOMES[i][j]}\n{money(float(self.counts[i, j]))} ({self.counts[i, j] / rows:.1%})"
+                axes.text(j, i - 0.17, count, ha="center", va="center", color=ink, linespacing=1.5)
+                axes.text(
+                    j, i + 0.22, money(float(cost), self.unit), ha="center", va="center", color=ink, fontsize="x-large"
+                )
+            negative, positive = map(str, self.labels)
+            axes.set_xticks([0, 1], [_short(negative), _short(positive)])
+            axes.set_yticks([0, 1], [_short(negative), _short(positive)], rotation=90, va="center")
+            axes.set(xlabel="predicted", ylabel="true")
+            axes.grid(visible=False)
+            axes.tick_params(length=0)
+            total = float(self.costs.sum())
+            what = f"total cost {money(total, self.unit)}, {money(total / rows, self.unit)} per row"
+            axes.set_title(what if label is None else f"{label}\n{what}")
+            self.ax_, self.figure_ = axes, axes.figure
+        return self
+
+
+def _colours(cmap: Any, share: np.ndarray) -> np.ndarray:
+    """Red, green, blue and opacity for shares from 0 to 1; the darkest quarter of the colours is left out."""
+    import matplotlib as mpl
+
+    return np.asarray(mpl.colormaps.get_cmap(cmap)(0.75 * share))
+
+
+def _short(label: str) -> str:
+    """A label that fits the side of a cell."""
+    return label if len(label) <= 24 else f"{label[:21]}..."
+
+
+def _labels(truth: np.ndarray, prediction: np.ndarray, is_positive: np.ndarray, said: np.ndarray) -> tuple[Any, Any]:
+    """The negative and the positive label, or words for one that does not occur."""
+    names: list[Any] = []
+    for positive, word in ((False, "negative"), (True, "positive")):
+        seen = distinct_labels(truth[is_positive == positive], prediction[said == positive])
+        names.append(seen[0] if seen else word)
+    return names[0], names[1]

@@ -1,0 +1,251 @@
+"""Expected cost against the decision threshold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uneven._money import money
+from uneven.figures.displays._axes import (
+    MARK,
+    add_legend,
+    curve_options,
+    drawing,
+    is_drawn,
+    require_matplotlib,
+    set_limits,
+    with_unit,
+)
+from uneven.figures.displays._response import costs_of, default_threshold, name_of, positive_of, scores_of
+from uneven.figures.style import DASHES, GREY
+from uneven.metrics import ThresholdCosts, cost_by_threshold
+from uneven.metrics.rows import read_scores
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+
+class ThresholdCostDisplay:
+    """Expected cost at every threshold, with the threshold in use and the cheapest one marked.
+
+    Make it with :meth:`from_estimator` or :meth:`from_predictions`.
+
+    Parameters
+    ----------
+    costs : ThresholdCosts
+        From :func:`uneven.metrics.cost_by_threshold`.
+    threshold : float
+        The threshold in use.
+    name : str, optional
+        Name of the model in the legend.
+    unit : str, optional
+        Unit of the costs, such as ``"EUR"``.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+    figure_ : matplotlib figure
+
+    Examples
+    --------
+    >>> from uneven.figures import ThresholdCostDisplay
+    >>> display = ThresholdCostDisplay.from_predictions(
+    ...     [0, 0, 1, 1], [-1.0, 0.5, -0.2, 2.0], fp_cost=1, fn_cost=9, unit="EUR"
+    ... )
+    >>> display.costs.best_threshold, display.costs.at(display.threshold)
+    (-1.0, 2.5)
+    >>> display.ax_.get_ylabel()
+    'expected cost per row (EUR)'
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def __init__(
+        self, costs: ThresholdCosts, *, threshold: float = 0.0, name: str | None = None, unit: str | None = None
+    ) -> None:
+        self.costs = costs
+        self.threshold = threshold
+        self.name = name
+        self.unit = unit
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        response_method: str = "auto",
+        threshold: float | None = None,
+        name: str | None = None,
+        unit: str | None = None,
+        ax: Axes | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
+    ) -> ThresholdCostDisplay:
+        """Draw the cost of a fitted classifier on some rows.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of two classes, or a pipeline or search with one
+        X, y
+            The rows and their labels.
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n,), optional
+            As in :func:`uneven.metrics.expected_cost`; by default those of the estimator, else 1 for a mistake.
+        pos_label : label, optional
+            The positive class; by default that of the estimator, else 1.
+        sample_weight : array-like of shape (n,), optional
+        response_method : {"auto", "decision_function", "predict_proba"}
+            What gives the scores; by default the decision function if there is one.
+        threshold, name, unit, ax, curve_kwargs
+            As in :meth:`from_predictions`; the name is by default that of the estimator's class.
+        """
+        require_matplotlib()
+        positive = positive_of(estimator, pos_label)
+        return cls.from_predictions(
+            y,
+            scores_of(estimator, X, positive, response_method),
+            **costs_of(estimator, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost),
+            pos_label=positive,
+            sample_weight=sample_weight,
+            threshold=threshold,
+            name=name_of(estimator, name),
+            unit=unit,
+            ax=ax,
+            curve_kwargs=curve_kwargs,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        fp_cost: Any = 1.0,
+        fn_cost: Any = 1.0,
+        tp_cost: Any = 0.0,
+        tn_cost: Any = 0.0,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        threshold: float | None = None,
+        name: str | None = None,
+        unit: str | None = None,
+        ax: Axes | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
+    ) -> ThresholdCostDisplay:
+        """Draw the cost of scores.
+
+        Parameters
+        ----------
+        y_true, y_score, fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight
+            As in :func:`uneven.metrics.cost_by_threshold`.
+        threshold : float, optional
+            The threshold in use. By default 0; if all scores lie in [0, 1], they are taken for probabilities, and it is
+            the alpha of the average costs.
+        name : str, optional
+            Name of the model in the legend.
+        unit : str, optional
+            Unit of the costs, such as ``"EUR"``.
+        ax : matplotlib axes, optional
+            By default those of a new figure.
+        curve_kwargs : dict, optional
+            Options of Matplotlib's ``plot`` for the curve.
+        """
+        require_matplotlib()
+        options: dict[str, Any] = {"pos_label": pos_label, "sample_weight": sample_weight}
+        options |= {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        found = cost_by_threshold(y_true, y_score, **options)
+        used = default_threshold(*read_scores(y_true, y_score, **options)) if threshold is None else threshold
+        found.at(used)  # an error if it is no number
+        return cls(found, threshold=used, name=name, unit=unit).plot(ax, curve_kwargs=curve_kwargs)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        name: str | None = None,
+        parts: bool | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
+    ) -> ThresholdCostDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            By default those of a new figure.
+        name : str, optional
+            Name of the model in the legend.
+        parts : bool, optional
+            Whether to draw the parts of the cost that false positives and false negatives cause. By default they are
+            drawn unless right decisions earn money: then the parts lie far above the cost.
+        curve_kwargs : dict, optional
+            Options of Matplotlib's ``plot`` for the curve.
+        """
+        label = (self.name if name is None else name) or "model"
+        costs = self.costs
+        used, cheapest = money(self._at, self.unit), money(costs.best_cost, self.unit)
+        with drawing(ax) as axes:
+            fresh = not axes.lines
+            (left, right), (low, high) = self._limits()
+            x = self._far_beyond()
+            options = curve_options(curve_kwargs, drawstyle="steps-post", label=f"{label}\n{used}, cheapest {cheapest}")
+            (line,) = axes.plot(x, np.append(costs.cost, costs.cost[-1]), **options)
+            if costs.right_cost >= 0 if parts is None else parts:
+                self._draw_parts(axes, x, line.get_color())
+            if not is_drawn(axes, in_use := f"threshold in use: {self.threshold:.4g}"):
+                dotted: dict[str, Any] = {"color": GREY, "linewidth": 0.9, "linestyle": ":", "markevery": []}
+                axes.axvline(self.threshold, marker="s", markerfacecolor="white", label=in_use, **dotted)
+            for at, marker in ((self.threshold, "s"), (costs.best_threshold, "o")):
+                place = min(max(at, left), right)
+                axes.plot([place], [costs.at(at)], marker, color=line.get_color(), clip_on=False, **MARK)
+            if not is_drawn(axes, "cheapest threshold"):
+                axes.plot([], [], "o", **{**MARK, "color": GREY, "label": "cheapest threshold"})
+            axes.set(xlabel="decision threshold", ylabel=with_unit("expected cost per row", self.unit))
+            set_limits(axes, (left, right), (low, high), fresh=fresh)
+            add_legend(axes)
+            self.ax_, self.figure_ = axes, axes.figure
+        return self
+
+    def _draw_parts(self, axes: Axes, x: np.ndarray, colour: Any) -> None:
+        kinds = {"false positives": self.costs.false_positive_cost, "false negatives": self.costs.false_negative_cost}
+        for (what, part), dashes in zip(kinds.items(), DASHES[1:], strict=False):
+            once = "_" if is_drawn(axes, what) else ""
+            style: dict[str, Any] = {"color": colour, "linewidth": 0.9, "alpha": 0.8, "linestyle": dashes}
+            axes.plot(x, np.append(part, part[-1]), drawstyle="steps-post", label=once + what, **style)
+
+    @property
+    def _at(self) -> float:
+        return float(self.costs.at(self.threshold))
+
+    def _far_beyond(self) -> np.ndarray:
+        """The thresholds, with ends far outside the picture in place of the infinite ones."""
+        inside = self.costs.threshold[1:]
+        (left, right), _ = self._limits()
+        low, high = min(left, inside.min(initial=left)), max(right, inside.max(initial=right))
+        return np.concatenate([[low - 10 * (high - low)], inside, [high + 10 * (high - low)]])
+
+    def _limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """What to show: costs up to a little above the better constant decision, and the thresholds with such costs.
+
+        Most thresholds may cost many times as much; drawn to their height, the cheap ones would look all alike.
+        """
+        costs = self.costs
+        floor = min(costs.best_cost, 0.0)
+        better_constant = min(costs.cost[0], costs.cost[-1])
+        most = max(better_constant, self._at)
+        top = floor + 1.3 * (most - floor) or floor + 1.0
+        shown = costs.threshold[(costs.cost <= top) & np.isfinite(costs.threshold)]
+        ends = costs.threshold[np.isfinite(costs.threshold)]
+        shown = np.concatenate([shown, ends[:1] if costs.cost[0] <= top else ends[:0], [self.threshold]])
+        shown = shown[np.isfinite(shown)]
+        low, high = (float(shown.min()), float(shown.max())) if shown.size else (-1.0, 1.0)
+        margin = 0.06 * (high - low) or 0.5
+        return (low - margin, high + margin), (floor - 0.04 * (top - floor), top)

@@ -1,0 +1,90 @@
+"""The transformers of a table's columns agree with scikit-learn's, and survive the model file's format."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import issparse
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from skops import io
+
+from uneven.cli.tables.encoders import CategoryEncoder, NumberScaler
+from uneven.cli.tables.size import matrix_width
+
+
+@pytest.fixture
+def numbers() -> pd.DataFrame:
+    random = np.random.default_rng(0)
+    values = random.normal(size=(200, 4)) * [1, 1e6, 1e-6, 1] + [0, 5, 0, 3]
+    values[random.uniform(size=200) < 0.2, 1] = np.nan
+    values[:, 3] = 3
+    values[5, 3] = np.nan
+    return pd.DataFrame(values, columns=list("abcd"))
+
+
+@pytest.fixture
+def words() -> pd.DataFrame:
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame({"u": random.choice(list("vwxyz"), 200), "v": random.choice(["p", "q", None], 200)})
+    frame.loc[:1, "u"] = "rare"
+    return frame.astype("category")
+
+
+def test_numbers_as_scikit_learn_scales_them(numbers: pd.DataFrame) -> None:
+    ours = NumberScaler().fit(numbers)
+    theirs = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()).fit(numbers)
+    assert np.allclose(ours.transform(numbers), theirs.transform(numbers), rtol=1e-12, atol=1e-12)
+    assert list(ours.get_feature_names_out()) == ["a", "b", "c", "d", "b = missing", "d = missing"]
+
+
+def test_numbers_near_the_end_of_the_range() -> None:
+    frame = pd.DataFrame({"x": [1e300, -1e300, 0.0], "nothing": [np.nan] * 3})
+    found = NumberScaler().fit_transform(frame)
+    assert np.isfinite(found).all()
+    assert np.allclose(found[:, 0], np.array([1, -1, 0]) * np.sqrt(1.5))
+    assert not found[:, 1:].any()
+
+
+def test_categories_as_scikit_learn_encodes_them(words: pd.DataFrame) -> None:
+    ours = CategoryEncoder(min_rows=3).fit(words)
+    theirs = OneHotEncoder(min_frequency=3, handle_unknown="infrequent_if_exist").fit(words["u"].to_frame().astype(str))
+    found = ours.transform(words)
+    assert issparse(found)
+    assert np.array_equal(found[:, :6].toarray(), theirs.transform(words["u"].to_frame().astype(str)).toarray())
+    assert list(ours.get_feature_names_out()) == [
+        *(f"u = {name}" for name in "vwxyz"),
+        *("u = other", "v = p", "v = q", "v = missing"),
+    ]
+    assert np.array_equal(found[:, 8].toarray().ravel() == 1, words["v"].isna())
+    assert (found.sum(axis=1) == 2).all()
+    assert matrix_width(words, 500)[0] == found.shape[1]
+    new = pd.DataFrame({"u": ["new", "x", None], "v": ["new", None, "q"]}).astype("category")
+    assert ours.transform(new).toarray().tolist() == [
+        [0, 0, 0, 0, 0, 1, 0, 0, 0],
+        [0, 0, 1, 0, 0, 0, 0, 0, 1],
+        [0, 0, 0, 0, 0, 0, 0, 1, 0],
+    ]
+
+
+def test_only_the_most_frequent_have_a_column(words: pd.DataFrame) -> None:
+    ours = CategoryEncoder(most=2).fit(words)
+    counts = words["u"].value_counts()
+    assert set(ours.categories_[0]) == set(counts.index[:2])
+    assert ours.transform(words)[:, 2].sum() == counts.iloc[2:].sum()
+
+
+def test_the_model_file_holds_them(numbers: pd.DataFrame, words: pd.DataFrame) -> None:
+    for encoder, frame in ((NumberScaler(), numbers), (CategoryEncoder(min_rows=3), words)):
+        data = io.dumps(encoder.fit(frame))
+        foreign = io.get_untrusted_types(data=data)
+        assert all(name.startswith("uneven.cli.tables.encoders.") for name in foreign)
+        again = io.loads(data, trusted=foreign)
+        first, second = (found.toarray() if issparse(found) else found for found in map(_of(frame), (encoder, again)))
+        assert np.array_equal(first, second)
+
+
+def _of(frame: pd.DataFrame):  # type: ignore[no-untyped-def]
+    return lambda encoder: encoder.transform(frame)
