@@ -13,6 +13,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold, RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -20,10 +21,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import uneven
 from uneven.errors import CostError, LossError, UnevenError
+from uneven.learners.base import read_problem
+from uneven.learners.costs_and_loss import COSTS
+from uneven.learners.linear import fits_along
 from uneven.learners.tuning import search as search_module
 from uneven.learners.tuning.gamma_path import automatic_grid
 from uneven.learners.tuning.rules import RULES, Table
 from uneven.metrics import expected_cost, make_cost_scorer
+from uneven.solvers.linear.path import Follower
+from uneven.solvers.linear.proof import prove
 
 GAMMAS = [0.25, 0.5, 1.0, 2.0, 4.0]
 
@@ -148,25 +154,129 @@ def test_the_kernel_matrix_is_made_once_per_fold(
 
 def test_the_linear_path_starts_where_the_last_fits_point(monkeypatch: pytest.MonkeyPatch) -> None:
     """One fit from nothing; the others start near their solutions, in later splits nearer still."""
-    from uneven.solvers.linear.path import Follower
-
     misses = []
-    solve = Follower.solve
+    solve = Follower.solve_unproved
 
     def watched(self: Any, objective: Any, at: float, *arguments: Any, **named: Any) -> Any:
-        theta = self._guess(at)
-        solution = solve(self, objective, at, *arguments, **named)
-        if theta is not None:
-            misses.append(np.linalg.norm(theta - solution.theta) / np.linalg.norm(solution.theta))
-        return solution
+        guess = self._guess(at)
+        theta = solve(self, objective, at, *arguments, **named)
+        if guess is not None:
+            misses.append(np.linalg.norm(guess - theta) / np.linalg.norm(theta))
+        return theta
 
-    monkeypatch.setattr(Follower, "solve", watched)
+    monkeypatch.setattr(Follower, "solve_unproved", watched)
     X, y = make_classification(5000, 6, weights=[0.8], flip_y=0.1, random_state=5)
     search = uneven.UnevenClassifierCV("linear", margin_gammas=np.geomspace(0.25, 4, 9), cv=3, refit=False)
     search.fit(X, y)
     assert len(misses) == 26
     assert np.median(misses[:8]) < 0.1
     assert np.median(misses[8:]) < 0.5 * np.median(misses[:8])
+
+
+def gap_of(model: Any, X: Any, y: Any, weight: Any, costs: dict[str, Any]) -> float:
+    """The proved gap of a fitted linear model, relative to its objective; its solver has no part in it."""
+    problem = read_problem(clone(model), X, y, weight, costs)
+    weighting = problem.weighting(model.loss)
+    objective = model._objective(problem, weighting, model._pair(model.loss_, weighting))
+    value = objective.value_and_gradient(model._theta())[0]
+    return float(prove(objective, model._theta(), wanted=1e-9 * value).gap / value)
+
+
+def harder(kind: str) -> tuple[np.ndarray, np.ndarray]:
+    X, y = make_classification(300, 5, n_informative=4, n_redundant=0, weights=[0.8], flip_y=0.1, random_state=5)
+    if kind == "separable":
+        y = (X[:, 0] > 0.5).astype(int)
+    if kind == "constant columns":
+        X[:, 1], X[:, 2] = 3.0, 0.0
+    if kind == "scales":
+        X *= np.array([1e-3, 1.0, 1e2, 10.0, 1e-1])
+    if kind == "large":
+        X, y = make_classification(30000, 15, n_informative=4, weights=[0.8], flip_y=0.1, random_state=5)
+    return X, y
+
+
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        ("plain", {}),
+        ("plain", {"loss": "squared_hinge"}),
+        ("plain", {"loss": "exponential", "C": 100.0}),
+        ("plain", {"loss": "smoothed_hinge", "fit_intercept": False}),
+        ("plain", {"fit_intercept": False, "C": 1e-3}),
+        ("plain", {"penalty": None}),
+        ("plain", {"penalty": "elasticnet", "l1_ratio": 0.5}),
+        ("plain", {"solver": "lbfgs"}),
+        ("plain", {"tol": 1e-10}),
+        ("separable", {"C": 1e3}),
+        ("separable", {"loss": "exponential"}),
+        ("constant columns", {"loss": "modified_huber"}),
+        ("scales", {}),
+        ("large", {}),
+        ("large", {"loss": "squared_hinge"}),
+    ],
+)
+@pytest.mark.parametrize("given", ["nothing", "weights", "costs of each row"])
+def test_fits_without_a_proof_are_within_the_tolerance(kind: str, params: dict[str, Any], given: str) -> None:
+    """Two splits, the second from what the first left, at gammas from 0.001 to 1000."""
+    X, y = harder(kind)
+    random = np.random.default_rng(1)
+    weight = random.uniform(0, 2, y.size) * (random.random(y.size) > 0.2) if given == "weights" else None
+    costs: dict[str, Any] = dict.fromkeys(COSTS)
+    if given == "costs of each row":
+        costs |= {"fn_cost": random.uniform(1, 9, y.size), "fp_cost": random.uniform(0.5, 2, y.size)}
+    learner = uneven.UnevenLinearClassifier(fn_cost=5.0, **params)
+    grid = [{"margin_gamma": gamma} for gamma in (1e-3, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0, 1e3)]
+    before, unproved = None, 0
+    for rows in np.split(random.permutation(y.size), [y.size // 2]):
+        follower = Follower(before)
+        one = {name: value if value is None else value[rows] for name, value in costs.items()}
+        own = None if weight is None else weight[rows]
+        for model in fits_along(learner, X[rows], y[rows], own, one, grid, follower, proved=False):
+            assert gap_of(model, X[rows], y[rows], own, one) <= learner.tol
+            unproved += not hasattr(model, "duality_gap_")
+        before = follower
+    ordinary = learner.penalty != "l2" or learner.solver != "auto"
+    assert unproved == 0 if ordinary else unproved >= 15
+
+
+@pytest.mark.parametrize(
+    ("size", "params"),
+    [
+        (300, {"max_iter": 1}),
+        (300, {"tol": 1e-30}),
+        (30000, {"max_iter": 2}),
+        (300, {"penalty": None, "max_iter": 1}),
+    ],
+)
+def test_a_fit_that_does_not_get_there_warns_in_a_search_too(size: int, params: dict[str, Any]) -> None:
+    X, y = make_classification(size, 12, n_informative=6, weights=[0.8], flip_y=0.1, random_state=5)
+    learner = uneven.UnevenLinearClassifier("logistic", C=100.0, **params)
+    search = uneven.UnevenClassifierCV(learner, margin_gammas=[0.1, 1.0, 10.0], cv=2, refit=False)
+    with pytest.warns(ConvergenceWarning, match="did not reach tol"):
+        search.fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_a_scorer_sees_proved_fits(data: tuple[np.ndarray, np.ndarray]) -> None:
+    def scorer(model: Any, X: Any, y: Any) -> float:
+        return float(model.duality_gap_ <= model.tol * model.objective_)
+
+    search = uneven.UnevenClassifierCV("linear", margin_gammas=GAMMAS, scoring=scorer, refit=False).fit(*data)
+    assert (search.cv_results_["mean_test_score"] == 1).all()
+
+
+def test_the_choice_of_a_search_is_proved(data: tuple[np.ndarray, np.ndarray]) -> None:
+    best = uneven.UnevenClassifierCV("linear", margin_gammas=GAMMAS).fit(*data).best_estimator_
+    assert 0 <= best.duality_gap_ <= best.tol * best.objective_
+
+
+def test_a_loss_that_is_not_convex_is_fitted_as_alone(data: tuple[np.ndarray, np.ndarray]) -> None:
+    learner = uneven.UnevenLinearClassifier("sigmoid", fn_cost=3)
+    search = uneven.UnevenClassifierCV(learner, margin_gammas=GAMMAS, cv=3, refit=False).fit(*data)
+    plain = GridSearchCV(
+        learner, {"margin_gamma": GAMMAS}, scoring=make_cost_scorer(fp_cost=1, fn_cost=3), cv=3, refit=False
+    ).fit(*data)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
 
 
 def test_preprocessing_is_fitted_once_per_fold(data: tuple[np.ndarray, np.ndarray]) -> None:

@@ -200,3 +200,61 @@ def test_where_no_row_is_curved_the_general_proof_is_used() -> None:
     proof = prove(problem, far)
     assert np.isfinite(proof.gap)
     assert np.isfinite(proof.theta).all()
+
+
+# -- minimisers without a proof ----------------------------------------------------------------------------------------
+
+
+def gap_of(problem: Objective, theta: np.ndarray) -> float:
+    """The proved gap, relative to the objective; the solver has no part in it."""
+    proof = prove(problem, theta, wanted=1e-9 * problem.value_and_gradient(theta)[0])
+    return proof.gap / proof.value
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("loss", [*SMOOTH, "smoothed_hinge"])
+def test_a_minimiser_without_a_proof_has_the_gap_it_promises(loss: str, variant: str) -> None:
+    problem = objective(loss, **VARIANTS[variant])
+    assert small.is_quick(problem)
+    theta = small.minimise_quickly(problem, None, settings(1e-6))
+    if theta is None:  # it may give up, but not on ordinary data
+        assert variant in ("a column twice", "scales from 1e-3 to 1e5")
+        return
+    assert gap_of(problem, theta) <= 1e-6
+    assert problem.fit_intercept or theta[-1] == 0
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 1e3])
+@pytest.mark.parametrize("penalty", [1e-6, 1e3])
+def test_the_same_at_extreme_gammas(gamma: float, penalty: float) -> None:
+    for loss in SMOOTH:
+        problem = objective(loss, gamma=gamma, penalty=penalty)
+        theta = small.minimise_quickly(problem, None, settings(1e-6))
+        assert theta is not None
+        assert gap_of(problem, theta) <= 1e-6
+
+
+def test_the_same_on_separable_data() -> None:
+    line = np.linspace(-2, 2, 40)[:, None]
+    for loss in SMOOTH:
+        problem = objective(loss, line, (line[:, 0] > 0).astype(int), penalty=1e-3)
+        theta = small.minimise_quickly(problem, None, settings(1e-6))
+        assert theta is not None
+        assert gap_of(problem, theta) <= 1e-6
+
+
+def test_it_gives_up_where_it_does_not_get_there() -> None:
+    start = np.full(X.shape[1] + 1, 3.0)
+    assert small.minimise_quickly(objective("logistic"), start, settings(1e-6, max_iter=1)) is None
+    assert small.minimise_quickly(objective("logistic"), start, settings(1e-40)) is None
+    assert (start == 3.0).all()
+    with np.errstate(over="ignore"):  # the losses overflow at this start
+        assert small.minimise_quickly(objective("exponential"), -1e4 * start, settings(1e-6)) is None
+
+
+def test_which_objectives_need_no_proof() -> None:
+    assert small.is_quick(objective("logistic"))
+    assert not small.is_quick(objective("hinge"))
+    assert not small.is_quick(objective("logistic", penalty=0.0))
+    assert not small.is_quick(objective("logistic", X[:3], Y[:3]))  # more columns than rows
+    assert not small.is_quick(objective("sigmoid"))

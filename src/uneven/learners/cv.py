@@ -119,6 +119,10 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
 
     Notes
     -----
+    Candidates with a smooth loss and a squared penalty only decide about the test rows, so their fits are not proved:
+    they end when the gradient promises the learner's ``tol``, or warn as usual. ``best_estimator_`` is proved, and with
+    ``scoring`` every fit is.
+
     Ctrl-C ends the search with a KeyboardInterrupt. ``cv_results_`` then holds the finished results (NaN elsewhere),
     and a line on stderr says so.
 

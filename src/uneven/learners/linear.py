@@ -401,8 +401,9 @@ def fits_along(
     The data are read once, and each fit starts from a guess extrapolated from the fits before. A loss that is not
     convex has many local minima, so each of its fits starts as it would alone. ``costs`` are those given to ``fit``.
 
-    With ``proved=False`` a model may have no more than it needs to predict: small problems are then solved all at once,
-    without a proof where the gradient promises ``tol``.
+    With ``proved=False`` a model may have only what it needs to predict: a smooth objective with a squared penalty is
+    then minimised until its gradient promises ``tol``. Where that fails, the fit is the ordinary one, with its proof or
+    its warning.
     """
     models = [with_parameters(learner, one) for one in params]
     reader = models[0]

@@ -2,7 +2,8 @@
 
 Preprocessing is fitted once. All gammas of a hinge at one effective C are one fit whose decision threshold moves. The
 kernel matrix is computed once if it fits into reusable. Other linear learners start from their neighbours along gamma,
-and with an l1 penalty along C.
+and with an l1 penalty along C. Their smooth fits are not proved, unless a scorer could look at the proof: a search
+needs only their decisions.
 """
 
 from __future__ import annotations

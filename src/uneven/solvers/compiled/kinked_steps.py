@@ -69,7 +69,12 @@ def steps(
     """
     d = X.shape[1]
     q, h = np.empty(hi), np.empty(hi)
-    direction, scale, matrix, factor = np.empty(d + 1), np.empty(d + 1), np.empty((d + 1, d + 1)), np.empty((d + 1, d + 1))
+    direction, scale, matrix, factor = (
+        np.empty(d + 1),
+        np.empty(d + 1),
+        np.empty((d + 1, d + 1)),
+        np.empty((d + 1, d + 1)),
+    )
     taken = 0
     while True:
         for j in range(d + 1):

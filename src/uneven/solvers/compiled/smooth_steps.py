@@ -57,7 +57,7 @@ def steps(X: Any, pair: Any, theta: Any, penalty: float, with_intercept: bool, t
     _write_gradient(X, r, theta, penalty, with_intercept, g)
     gap, rate = _promised_gap(g, h, penalty), np.inf
     for _ in range(most):
-        if gap <= tol * value:
+        if gap <= tol * value < np.inf:
             return True
         if not gap * rate <= tol * value:
             factor_newton(X, h, penalty, with_intercept, 0.0, matrix, factor, scale)
@@ -85,4 +85,4 @@ def steps(X: Any, pair: Any, theta: Any, penalty: float, with_intercept: bool, t
         rate = gap / last
         if hidden and not rate < 0.5:
             return False
-    return gap <= tol * value
+    return gap <= tol * value < np.inf

@@ -47,6 +47,9 @@ class Follower:
             solution = self._in_nearest_metric(objective, at, theta, settings)
         else:
             solution = minimise(objective, settings, theta=theta, solver=solver)
+        if theta is not None and not solution.converged:  # the guess may be at fault
+            alone = minimise(objective, settings, solver=solver)
+            solution = alone if alone.converged or alone.value < solution.value else solution
         self._solved[at] = solution.theta
         return solution
 
@@ -57,6 +60,8 @@ class Follower:
         start, theta = self._start(objective, at), None
         if solver == AUTO and is_quick(objective):
             theta = minimise_quickly(objective, start, settings)
+            if theta is None and start is not None:  # the guess may be at fault
+                theta = minimise_quickly(objective, None, settings)
         elif start is not None and objective.penalty > 0 and self._has_metric(objective, solver):
             with np.errstate(over="ignore", invalid="ignore"):
                 solution = self._lbfgs(objective, at, start, settings)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.solvers.compiled import passes
+from uneven.solvers.compiled import passes, smooth_steps
 from uneven.solvers.linear.design import Dense
 from uneven.solvers.linear.metric import cholesky_metric
 from uneven.solvers.linear.objective import Objective
@@ -82,8 +82,6 @@ def minimise_quickly(objective: Objective, theta: np.ndarray | None, settings: S
     The gradient there promises a gap of a part of tol times the value. None if steps from theta (None: from 0) do not
     get there.
     """
-    from uneven.solvers.compiled import smooth_steps  # other fits do without, and need not compile it
-
     X = np.ascontiguousarray(objective.design.X, dtype=np.float64)
     found = np.zeros(objective.size) if theta is None else theta.copy()
     tol, most = _UNPROVED_SHARE * settings.tol, min(_MOST_QUICK_STEPS, settings.max_iter)
