@@ -21,6 +21,8 @@ from uneven.losses.registry import changes
 if TYPE_CHECKING:
     from uneven.calibration.analysis import Analysis
 
+_EQUAL = Cost(fp_cost=1, fn_cost=1)
+
 #: The four costs of a learner, in the order in which functions here take them.
 COSTS = ("fp_cost", "fn_cost", "tp_cost", "tn_cost")
 
@@ -76,13 +78,12 @@ def loss_for_rows(loss: Any, margin_gamma: Any) -> Loss:
         _require_no_gamma(loss, margin_gamma)
         own_alpha(loss)
         return loss
-    _require_text(loss)
-    even = calibrated_loss(loss, alpha=Fraction(1, 2), gamma=_inputs.positive("margin_gamma", margin_gamma))
-    return unweighted(even)
+    return unweighted(loss_for(loss, _EQUAL, margin_gamma))
 
 
-def unweighted(loss: UnevenMarginLoss) -> UnevenMarginLoss:
-    """The same loss before it is weighted by costs."""
+def unweighted(loss: Loss) -> Loss:
+    """The same uneven margin loss before it is weighted by costs."""
+    assert isinstance(loss, UnevenMarginLoss)
     beta = None if loss.beta is None else loss.exact_beta
     return UnevenMarginLoss(loss.phi, gamma=loss.exact_gamma, beta=beta)
 
