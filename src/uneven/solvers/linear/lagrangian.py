@@ -156,6 +156,7 @@ class Lagrangian:
     def all_curvatures(self) -> np.ndarray:
         """The same for all rows; valid until the next evaluation."""
         if self.smooth:
+            self._rows.keep_bends()
             return self._at_scores().bends
         out = np.empty(self.t.size)
         self.over_rows(lambda k, lo, hi: self.curvatures(lo, hi, out[lo:hi]))
@@ -210,7 +211,7 @@ class Lagrangian:
 
     def along(self, q: np.ndarray | None, at: float) -> tuple[float, float]:
         """Slope and curvature of the losses at the scores t + at * q; None: along the intercept, q = 1."""
-        if self.smooth and q is None and at == 0.0 and self._rows.current:
+        if self.smooth and q is None and at == 0.0 and self._rows.current and self._rows.bends.size:
             return float(self._rows.slopes.sum()), float(self._rows.bends.sum())
         if self.smooth:
             return self._smooth_along(q, at)
@@ -231,12 +232,14 @@ class Lagrangian:
         rows = self._rows
 
         def part(k: int, first_row: int, last_row: int) -> np.ndarray:
-            total, ones = np.zeros(3), np.ones(min(_ROWS_OF_SCRATCH, last_row - first_row) if q is None else 0)
+            total, size = np.zeros(3), min(_ROWS_OF_SCRATCH, last_row - first_row)
+            ones, scratch = np.ones(size if q is None else 0), np.empty(0 if rows.bends.size else size)
             for lo in range(first_row, last_row, _ROWS_OF_SCRATCH):
                 hi = min(lo + _ROWS_OF_SCRATCH, last_row)
                 pair = (first, second, y[lo:hi], weight[lo:hi], *classes)
                 along = ones[: hi - lo] if q is None else q[lo:hi]
-                total += passes.losses_along(pair, self.t[lo:hi], along, at, rows.slopes[lo:hi], rows.bends[lo:hi])
+                bends = rows.bends[lo:hi] if rows.bends.size else scratch[: hi - lo]
+                total += passes.losses_along(pair, self.t[lo:hi], along, at, rows.slopes[lo:hi], bends)
             return total
 
         loss, slope, curvature = np.sum(self.over_rows(part), axis=0).tolist()
@@ -373,6 +376,8 @@ class Lagrangian:
 
     def multipliers_from_scores(self) -> None:
         """Give each row the slope of its loss: the whole jump right of a kink, none left of it."""
+        if self.smooth:
+            return
         y = self.objective.y
         margins = self.objective.pair.scales[y] * self.t
         for j, row in enumerate(self.u):
