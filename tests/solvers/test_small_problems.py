@@ -119,6 +119,14 @@ def test_no_step_raises_the_objective_and_their_number_is_limited(loss: str) -> 
     assert (far == 3.0).all()
 
 
+def test_a_step_that_is_far_too_long_is_shortened_fast() -> None:
+    """exp(1000 t) at the end of whole Newton steps: its slope over its curvature says nothing about how far to go."""
+    for seed in range(5):
+        matrix, _ = binary(300, 5, seed=seed)
+        problem = objective("exponential", matrix, (matrix[:, 0] > 0.5).astype(int), gamma=1e3)
+        assert newton.minimise(problem, None, settings(1e-6)).converged
+
+
 def test_a_good_start_needs_one_step() -> None:
     problem = objective("logistic")
     best = newton.minimise(problem, None, settings(1e-12)).theta
