@@ -190,8 +190,10 @@ def harder(kind: str) -> tuple[np.ndarray, np.ndarray]:
         X[:, 1], X[:, 2] = 3.0, 0.0
     if kind == "scales":
         X *= np.array([1e-3, 1.0, 1e2, 10.0, 1e-1])
-    if kind == "large":
+    if "large" in kind:
         X, y = make_classification(30000, 15, n_informative=4, weights=[0.8], flip_y=0.1, random_state=5)
+    if "years" in kind:  # far from 0, so that the intercept and this coefficient must move together
+        X[:, 2] = 2000 + 10 * X[:, 2]
     return X, y
 
 
@@ -213,6 +215,10 @@ def harder(kind: str) -> tuple[np.ndarray, np.ndarray]:
         ("scales", {}),
         ("large", {}),
         ("large", {"loss": "squared_hinge"}),
+        ("years", {}),
+        ("years", {"loss": "squared_hinge", "tol": 1e-3}),
+        ("large, years", {}),
+        ("large, years", {"tol": 1e-4}),
     ],
 )
 @pytest.mark.parametrize("given", ["nothing", "weights", "costs of each row"])

@@ -276,6 +276,24 @@ def test_separable_data_without_a_penalty_end_below_the_floor() -> None:
         assert solution.value <= 2 * objective.floor
 
 
+def test_a_guess_that_leads_nowhere_is_dropped() -> None:
+    """Losses of exp overflow at a quadratic guess from gamma = 1, 4 and 10 to gamma = 1000."""
+    matrix, _ = binary(300, 5, seed=4)
+    labels = (matrix[:, 0] > 0.5).astype(int)
+    for unproved in (False, True):
+        follower = Follower()
+        for gamma in (1.0, 4.0, 10.0, 1e3):
+            objective = linear_objective("exponential", matrix, labels, gamma=gamma)
+            at = float(np.log(gamma))
+            theta = follower.solve_unproved(objective, at, settings(1e-6)) if unproved else None
+            if theta is None:
+                solution = follower.solve(objective, at, settings(1e-6))
+                assert solution.converged
+                theta = solution.theta
+            alone = minimise(objective, settings(1e-9))
+            assert objective.value_and_gradient(theta)[0] - alone.value <= 1e-6 * alone.value
+
+
 def test_a_path_has_the_solutions_of_single_fits() -> None:
     matrices = [binary(400, 3, seed=seed) for seed in (1, 2)]
     before = None

@@ -19,7 +19,7 @@ from uneven.solvers.linear.infimum import infimum
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.proof import prove, stationarity
 from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solve import minimise, require_consistent
+from uneven.solvers.linear.solve import minimise, proved, require_consistent
 from uneven.solvers.linear.solver import Settings, Solver
 
 X, Y = binary(80, 4)
@@ -171,3 +171,21 @@ def test_a_solver_that_lies_is_found_out() -> None:
     assert not solution.converged
     assert solution.value <= objective.value_at_zero
     assert solution.value == pytest.approx(objective.value_and_gradient(solution.theta)[0], rel=1e-12)
+
+
+def test_an_intercept_that_is_placed_too_roughly_is_placed_again() -> None:
+    """A proof may fail although the solver is done: the optimal intercept is bounded badly, so slopes must sum to 0."""
+    random = np.random.default_rng(0)
+    line = random.normal(size=(40000, 1))
+    loss = uneven.UnevenMarginLoss("logistic", gamma=0.25)
+    objective = linear_objective(loss, line, (random.random(40000) < 0.5).astype(int), factor=1)
+    best = minimise(objective, settings(1e-12)).theta
+    wanted = 1e-6 * objective.value_and_gradient(best)[0]
+    rough = best.copy()
+    rough[-1] += 0.009 * wanted / (1 + abs(best[-1])) / objective.hessian(best)[-1, -1]
+    value = objective.value_and_gradient(rough)[0]
+    assert prove(objective, rough, wanted=wanted).gap > wanted
+    done = Solution(rough, value, converged=True, status="reached the tolerance", iterations=1)
+    solution = proved(lambda *_: done, objective, None, settings(1e-6))
+    assert solution.converged
+    assert solution.duality_gap <= 1e-6 * solution.value

@@ -119,6 +119,14 @@ def test_no_step_raises_the_objective_and_their_number_is_limited(loss: str) -> 
     assert (far == 3.0).all()
 
 
+def test_a_step_that_is_far_too_long_is_shortened_fast() -> None:
+    """exp(1000 t) at the end of whole Newton steps: its slope over its curvature says nothing about how far to go."""
+    for seed in range(5):
+        matrix, _ = binary(300, 5, seed=seed)
+        problem = objective("exponential", matrix, (matrix[:, 0] > 0.5).astype(int), gamma=1e3)
+        assert newton.minimise(problem, None, settings(1e-6)).converged
+
+
 def test_a_good_start_needs_one_step() -> None:
     problem = objective("logistic")
     best = newton.minimise(problem, None, settings(1e-12)).theta
@@ -258,3 +266,23 @@ def test_which_objectives_need_no_proof() -> None:
     assert not small.is_quick(objective("logistic", penalty=0.0))
     assert not small.is_quick(objective("logistic", X[:3], Y[:3]))  # more columns than rows
     assert not small.is_quick(objective("sigmoid"))
+
+
+def test_the_promise_knows_what_the_intercept_moves() -> None:
+    """In a column far from 0 a small step of the intercept changes the gradient in the coefficient by much."""
+    years = np.hstack([X[:, :2], 2000 + 10 * X[:, 2:3]])
+    problem = objective("logistic", years)
+    best = newton.minimise(problem, None, settings(1e-13)).theta
+    bends = problem.hessian(best)[-1]
+    value = problem.value_and_gradient(best)[0]
+    # The gradient of the coefficients is made 0, that of the intercept so small that its gain looks like 1e-13.
+    wanted, start = np.append(np.zeros(3), np.sqrt(2e-13 * value * bends[-1])), best
+    for _ in range(10):
+        start = start - np.linalg.solve(problem.hessian(start), problem.value_and_gradient(start)[1] - wanted)
+    gradient, bends = problem.value_and_gradient(start)[1], problem.hessian(start)[-1]
+    proved = prove(problem, start, wanted=1e-9 * value).gap
+    assert problem.promised_gap(start, gradient, bends[-1]) < 1e-12 * value < 1e-6 * value < proved
+    assert problem.promised_gap(start, gradient, bends[-1], bends[:-1]) == pytest.approx(proved, rel=0.1)
+    theta = small.minimise_quickly(problem, start, settings(1e-6))
+    assert theta is not None
+    assert gap_of(problem, theta) <= 1e-6

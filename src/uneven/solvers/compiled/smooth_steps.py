@@ -43,6 +43,23 @@ def _promised_gap(g: Any, h: Any, penalty: float) -> float:
 
 
 @njit(**ANY_ORDER)
+def _balanced_gap(X: Any, g: Any, h: Any, penalty: float) -> float:
+    """The same after the intercept has moved to its best value, which changes the gradient in the coefficients."""
+    d = X.shape[1]
+    coupling, bend = np.zeros(d + 1), 0.0
+    for lo in range(0, h.size, MOST_ROWS):
+        add_rows(X, h[lo:], lo, min(MOST_ROWS, h.size - lo), coupling)
+    for i in range(h.size):
+        bend += h[i]
+    if not bend > 0:
+        return abs(g[-1])
+    move, total = g[-1] / bend, 0.0
+    for j in range(d):
+        total += (g[j] - move * coupling[j]) ** 2
+    return 0.5 * total / penalty + 0.5 * move * g[-1]
+
+
+@njit(**ANY_ORDER)
 def steps(X: Any, pair: Any, theta: Any, penalty: float, with_intercept: bool, tol: float, most: int) -> bool:
     """Move theta until the gradient promises a gap of at most ``tol`` times the objective; False if it does not.
 
@@ -56,9 +73,13 @@ def steps(X: Any, pair: Any, theta: Any, penalty: float, with_intercept: bool, t
     value = losses_along(pair, t, t, 0.0, r, h)[0] + 0.5 * penalty * dot(theta, theta, d)
     _write_gradient(X, r, theta, penalty, with_intercept, g)
     gap, rate = _promised_gap(g, h, penalty), np.inf
-    for _ in range(most):
+    for taken in range(most + 1):
         if gap <= tol * value < np.inf:
-            return True
+            gap = max(gap, _balanced_gap(X, g, h, penalty))
+            if gap <= tol * value:
+                return True
+        if taken == most:
+            break
         if not gap * rate <= tol * value:
             factor_newton(X, h, penalty, with_intercept, 0.0, matrix, factor, scale)
         newton_step(factor, scale, g, with_intercept, direction)
@@ -85,4 +106,4 @@ def steps(X: Any, pair: Any, theta: Any, penalty: float, with_intercept: bool, t
         rate = gap / last
         if hidden and not rate < 0.5:
             return False
-    return gap <= tol * value < np.inf
+    return False

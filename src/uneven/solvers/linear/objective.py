@@ -120,13 +120,18 @@ class Objective:
         total = float(weight.sum() if weight.size else self.y.size)
         return float(at_zero[1] * ones + at_zero[0] * (total - ones))
 
-    def promised_gap(self, theta: np.ndarray, gradient: np.ndarray, curvature: float) -> float:
+    def promised_gap(
+        self, theta: np.ndarray, gradient: np.ndarray, curvature: float, coupling: np.ndarray | None = None
+    ) -> float:
         """About the duality gap at a point of a smooth objective, from its gradient.
 
-        ``curvature`` is the second derivative in the intercept. What moving the intercept to its best value gains is
-        estimated; :func:`uneven.solvers.linear.proof.prove` does it.
+        ``curvature`` is the second derivative in the intercept, ``coupling`` are the mixed ones with the coefficients:
+        where they are known, what moving the intercept to its best value changes is taken into account. What it gains
+        is estimated; :func:`uneven.solvers.linear.proof.prove` does it.
         """
         g, b = gradient[:-1], float(gradient[-1])
+        if coupling is not None and curvature > 0:
+            g = g - (b / curvature) * coupling
         intercept = 0.5 * b * b / curvature if b and curvature > 0 else abs(b)
         if self.penalty > 0:
             return 0.5 * float(g @ g) / self.penalty + intercept

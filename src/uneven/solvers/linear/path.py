@@ -37,7 +37,7 @@ class Follower:
 
     def __init__(self, before: Follower | None = None) -> None:
         self._solved: dict[float, np.ndarray] = {}
-        self._metrics: dict[float, tuple[Metric, float]] = dict(before._metrics) if before else {}
+        self._metrics: dict[float, tuple[Metric, np.ndarray]] = dict(before._metrics) if before else {}
         self._guesses: dict[float, np.ndarray] = before._solved if before else {}
 
     def solve(self, objective: Objective, at: float, settings: Settings, *, solver: str = AUTO) -> Solution:
@@ -102,7 +102,7 @@ class Follower:
         if nearest is None or abs(nearest - at) > _FAR:
             self._metrics[at] = _metric_at(objective, theta)
             nearest = at
-        curvature = self._metrics[nearest][1]
+        bends = self._metrics[nearest][1]
 
         def refreshed(now: Iterate, iteration: int) -> Metric | None:
             if iteration and iteration % _MANY_STEPS == 0:
@@ -117,7 +117,7 @@ class Follower:
             tol=settings.tol,
             max_iter=settings.max_iter,
             floor=objective.floor,
-            gap=lambda now: objective.promised_gap(now.theta, now.gradient, curvature),
+            gap=lambda now: objective.promised_gap(now.theta, now.gradient, float(bends[-1]), bends[:-1]),
             refresh=refreshed,
         )
 
@@ -137,10 +137,11 @@ class Follower:
         return guess if correction is None else guess + correction
 
 
-def _metric_at(objective: Objective, theta: np.ndarray) -> tuple[Metric, float]:
-    """The metric of the second derivatives at a point, and the second derivative in the intercept."""
+def _metric_at(objective: Objective, theta: np.ndarray) -> tuple[Metric, np.ndarray]:
+    """The metric of the second derivatives at a point, and those in the intercept and each coefficient, itself last."""
     hessian = objective.hessian(theta)
-    return cholesky_metric(hessian), float(hessian[-1, -1])
+    bends = hessian[-1].copy()
+    return cholesky_metric(hessian), bends
 
 
 def _extrapolated(points: list[tuple[float, np.ndarray]], at: float) -> np.ndarray | None:

@@ -164,7 +164,8 @@ def _length(
         curvature += 2 * penalties[2]
         guess = step - slope / curvature if curvature > 0 else np.inf
         between = 0.5 * (low + high) if high < np.inf else 4 * step
-        step = guess if low < guess < min(high, 10 * step) else between
+        # Too long a step is at least halved: where exp dominates, Newton's guess would shorten it by little each time.
+        step = guess if low < guess < (min(high, 10 * step) if enough else between) else between
     falls = reached < value or abs(reached - value) <= _ROUNDING * abs(value)
     return (step, reached) if falls else None
 
