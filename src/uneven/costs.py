@@ -216,6 +216,8 @@ def _one_or_many(name: str, value: Any, count: int) -> float | np.ndarray:
 
 
 def _difference(a: float | np.ndarray, b: float | np.ndarray) -> float | np.ndarray:
+    if isinstance(b, float) and b == 0:
+        return a
     with np.errstate(over="ignore"):
         return _collapsed(np.subtract(a, b))
 
