@@ -184,3 +184,25 @@ def test_a_probability_where_the_model_learnt_none() -> None:
     cost[7] = 0
     with pytest.raises(CostError, match="row 7 has the regrets 1 for a false positive and 0 for a false negative"):
         model.predict_proba(NEW, fn_cost=cost)
+
+
+def test_costs_not_given_to_predict_are_those_of_the_fit() -> None:
+    """Numbers given to fit count, not those of the constructor that they replaced; also in a search."""
+    amount = np.linspace(1, 40, Y.size)
+    fitted = Linear().fit(X, Y, fp_cost=5)
+    said = Linear(fp_cost=5).fit(X, Y).predict(X, fn_cost=amount)
+    assert (said != Linear(fp_cost=5).fit(X, Y).predict(X, fp_cost=1, fn_cost=amount)).any()
+    np.testing.assert_array_equal(fitted.predict(X, fn_cost=amount), said)
+    for way in ("learn", "decide"):
+        search = uneven.UnevenClassifierCV("linear", margin_gammas=[1], cv=3, row_costs=way)
+        search.fit(X, Y, fp_cost=5, fn_cost=amount)
+        other = uneven.UnevenClassifierCV("linear", fp_cost=5, margin_gammas=[1], cv=3, row_costs=way)
+        other.fit(X, Y, fn_cost=amount)
+        assert search.score(X, Y, fn_cost=amount) == pytest.approx(
+            -uneven.metrics.expected_cost(Y, search.predict(X, fn_cost=amount), fp_cost=5, fn_cost=amount)
+        )
+        if way == "learn":
+            np.testing.assert_array_equal(search.predict(X, fn_cost=amount), other.predict(X, fn_cost=amount))
+        else:
+            decided = search.best_estimator_.predict(X, fp_cost=5, fn_cost=amount)
+            np.testing.assert_array_equal(search.predict(X, fn_cost=amount), decided)

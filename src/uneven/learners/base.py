@@ -55,6 +55,8 @@ class Problem:
         Empty if all are 1.
     classes : Classes
     costs : Cost or RowCosts
+    numbers : dict
+        Those of the four costs that are numbers.
     """
 
     X: Any
@@ -62,6 +64,7 @@ class Problem:
     sample_weight: np.ndarray
     classes: Classes
     costs: Cost | RowCosts
+    numbers: dict[str, Any]
 
     def weighting(self, loss: Any) -> Weighting:
         """How much each row counts; ``loss`` is the learner's parameter."""
@@ -124,12 +127,15 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             return loss_for_rows(self.loss, self.margin_gamma)
         return loss_for(self.loss, costs, self.margin_gamma)
 
-    def _remember(self, costs: Cost | RowCosts, scale: float, loss: Loss | None = None) -> None:
+    def _remember(self, problem: Problem, scale: float, loss: Loss | None = None) -> None:
         """Keep what the loss of this fit is made from; without a loss it is made when it is asked for."""
-        regrets = None
+        regrets, costs = None, problem.costs
         if isinstance(costs, Cost):
             regrets = [value if isinstance(value, float) else str(value) for value in (costs.fp_cost, costs.fn_cost)]
         self._fitted_with = (self.loss, regrets, self.margin_gamma)
+        self._costs_of_fit = {
+            name: value if isinstance(value, int | float) else str(value) for name, value in problem.numbers.items()
+        }
         self.cost_scale_ = scale
         self._loss = loss
 
@@ -192,10 +198,15 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
                         "the labels must come from two classes, but sample_weight is 0 for every example of class "
                         f"{classes[label]!r}"
                     )
-        costs = read_costs(labels.shape[0], self._costs(given))
+        costs, numbers = self._read_costs(labels.shape[0], given)
         positive = positive_class(classes, self.pos_label, symmetric=self._symmetric(costs))
         self._keep_classes(Classes(classes, positive))
-        return Problem(X, (index == self._positive).astype(np.int8), weight, self._classes, costs)
+        return Problem(X, (index == self._positive).astype(np.int8), weight, self._classes, costs, numbers)
+
+    def _read_costs(self, count: int, given: dict[str, Any] | None) -> tuple[Cost | RowCosts, dict[str, Any]]:
+        """The costs of a fit, and those of the four that are numbers."""
+        four = self._costs(given)
+        return read_costs(count, four), {name: value for name, value in four.items() if not np.ndim(value)}
 
     def _keep_classes(self, classes: Classes) -> None:
         self.classes_ = classes.labels
@@ -235,7 +246,8 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         """The costs of rows to predict; None if the fit's are meant."""
         if all(value is None for value in given.values()):
             return None
-        costs = RowCosts.read(count, **self._costs(given))
+        four = {name: self._costs_of_fit.get(name) if value is None else value for name, value in given.items()}
+        costs = RowCosts.read(count, **self._costs(four))
         if self._has_row_costs and not any(np.ndim(value) for value in given.values()):
             raise CostError(
                 "this model learnt with the costs of each row, which its scores contain: predict(X) decides for them, "
@@ -274,10 +286,10 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            Costs of these rows; those not given are the constructor's. By default the costs of the fit decide. If the
-            fit had numbers, other costs move the threshold to the probability at which they change the decision; the
-            loss must identify probabilities. If the fit had costs of each row, the scores contain them: these must be
-            costs of the same kind, and the threshold stays 0.
+            Costs of these rows; those not given are the numbers of the fit. By default the costs of the fit decide. If
+            the fit had numbers, other costs move the threshold to the probability at which they change the decision;
+            the loss must identify probabilities. If the fit had costs of each row, the scores contain them: these must
+            be costs of the same kind, and the threshold stays 0.
 
         Returns
         -------

@@ -259,6 +259,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         self._keep(task, columns, prefix)
         self.classes_ = classes
         self._costs = {name: getattr(learner, name, 0) for name in COSTS}
+        self._costs |= {name: value for name, value in given.items() if value is not None and not np.ndim(value)}
         self._pos_label = learner.pos_label
         if self.refit:
             started = time.perf_counter()
@@ -359,6 +360,8 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
                 f"this search chose to decide each row by its own costs (row_costs_ is 'decide'), so {method} needs "
                 "them: give fp_cost and fn_cost, or fit with row_costs='learn'"
             )
+        if given and self.row_costs_ is not None:
+            given = self._costs | given
         if given and isinstance(model, Pipeline):  # without the pipeline's own routing, which would need requests
             X = model[:-1].transform(X) if len(model.steps) > 1 else X
             model = model[-1]

@@ -224,7 +224,7 @@ class UnevenLinearClassifier(LinearScores):
         problem = self._read(X, y, sample_weight, given)
         loss = self._loss_for(problem.costs)
         weighting = problem.weighting(self.loss)
-        self._remember(problem.costs, weighting.scale, loss)
+        self._remember(problem, weighting.scale, loss)
         objective = self._objective(problem, weighting, self._pair(loss, weighting))
         convex = None
         if not objective.pair.convex:
@@ -425,7 +425,7 @@ def fits_along(
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(reader, name):
                 setattr(model, name, getattr(reader, name))
-        model._remember(problem.costs, weighting.scale, loss)
+        model._remember(problem, weighting.scale, loss)
         theta = None if proved else follower.solve_unproved(objective, at, settings, solver=model.solver)
         if theta is not None:
             model._keep_theta(theta)

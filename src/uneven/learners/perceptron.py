@@ -16,7 +16,6 @@ from uneven.costs import Cost, RowCosts
 from uneven.errors import CostError
 from uneven.learners.base import Problem
 from uneven.learners.classes import Classes
-from uneven.learners.costs_and_loss import read_costs
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import require_integer
 from uneven.learners.progress import progress
@@ -181,7 +180,7 @@ class UnevenPerceptron(LinearScores):
         loss = self._loss_for(problem.costs)
         target, regrets = learnt_labels(problem.costs, problem.y)
         require_both(target, regrets, problem.classes)
-        self._remember(problem.costs, 1 / float(regrets.max()), loss)
+        self._remember(problem, 1 / float(regrets.max()), loss)
         self._start(problem.X)
         training = train(
             self._examples(problem, target, regrets),
@@ -237,7 +236,7 @@ class UnevenPerceptron(LinearScores):
         loss = self._loss_for(problem.costs)
         target, regrets = learnt_labels(problem.costs, problem.y)
         if not hasattr(self, "_state"):
-            self._remember(problem.costs, 1 / _largest(problem.costs, regrets), loss)
+            self._remember(problem, 1 / _largest(problem.costs, regrets), loss)
             self._start(problem.X)
         one_pass(self._examples(problem, target, regrets), np.arange(problem.y.size), self._state)
         return self._keep(separated=False)
@@ -255,7 +254,7 @@ class UnevenPerceptron(LinearScores):
         """A batch of a stream; the classes are those of the first call."""
         first = not hasattr(self, "_state")
         labels = column_or_1d(y, warn=True)
-        costs = read_costs(labels.shape[0], self._costs(given))
+        costs, numbers = self._read_costs(labels.shape[0], given)
         if first:
             known, _ = two_classes(labels if classes is None else column_or_1d(classes))
             both = Classes(known, positive_class(known, self.pos_label, symmetric=self._symmetric(costs)))
@@ -276,7 +275,7 @@ class UnevenPerceptron(LinearScores):
         check_consistent_length(X, labels)
         weight = read_weights(sample_weight, labels.shape[0])
         self._keep_classes(both)
-        return Problem(X, (labels == known[both.positive]).astype(np.int8), weight, both, costs)
+        return Problem(X, (labels == known[both.positive]).astype(np.int8), weight, both, costs, numbers)
 
     # -- passes -----------------------------------------------------------------------------------------------------
 

@@ -263,7 +263,7 @@ class UnevenSVC(UnevenClassifier):
     ) -> None:
         """Fit to data that have been read; several fits can share the matrix K."""
         weighting = problem.weighting(self.loss)
-        self._remember(problem.costs, weighting.scale)
+        self._remember(problem, weighting.scale)
         dual = self._dual(numbers, weighting, K)
         identity, tol = numbers.identity, numbers.tol
         limits: dict[str, Any] = {"max_iter": int(self.max_iter), "cache_size": numbers.cache_size}
