@@ -184,3 +184,26 @@ def test_a_probability_where_the_model_learnt_none() -> None:
     cost[7] = 0
     with pytest.raises(CostError, match="row 7 has the regrets 1 for a false positive and 0 for a false negative"):
         model.predict_proba(NEW, fn_cost=cost)
+
+
+@pytest.mark.parametrize("loss", ["squared", "squared_hinge"])
+def test_thresholds_are_sharp_where_the_two_margins_are_far_apart(loss: str) -> None:
+    far_apart = uneven.calibrated_loss(loss, alpha=1e-12, gamma=1e-8)
+    alpha = np.array([0.1, 0.5, 0.9])
+    threshold = far_apart.link(alpha)
+    assert (far_apart.inverse_link(threshold) <= alpha).all()
+    assert (far_apart.inverse_link(np.nextafter(threshold, np.inf)) > alpha).all()
+
+
+def test_costs_of_the_fit_need_no_probabilities() -> None:
+    model = uneven.UnevenSVC(fp_cost=2, fn_cost=6).fit(X, Y)
+    expected = model.decision_function(NEW)
+    np.testing.assert_array_equal(model.decision_function(NEW, fp_cost=1, fn_cost=np.full(COUNT, 3.0)), expected)
+    with pytest.raises(LossError, match="does not identify probabilities"):
+        model.predict(NEW, fn_cost=7)
+
+
+def test_probabilities_of_rows_whose_costs_are_far_apart() -> None:
+    model = Linear().fit(X, Y, fn_cost=np.linspace(1, 3, Y.size))
+    found = model.predict_proba(NEW[:2], fp_cost=[1e-200, 1e200], fn_cost=[1e200, 1e-200])
+    np.testing.assert_array_equal(found, [[1, 0], [0, 1]])

@@ -35,7 +35,7 @@ def untilted(tilted: np.ndarray, costs: RowCosts, own_alpha: Fraction | None) ->
     ``own_alpha`` is that of a loss that contains costs itself.
     """
     fp, fn = (np.broadcast_to(np.asarray(part, dtype=np.float64), tilted.shape) for part in _regrets(costs))
-    known = (fp * fn) > 0
+    known = np.broadcast_to(np.sign(costs.fp_regret) * np.sign(costs.fn_regret) > 0, tilted.shape)
     if not known.all():
         row = int(np.flatnonzero(~known)[0])
         raise CostError(
