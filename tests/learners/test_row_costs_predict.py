@@ -207,3 +207,22 @@ def test_probabilities_of_rows_whose_costs_are_far_apart() -> None:
     model = Linear().fit(X, Y, fn_cost=np.linspace(1, 3, Y.size))
     found = model.predict_proba(NEW[:2], fp_cost=[1e-200, 1e200], fn_cost=[1e200, 1e-200])
     np.testing.assert_array_equal(found, [[1, 0], [0, 1]])
+
+
+@pytest.mark.parametrize("given", ["loss", "finished loss"])
+def test_a_mean_regret_that_is_known_gives_a_bound(given: str) -> None:
+    random = np.random.default_rng(12)
+    loss = "logistic" if given == "loss" else uneven.calibrated_loss("logistic", alpha=0.2, gamma=2)
+    model = Linear(loss).fit(X, Y, fn_cost=np.linspace(1, 5, Y.size))
+    a = 0.5 if given == "loss" else 0.2
+    factor = 1.0 if given == "loss" else np.array([1 / a, 1 / (1 - a)])[:, None]
+    t = np.linspace(-12, 12, 2401)
+    losses = np.stack([np.asarray(model.loss_(-1, t)), np.asarray(model.loss_(1, t))])
+    for _ in range(300):  # one point; masses that speak for the negative and for the positive class
+        mass = random.exponential(size=2)
+        risk = (factor * mass[:, None] * losses).sum(axis=0)
+        k = int(random.integers(t.size))
+        regret = mass[0 if t[k] > 0 else 1] - mass.min()
+        surrogate = model.cost_scale_ * (risk[k] - risk.min())
+        bound = model.analysis_.cost_regret_bound(surrogate, mean_regret=mass.sum())
+        assert regret <= bound * (1 + 1e-6)
