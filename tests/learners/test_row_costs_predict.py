@@ -207,6 +207,8 @@ def test_probabilities_of_rows_whose_costs_are_far_apart() -> None:
     model = Linear().fit(X, Y, fn_cost=np.linspace(1, 3, Y.size))
     found = model.predict_proba(NEW[:2], fp_cost=[1e-200, 1e200], fn_cost=[1e200, 1e-200])
     np.testing.assert_array_equal(found, [[1, 0], [0, 1]])
+    with pytest.raises(CostError, match="row 1 has the regrets 200 for a false positive and 0 for a false negative"):
+        model.predict_proba(NEW[:2], fp_cost=[100, 200], fn_cost=[3, 0])
 
 
 @pytest.mark.parametrize("given", ["loss", "finished loss"])

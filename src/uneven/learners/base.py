@@ -233,9 +233,10 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
 
     def _fits_for(self, costs: RowCosts) -> bool:
         """Whether the fit had these costs: then the threshold is 0 for every loss, also without probabilities."""
+        regrets: Any = self._fitted_with[1]
         if costs.per_row or not (costs.fp_regret > 0 and costs.fn_regret > 0):
             return False
-        return read_cost(costs.fp_regret, costs.fn_regret).alpha == read_cost(*self._fitted_with[1]).alpha
+        return read_cost(costs.fp_regret, costs.fn_regret).alpha == read_cost(*regrets).alpha
 
     def _costs_of_rows(self, count: int, given: dict[str, Any]) -> RowCosts | None:
         """The costs of rows to predict; None if the fit's are meant."""
