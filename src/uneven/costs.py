@@ -165,6 +165,10 @@ class RowCosts:
         """Whether a regret differs from row to row."""
         return isinstance(self.fp_regret, np.ndarray) or isinstance(self.fn_regret, np.ndarray)
 
+    def of_each_row(self, name: str) -> np.ndarray:
+        """One of the costs or regrets as an array, also if it is the same in all rows, such as in a single row."""
+        return np.full(self.count, getattr(self, name), dtype=np.float64)
+
     def take(self, rows: np.ndarray) -> RowCosts:
         """The costs of some rows, given by their numbers or by a Boolean for each."""
         count = int(rows.sum()) if rows.dtype == bool else rows.size

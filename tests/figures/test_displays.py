@@ -394,3 +394,16 @@ def test_without_matplotlib(display: Any, monkeypatch: pytest.MonkeyPatch) -> No
         display.from_predictions("not even", "looked at")
     with pytest.raises(MissingExtraError, match=r"pip install 'uneven\[plot\]'"):
         display.from_estimator("not even", "looked", "at")
+
+
+@pytest.mark.parametrize("way", ["learn", "decide"])
+@pytest.mark.parametrize("display", [*OF_SCORES, *OF_PROBABILITIES])
+def test_costs_of_rows_reach_a_model_that_needs_them(display: Any, way: str) -> None:
+    random = np.random.default_rng(9)
+    X, y = random.normal(size=(60, 2)), np.tile([0, 1], 30)
+    costs = {"fp_cost": 2.0, "fn_cost": random.uniform(1, 9, 60)}
+    model = uneven.UnevenClassifierCV(margin_gammas=[1.0], cv=3, row_costs=way).fit(X, y, **costs)
+    said = model.predict_proba(X, **costs)[:, 1] if display in OF_PROBABILITIES else model.decision_function(X, **costs)
+    shown, expected = display.from_estimator(model, X, y, **costs), display.from_predictions(y, said, **costs)
+    for ours, theirs in zip(shown.ax_.lines, expected.ax_.lines, strict=True):
+        np.testing.assert_array_equal(ours.get_xydata(), theirs.get_xydata())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -194,3 +195,20 @@ def test_what_never_settles_is_announced() -> None:
 def test_bad_parameters(change: dict[str, Any], says: str) -> None:
     with pytest.raises((LossError, ParameterError, CostError), match=says):
         uneven.UnevenPerceptron(**change).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_a_stream_of_single_rows_with_costs_of_their_own() -> None:
+    random = np.random.default_rng(3)
+    X, y = random.normal(size=(40, 2)), np.tile([1, 0, 0, 1], 10)
+    costs = {"fp_cost": random.uniform(0.5, 1, 40), "fn_cost": random.uniform(0.5, 1, 40)}
+    costs["fp_cost"][[2, 5]] = 0.0, -0.5  # costs nothing, pays
+    costs["fn_cost"][0], X[0] = 1.0, [9.0, 0.0]  # so that scale and radius are those of all rows
+    row_by_row = uneven.UnevenPerceptron()
+    for k in range(40):
+        one = {name: cost[k : k + 1] for name, cost in costs.items()}
+        with pytest.warns(UserWarning, match="in 1 of 1 rows") if k == 5 else nullcontext():
+            row_by_row.partial_fit(X[k : k + 1], y[k : k + 1], classes=[0, 1], **one)
+    with pytest.warns(UserWarning, match="in 1 of 40 rows"):
+        at_once = uneven.UnevenPerceptron().partial_fit(X, y, **costs)
+    np.testing.assert_allclose(row_by_row.coef_, at_once.coef_, rtol=1e-12)
+    assert row_by_row.predict(X, **costs).tolist() == at_once.predict(X, **costs).tolist()

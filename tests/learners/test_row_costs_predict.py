@@ -206,3 +206,47 @@ def test_costs_not_given_to_predict_are_those_of_the_fit() -> None:
         else:
             decided = search.best_estimator_.predict(X, fp_cost=5, fn_cost=amount)
             np.testing.assert_array_equal(search.predict(X, fn_cost=amount), decided)
+
+
+@pytest.mark.parametrize("loss", ["squared", "squared_hinge"])
+def test_thresholds_are_sharp_where_the_two_margins_are_far_apart(loss: str) -> None:
+    far_apart = uneven.calibrated_loss(loss, alpha=1e-12, gamma=1e-8)
+    alpha = np.array([0.1, 0.5, 0.9])
+    threshold = far_apart.link(alpha)
+    assert (far_apart.inverse_link(threshold) <= alpha).all()
+    assert (far_apart.inverse_link(np.nextafter(threshold, np.inf)) > alpha).all()
+
+
+def test_costs_of_the_fit_need_no_probabilities() -> None:
+    model = uneven.UnevenSVC(fp_cost=2, fn_cost=6).fit(X, Y)
+    expected = model.decision_function(NEW)
+    np.testing.assert_array_equal(model.decision_function(NEW, fp_cost=1, fn_cost=np.full(COUNT, 3.0)), expected)
+    with pytest.raises(LossError, match="does not identify probabilities"):
+        model.predict(NEW, fn_cost=7)
+
+
+def test_probabilities_of_rows_whose_costs_are_far_apart() -> None:
+    model = Linear().fit(X, Y, fn_cost=np.linspace(1, 3, Y.size))
+    found = model.predict_proba(NEW[:2], fp_cost=[1e-200, 1e200], fn_cost=[1e200, 1e-200])
+    np.testing.assert_array_equal(found, [[1, 0], [0, 1]])
+    with pytest.raises(CostError, match="row 1 has the regrets 200 for a false positive and 0 for a false negative"):
+        model.predict_proba(NEW[:2], fp_cost=[100, 200], fn_cost=[3, 0])
+
+
+@pytest.mark.parametrize("given", ["loss", "finished loss"])
+def test_a_mean_regret_that_is_known_gives_a_bound(given: str) -> None:
+    random = np.random.default_rng(12)
+    loss = "logistic" if given == "loss" else uneven.calibrated_loss("logistic", alpha=0.2, gamma=2)
+    model = Linear(loss).fit(X, Y, fn_cost=np.linspace(1, 5, Y.size))
+    a = 0.5 if given == "loss" else 0.2
+    factor = 1.0 if given == "loss" else np.array([1 / a, 1 / (1 - a)])[:, None]
+    t = np.linspace(-12, 12, 2401)
+    losses = np.stack([np.asarray(model.loss_(-1, t)), np.asarray(model.loss_(1, t))])
+    for _ in range(300):  # one point; masses that speak for the negative and for the positive class
+        mass = random.exponential(size=2)
+        risk = (factor * mass[:, None] * losses).sum(axis=0)
+        k = int(random.integers(t.size))
+        regret = mass[0 if t[k] > 0 else 1] - mass.min()
+        surrogate = model.cost_scale_ * (risk[k] - risk.min())
+        bound = model.analysis_.cost_regret_bound(surrogate, mean_regret=mass.sum())
+        assert regret <= bound * (1 + 1e-6)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from linear_data import binary
+from sklearn import config_context
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -16,6 +17,7 @@ import uneven
 from uneven import UnevenClassifierCV as Search
 from uneven import UnevenLinearClassifier as Linear
 from uneven.errors import CostError, ParameterError
+from uneven.metrics import make_cost_scorer
 
 X, Y = binary(150, 3, seed=31)
 RANDOM = np.random.default_rng(4)
@@ -165,3 +167,41 @@ def test_the_automatic_grid_looks_at_the_costs_of_rows() -> None:
     ratio = (Y == 0).sum() / (Y == 1).sum()
     total = cheap["fn_cost"][Y == 1].sum() / (Y == 0).sum()
     assert search.margin_gammas_[-1] == pytest.approx(np.clip(max(ratio, total), 4, 64), rel=1e-2)
+
+
+@pytest.mark.parametrize("way", ["learn", "decide"])
+def test_a_cost_scorer_is_given_the_costs_of_the_rows(way: str) -> None:
+    plain = Search(margin_gammas=GAMMAS, cv=FOLDS, row_costs=way)
+    scored = clone(plain).set_params(scoring=make_cost_scorer())
+    for search in (plain, scored):
+        search.fit(X, Y, **COSTS)
+    expected = plain.cv_results_["mean_test_score"]
+    np.testing.assert_allclose(scored.cv_results_["mean_test_score"], expected, rtol=1e-9)
+    assert scored.score(X, Y, WEIGHT, **COSTS) == pytest.approx(plain.score(X, Y, WEIGHT, **COSTS), rel=1e-9)
+
+
+def test_score_ignores_nothing_that_is_given() -> None:
+    search = Search(margin_gammas=[1.0], cv=FOLDS, scoring="accuracy").fit(X, Y)
+    right = search.predict(X) == Y
+    assert search.score(X, Y, WEIGHT) == pytest.approx(np.average(right, weights=WEIGHT))
+    with pytest.raises(CostError, match="'accuracy' uses no costs, got fn_cost; make_cost_scorer"):
+        search.score(X, Y, fn_cost=AMOUNT)
+
+
+def test_a_split_that_tests_only_rows_of_weight_zero_is_refused() -> None:
+    weight = np.where(np.arange(Y.size) < 50, 0.0, 1.0)
+    with pytest.raises(CostError, match="sample_weight is 0 for every row that one split tests"):
+        Search(margin_gammas=[1.0], cv=KFold(3)).fit(X, Y, weight)
+
+
+@pytest.mark.parametrize("request_costs", [False, True])
+def test_a_pipeline_is_refitted_with_metadata_routing(request_costs: bool) -> None:
+    positive = {"fp_cost": COSTS["fp_cost"], "fn_cost": COSTS["fn_cost"]}
+    learner = Linear()
+    with config_context(enable_metadata_routing=True):
+        if request_costs:
+            learner.set_fit_request(fp_cost=True, fn_cost=True, sample_weight=True)
+        search = Search(make_pipeline(StandardScaler(), learner), margin_gammas=GAMMAS, cv=FOLDS, row_costs="learn")
+        routed = search.fit(X, Y, WEIGHT, **positive)
+    other = clone(search).fit(X, Y, WEIGHT, **positive)
+    np.testing.assert_array_equal(routed.decision_function(X), other.decision_function(X))

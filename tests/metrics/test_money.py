@@ -73,3 +73,10 @@ def test_savings_of_a_baseline_that_costs_nothing() -> None:
 def test_bad_baselines(baseline: object, says: str) -> None:
     with pytest.raises(CostError, match=says):
         savings_score([0, 1], [0, 1], baseline=baseline)
+
+
+def test_no_share_of_a_baseline_whose_costs_and_benefits_cancel() -> None:
+    costs = {"fp_cost": [0.1, 0.2, 0], "fn_cost": 5, "tn_cost": -2, "tp_cost": [0, 0, -0.3]}
+    assert expected_cost([0, 0, 1], [1, 1, 1], **costs) != 0  # by rounding errors
+    with pytest.raises(CostError, match="the baseline costs 0"):
+        savings_score([0, 0, 1], [0, 0, 1], baseline=[1, 1, 1], **costs)

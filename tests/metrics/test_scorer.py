@@ -16,6 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
+    KFold,
+    LeaveOneOut,
     StratifiedKFold,
     TunedThresholdClassifierCV,
     cross_val_score,
@@ -241,3 +243,13 @@ def test_our_learners_decide_by_the_costs_of_rows() -> None:
     assert routed == pytest.approx(by_hand)
     logistic = LogisticRegression().fit(features, y)
     assert make_cost_scorer(decide="alpha")(logistic, features, y, **costs) > scorer(logistic, features, y, **costs)
+
+
+@pytest.mark.parametrize("folds", [LeaveOneOut(), KFold(3)], ids=["one row", "equal costs"])
+def test_a_model_that_learnt_with_costs_of_rows_is_tested_on_rows_of_equal_costs(folds: Any) -> None:
+    amount = np.where(np.arange(30) < 10, 3.0, np.arange(30) + 1.0)
+    y = np.arange(30) % 2
+    with sklearn.config_context(enable_metadata_routing=True):
+        learner = uneven.UnevenLinearClassifier().set_fit_request(fn_cost=True)
+        found = cross_val_score(learner, X[:30], y, cv=folds, scoring=make_cost_scorer(), params={"fn_cost": amount})
+    assert np.isfinite(found).all()

@@ -93,6 +93,8 @@ class AnalysisInMoney(Analysis):
             mean = 1 / self.cost_scale
             if mean_regret is not None:
                 mean = float(_inputs.positive("mean_regret", mean_regret))
+                if self._weighted_loss:  # its rows are weighted by the regrets over alpha or 1 - alpha
+                    mean /= min(self.alpha, 1 - self.alpha)
             weight, unit = mean * self.cost_scale, mean if self._weighted_loss else 2 * mean
         with np.errstate(over="ignore"):
             inside = np.nextafter(values / weight, math.inf)

@@ -238,9 +238,16 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     def _decision(self, score: np.ndarray, given: dict[str, Any]) -> np.ndarray:
         """Scores of the positive class whose threshold for the given costs is 0."""
         costs = self._costs_of_rows(score.shape[0], given)
-        if costs is None or self._has_row_costs:
+        if costs is None or self._has_row_costs or self._fits_for(costs):
             return score
         return decision(self.loss_, score, costs)
+
+    def _fits_for(self, costs: RowCosts) -> bool:
+        """Whether the fit had these costs: then the threshold is 0 for every loss, also without probabilities."""
+        regrets: Any = self._fitted_with[1]
+        if costs.per_row or not (costs.fp_regret > 0 and costs.fn_regret > 0):
+            return False
+        return read_cost(costs.fp_regret, costs.fn_regret).alpha == read_cost(*regrets).alpha
 
     def _costs_of_rows(self, count: int, given: dict[str, Any]) -> RowCosts | None:
         """The costs of rows to predict; None if the fit's are meant."""

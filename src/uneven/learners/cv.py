@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
@@ -13,7 +14,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from uneven._inputs import Exact
+from uneven._inputs import Exact, brief
 from uneven.costs import Cost
 from uneven.errors import CostError, LossError
 from uneven.learners.costs_and_loss import COSTS
@@ -36,6 +37,7 @@ from uneven.learners.tuning.results import cv_results
 from uneven.learners.tuning.rules import RULES, Table, standard_error
 from uneven.learners.tuning.search import Column, Reusable, Task, candidates, run_split
 from uneven.learners.tuning.ways import DECIDE
+from uneven.metrics.cost_scorer import CostScorer
 from uneven.metrics.expected_cost import expected_cost
 
 
@@ -81,7 +83,8 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
     cv : int, splitter, iterable of splits, or None
         None: 5 stratified folds. A number of folds beyond the size of the rarer class is reduced, with a warning.
     scoring : None, str or callable
-        None: minus the expected cost. Otherwise a scikit-learn scorer, which does not use sample weights.
+        None: minus the expected cost. Otherwise a scikit-learn scorer, which sees no sample weights. One from
+        ``make_cost_scorer`` is given the costs of each row, other scorers see what ``predict`` says without them.
     rule : {"best", "one_standard_error", "smoothed", "shrunk", "averaged"}
         How to choose. All but "best" guard against the noise of few folds. "one_standard_error": the gamma nearest 1
         among those within one standard error of the best. "smoothed": the best after averaging neighbouring gammas.
@@ -266,7 +269,8 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
             self.best_estimator_ = clone(whole).set_params(**self.best_params_)
             used = {"sample_weight": weight, **task.given(np.arange(problem.y.size), self.row_costs_)}
             used = {f"{prefix}{name}": value for name, value in used.items() if value is not None}
-            self.best_estimator_.fit(X, y, **used)
+            with config_context(enable_metadata_routing=False):  # a pipeline would want requests for these names
+                self.best_estimator_.fit(X, y, **used)
             self.refit_time_ = time.perf_counter() - started
             if hasattr(self.best_estimator_, "n_features_in_"):
                 self.n_features_in_ = self.best_estimator_.n_features_in_
@@ -468,9 +472,21 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         -------
         float
         """
-        if self.scoring is not None:
-            return float(check_scoring(self._fitted(), scoring=self.scoring)(self._fitted(), X, y))
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        if self.scoring is not None:
+            return self._given_score(X, y, {"sample_weight": sample_weight, **given})
         said = self._answer("predict", X, given)
         costs = {name: self._costs[name] if value is None else value for name, value in given.items()}
         return -expected_cost(y, said, **costs, pos_label=self._pos_label, sample_weight=sample_weight)
+
+    def _given_score(self, X: Any, y: Any, given: dict[str, Any]) -> float:
+        """What ``scoring`` says, with the weights and costs that are given."""
+        model = self._fitted()
+        scorer = check_scoring(model, scoring=self.scoring)
+        used = {name: value for name, value in given.items() if value is not None}
+        costs = [name for name in used if name in COSTS]
+        if costs and not isinstance(scorer, CostScorer):
+            raise CostError(
+                f"scoring={brief(self.scoring)} uses no costs, got {', '.join(costs)}; make_cost_scorer() would"
+            )
+        return float(scorer(model, X, y, **used))

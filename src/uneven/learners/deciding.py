@@ -35,11 +35,12 @@ def untilted(tilted: np.ndarray, costs: RowCosts, own_alpha: Fraction | None) ->
     ``own_alpha`` is that of a loss that contains costs itself.
     """
     fp, fn = (np.broadcast_to(np.asarray(part, dtype=np.float64), tilted.shape) for part in _regrets(costs))
-    known = (fp * fn) > 0
+    known = np.broadcast_to(np.sign(costs.fp_regret) * np.sign(costs.fn_regret) > 0, tilted.shape)
     if not known.all():
         row = int(np.flatnonzero(~known)[0])
+        a, b = costs.of_each_row("fp_regret")[row], costs.of_each_row("fn_regret")[row]
         raise CostError(
-            f"row {row} has the regrets {fp[row]:g} for a false positive and {fn[row]:g} for a false negative: one "
+            f"row {row} has the regrets {a:g} for a false positive and {b:g} for a false negative: one "
             "decision is right at every probability, and the model learnt none there"
         )
     odds = to_float(own_alpha / (1 - own_alpha)) if own_alpha is not None else 1.0

@@ -254,7 +254,9 @@ class UnevenPerceptron(LinearScores):
         """A batch of a stream; the classes are those of the first call."""
         first = not hasattr(self, "_state")
         labels = column_or_1d(y, warn=True)
-        costs, numbers = self._read_costs(labels.shape[0], given)
+        four = self._costs(given)
+        costs = _costs_of_batch(labels.shape[0], four)
+        numbers = {name: value for name, value in four.items() if not np.ndim(value)}
         if first:
             known, _ = two_classes(labels if classes is None else column_or_1d(classes))
             both = Classes(known, positive_class(known, self.pos_label, symmetric=self._symmetric(costs)))
@@ -305,8 +307,17 @@ class UnevenPerceptron(LinearScores):
         return self
 
 
+def _costs_of_batch(count: int, given: dict[str, Any]) -> Cost | RowCosts:
+    """Costs given for each row stay such, also if they are equal: a batch of a stream may be a single row."""
+    if any(np.ndim(value) for value in given.values()):
+        return RowCosts.read(count, **given)
+    return read_costs(count, given)
+
+
 def _largest(costs: Cost | RowCosts, regrets: np.ndarray) -> float:
     """The largest regret of the rows, or of both classes: the first batch of a stream may hold one class only."""
     if isinstance(costs, Cost):
         return max(map(to_float, costs.exact_costs))
+    if not costs.per_row:
+        return float(max(np.abs(costs.fp_regret), np.abs(costs.fn_regret))) or 1.0
     return float(regrets.max()) or 1.0

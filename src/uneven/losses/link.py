@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 #: A bracket is widened this many times by this factor; beyond it the inverse link is 0 or 1 to rounding.
 _WIDENINGS, _FACTOR = 26, 4.0
+#: Of a bracket as wide as the scale of the loss; where its two parts have scales far apart, the wider one needs more.
 _HALVINGS = 64
 
 
@@ -27,7 +29,8 @@ def link(loss: Loss, probability: np.ndarray) -> np.ndarray:
 
 def _thresholds(loss: Loss, p: np.ndarray) -> np.ndarray:
     """By bisection: the inverse link does not fall."""
-    width = max(widths(loss))
+    scales = widths(loss)
+    width = max(scales)
     low, high = np.full(p.shape, -width), np.full(p.shape, width)
     for _ in range(_WIDENINGS):
         down = inverse_link(loss, low) > p
@@ -38,7 +41,7 @@ def _thresholds(loss: Loss, p: np.ndarray) -> np.ndarray:
             np.where(down, _FACTOR * low, np.where(up, high, low)),
             np.where(down, low, np.where(up, _FACTOR * high, high)),
         )
-    for _ in range(_HALVINGS):
+    for _ in range(_HALVINGS + math.ceil(math.log2(width / min(scales)))):
         middle = low + (high - low) / 2
         higher = inverse_link(loss, middle) > p
         low, high = np.where(higher, low, middle), np.where(higher, middle, high)

@@ -119,8 +119,8 @@ def _is_pipeline(estimator: Any) -> bool:
 def _passed(method: Any, costs: RowCosts) -> dict[str, Any]:
     """All four costs, or the two regrets if the method takes only two costs: they decide the same."""
     if set(COSTS) <= _parameters(method):
-        return {name: getattr(costs, name) for name in COSTS}
-    return {"fp_cost": costs.fp_regret, "fn_cost": costs.fn_regret}
+        return {name: costs.of_each_row(name) for name in COSTS}
+    return {"fp_cost": costs.of_each_row("fp_regret"), "fn_cost": costs.of_each_row("fn_regret")}
 
 
 def _fit_parameters(estimator: Any, costs: RowCosts) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def _fit_parameters(estimator: Any, costs: RowCosts) -> dict[str, Any]:
         from sklearn.utils.metadata_routing import get_routing_for_object
 
         requested = get_routing_for_object(estimator).consumes("fit", COSTS)
-        return {name: getattr(costs, name) for name in COSTS if name in requested}
+        return {name: costs.of_each_row(name) for name in COSTS if name in requested}
     if _is_pipeline(estimator):
         name, last = estimator.steps[-1]
         return {f"{name}__{key}": value for key, value in _fit_parameters(last, costs).items()}

@@ -81,10 +81,17 @@ def savings_score(
 def _baseline_cost(rows: Rows, baseline: Any, y_true: Any, pos_label: Any) -> float:
     if baseline is None:
         everyone = np.ones(rows.count, dtype=bool)
-        return min(mean_cost(rows.costs, rows.is_positive, said, rows.weight) for said in (everyone, ~everyone))
+        return min(_mean_or_zero(rows, said) for said in (everyone, ~everyone))
     if isinstance(baseline, numbers.Real | Decimal):
         return _inputs.to_float(_inputs.exact("baseline", baseline, CostError))  # type: ignore[arg-type]
     truth, prediction = read_labels("y_true", y_true), read_labels("baseline", baseline)
     require_same_length(y_true=truth, baseline=prediction)
     _, said_positive = where_positive(pos_label, truth, prediction)
-    return mean_cost(rows.costs, rows.is_positive, said_positive, rows.weight)
+    return _mean_or_zero(rows, said_positive)
+
+
+def _mean_or_zero(rows: Rows, said_positive: np.ndarray) -> float:
+    """The mean cost; 0 if costs and benefits cancel and only rounding errors are left."""
+    mean = mean_cost(rows.costs, rows.is_positive, said_positive, rows.weight)
+    size = float(rows.weight @ np.abs(rows.costs.paid(rows.is_positive, said_positive)))
+    return mean if abs(mean) > 8 * np.finfo(np.float64).eps * size else 0.0

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from uneven._inputs import brief
+from uneven.costs import RowCosts
 from uneven.errors import ParameterError
 from uneven.metrics.labels import positive_class
+from uneven.metrics.passing_costs import answer_with_costs, takes_costs
 from uneven.metrics.rows import Rows
 from uneven.metrics.scaled_costs import ScaledCosts
 
@@ -52,8 +54,12 @@ def positive_of(estimator: Any, pos_label: Any) -> Any:
     return classes.tolist()[positive_class(classes, chosen, symmetric=False)]
 
 
-def scores_of(estimator: Any, X: Any, pos_label: Any, response_method: str = "auto") -> np.ndarray:
-    """Scores that rise with the probability of the positive class."""
+def scores_of(
+    estimator: Any, X: Any, pos_label: Any, response_method: str = "auto", costs: dict[str, Any] | None = None
+) -> np.ndarray:
+    """Scores that rise with the probability of the positive class; ``costs`` are for estimators that need them."""
+    from sklearn.utils.validation import _num_samples
+
     methods = _METHODS.get(response_method, (response_method,))
     known = ("auto", *_METHODS["auto"])
     if response_method not in known:
@@ -61,11 +67,21 @@ def scores_of(estimator: Any, X: Any, pos_label: Any, response_method: str = "au
     found = next((method for method in methods if hasattr(estimator, method)), None)
     if found is None:
         raise ParameterError(f"{brief(estimator)} has no {' or '.join(methods)}, which this display needs")
-    values = np.asarray(getattr(estimator, found)(X))
+    if costs and _needs(estimator, found, costs):
+        values = np.asarray(answer_with_costs(estimator, found, X, RowCosts.read(_num_samples(X), **costs)))
+    else:
+        values = np.asarray(getattr(estimator, found)(X))
     index = _classes(estimator).tolist().index(pos_label)
     if found == "predict_proba":
         return values[:, index]
     return values if index == 1 else -values
+
+
+def _needs(estimator: Any, method: str, costs: dict[str, Any]) -> bool:
+    """Whether the answer may need costs of rows: a probability after a fit with them, a search that decides by them."""
+    if not any(np.ndim(cost) for cost in costs.values()) or not takes_costs(estimator, method):
+        return False
+    return method == "predict_proba" or _own(estimator, "row_costs_") == "decide"
 
 
 def default_threshold(rows: Rows, score: np.ndarray) -> float:

@@ -101,10 +101,11 @@ class CalibrationNearAlphaDisplay:
         """
         require_matplotlib()
         positive = positive_of(estimator, pos_label)
+        costs = costs_of(estimator, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost)
         return cls.from_predictions(
             y,
-            scores_of(estimator, X, positive, "predict_proba"),
-            **costs_of(estimator, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost),
+            scores_of(estimator, X, positive, "predict_proba", costs),
+            **costs,
             pos_label=positive,
             sample_weight=sample_weight,
             reach=reach,

@@ -110,10 +110,11 @@ class ThresholdCostDisplay:
         """
         require_matplotlib()
         positive = positive_of(estimator, pos_label)
+        costs = costs_of(estimator, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost)
         return cls.from_predictions(
             y,
-            scores_of(estimator, X, positive, response_method),
-            **costs_of(estimator, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost),
+            scores_of(estimator, X, positive, response_method, costs),
+            **costs,
             pos_label=positive,
             sample_weight=sample_weight,
             threshold=threshold,

@@ -20,12 +20,14 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
 from uneven.costs import RowCosts
+from uneven.errors import CostError
 from uneven.learners.base import UnevenClassifier, decision_scores, positive_scores, read_rows
 from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.linear import UnevenLinearClassifier, fits_along
 from uneven.learners.svc import UnevenSVC, fits_along_c
 from uneven.learners.tuning.hinge_path import is_one_fit, moved, own_c
 from uneven.learners.tuning.ways import DECIDE, LEARN
+from uneven.metrics.cost_scorer import CostScorer
 from uneven.metrics.expected_cost import mean_cost
 from uneven.solvers.hinge_identity import HingeIdentity
 from uneven.solvers.kernel.gram import Buffer
@@ -81,7 +83,7 @@ class Task:
     candidates: list[Candidate]
     costs: RowCosts
     pos_label: Any
-    scorer: Callable[[Any, Any, Any], float] | None
+    scorer: Callable[..., float] | None
 
     def given(self, rows: np.ndarray, way: str | None) -> dict[str, Any]:
         """The costs that ``fit`` is given for some rows: none, unless it learns with costs of each row."""
@@ -137,7 +139,12 @@ def run_split(
     reader = _Decisions(task, new, task.costs.take(test))
     truth = np.asarray(y_new) == task.pos_label
     test_weight = np.ones(truth.size) if sample_weight is None else np.asarray(_safe_indexing(sample_weight, test))
+    if not test_weight.any():
+        raise CostError("sample_weight is 0 for every row that one split tests; shuffle the splits, or drop those rows")
     test_weight = test_weight / test_weight.sum()
+    told = {}
+    if isinstance(task.scorer, CostScorer) and task.candidates[0].way is not None:
+        told = {name: reader.costs.of_each_row(name) for name in COSTS}
     with reusable.grams.part(X if task.steps is None else None, train):
         for index, model, shares, seconds in _fits(task, known, y_known, weight, train, reusable):
             candidate = task.candidates[index]
@@ -147,7 +154,7 @@ def run_split(
                 column.scores[index] = -mean_cost(reader.costs, truth, said, test_weight)
             else:
                 own = moved(model, candidate.margin_gamma, candidate.params["C"]) if shares else model
-                column.scores[index] = float(task.scorer(own, new, y_new))
+                column.scores[index] = float(task.scorer(own, new, y_new, **told))
             column.fit_times[index] = seconds
             column.score_times[index] = time.perf_counter() - started
     return column
