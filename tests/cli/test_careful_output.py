@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -77,11 +79,10 @@ def test_a_model_without_its_parts_is_refused(folder: Path) -> None:
     assert "is not a model written by `uneven fit`" in result.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments", [["certify", "logistic", "-o", "none/c.json"], ["check", "logistic", "--plot", "none/c.svg"]]
-)
-def test_a_missing_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert "there is no folder 'none'" in result.stderr
+def test_a_warning_is_one_sentence(folder: Path) -> None:
+    """At such costs the learner cannot reach its tolerance; the file and line of the code are not for the user."""
+    command = [sys.executable, "-m", "uneven", "fit", "t.csv", "--target", TARGET, "--positive", POSITIVE]
+    costs = ["--fp-cost", "1", "--fn-cost", "1e302", "--quick", "-o", "w.skops"]
+    done = subprocess.run([*command, *costs], cwd=folder, capture_output=True, text=True, check=True)
+    assert "Warning: UnevenLinearClassifier did not reach tol" in done.stderr
+    assert ".py" not in done.stderr
