@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,9 @@ class CommandFolder(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                return super().invoke(ctx)
         except UnevenError as error:
             raise InputFailure(" ".join(str(error).split())) from None
         except BrokenPipeError:  # the reader of a pipe stopped early; click ends quietly
@@ -44,3 +47,8 @@ class CommandFolder(click.Group):
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             raise InputFailure(f"{where}{error.strerror or error}") from None
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning as one sentence on stderr, without the line of code that gave it."""
+    click.echo(f"Warning: {' '.join(str(message).split())}", err=True)

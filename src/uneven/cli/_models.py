@@ -9,6 +9,7 @@ import uneven
 from uneven.errors import UnevenError
 
 FORMAT = "uneven-model/2"
+_PARTS = ("pipeline", "about", "rivals", "seen")
 
 
 def model_bytes(content: dict[str, Any]) -> bytes:
@@ -34,7 +35,7 @@ def read_model(path: str) -> dict[str, Any]:
         raise
     except Exception as error:  # skops raises many types of error for a foreign file
         raise UnevenError(f"{path} is not a model written by `uneven fit`: {type(error).__name__}") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if not isinstance(content, dict) or content.get("format") != FORMAT or "version" not in content:
         raise UnevenError(f"{path} is not a model written by `uneven fit` of this version")
     made, here = str(content["version"]).split(".")[:2], uneven.__version__.split(".")[:2]
     if made != here:
@@ -42,6 +43,9 @@ def read_model(path: str) -> dict[str, Any]:
             f"{path} was made by version {content['version']}, this is {uneven.__version__}; fit the model again, or "
             "install that version"
         )
+    lacking = [name for name in _PARTS if name not in content]
+    if lacking:
+        raise UnevenError(f"{path} is not a whole model of `uneven fit`: it lacks {', '.join(lacking)}; fit it again")
     return content
 
 

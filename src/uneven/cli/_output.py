@@ -13,13 +13,16 @@ if TYPE_CHECKING:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console: colours on a terminal unless NO_COLOR is set; plain text without line breaks through a pipe."""
+    """A console: colours on a terminal unless NO_COLOR is set; plain text without line breaks through a pipe.
+
+    Texts such as [bold] or :smile: are shown as they are: names and values of a user's table may hold them.
+    """
     from rich.console import Console as NewConsole
 
     stream = sys.stderr if stderr else sys.stdout
     if stream.isatty():
-        return NewConsole(file=stream, highlight=False)
-    return NewConsole(file=stream, highlight=False, width=200, soft_wrap=True)
+        return NewConsole(file=stream, highlight=False, markup=False, emoji=False)
+    return NewConsole(file=stream, highlight=False, markup=False, emoji=False, width=200, soft_wrap=True)
 
 
 def write_whole(path: str | Path, data: str | bytes) -> None:

@@ -17,6 +17,7 @@ from uneven.cli.decisions.answers import (
     stability_in_words,
     threshold_in_words,
 )
+from uneven.cli.decisions.decided import thresholds_of
 from uneven.cli.decisions.seen_rows import row_hashes, seen, seen_in_words
 from uneven.cli.decisions.unknowns import unknowns
 from uneven.cli.tables.columns import planned
@@ -96,6 +97,8 @@ def test_ratios_and_thresholds() -> None:
         "The model flags a row where the probability is above the threshold of the row: 0.1 to 0.9, median 0.2. In 1 "
         "row both mistakes pay."
     )
+    some = RowCosts.read(5, fp_cost=[1, 1, -9, -1, 1], fn_cost=[-9, 0, 1, -1, 3])
+    assert np.array_equal(thresholds_of(some), [1, 1, 0, np.nan, 0.25], equal_nan=True)
     shown = [probability_in_words(p) for p in (1.0, 0.99999, 0.5, 0.01234, 0.000123, 0.0)]
     assert shown == ["1", ">0.999", "0.500", "0.012", "0.00012", "0"]
 

@@ -29,7 +29,10 @@ def check(as_json: bool, plot: str | None, **options: Any) -> None:
     costs, LOSS is checked for the costs that it assumes.
     """
     from uneven.calibration import analyze, implied_alpha
+    from uneven.cli.tables.files import require_output
 
+    if plot is not None:
+        require_output(plot)
     request = read_request(**options)
     implied = implied_alpha(request.loss)
     alpha = request.alpha if request.alpha is not None else implied.exact or implied.alpha
@@ -39,7 +42,7 @@ def check(as_json: bool, plot: str | None, **options: Any) -> None:
     if as_json:
         click.echo(json.dumps(analysis.to_dict(), indent=2))
     else:
-        console().print(analysis.report(remedy_by=remedy_options(request, analysis.prescription)), markup=False)
+        console().print(analysis.report(remedy_by=remedy_options(request, analysis.prescription)))
 
 
 def _plot(file: str, loss: Any, alpha: Any) -> None:

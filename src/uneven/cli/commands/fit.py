@@ -77,7 +77,7 @@ def fit(
 
     wish = Wish(kind, loss, gamma, tune)
     given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost, unit)
-    require_output(output)
+    require_output(output, inputs=(data,))
     options = read_options(**reading)
     wish.require_loss(None if given.per_row else given.numbers())
     table = read_table(data, options)

@@ -28,7 +28,7 @@ def predict(model: str, data: str, id_column: str | None, output: str, **reading
     from uneven.cli.tables.remarks import new_categories
     from uneven.cli.tables.table import read_table, table_bytes
 
-    require_output(output, WRITABLE)
+    require_output(output, WRITABLE, inputs=(model, data))
     options = read_options(**reading)
     content = read_model(model)
     about = content["about"]

@@ -30,7 +30,7 @@ def report(model: str, data: str, id_column: str | None, page: str | None, **rea
     from uneven.cli.tables.table import read_table
 
     if page is not None:
-        require_output(page)
+        require_output(page, inputs=(model, data))
     options = read_options(**reading)
     content = read_model(model)
     table = read_table(data, options, content["about"]["decimal"])

@@ -64,9 +64,12 @@ class Decisions:
 
 
 def thresholds_of(costs: RowCosts) -> np.ndarray:
-    """The probability above which positive is the cheaper decision in each row; NaN where it is cheaper below."""
+    """The probability above which positive is the cheaper decision in each row; NaN where it is cheaper below.
+
+    0 where positive is always cheaper, 1 where it never is: there at most one mistake pays.
+    """
     alpha, sign = costs.thresholds()
-    return np.where(sign > 0, np.clip(alpha, 0.0, 1.0), np.nan)
+    return np.where((sign > 0) | np.isinf(alpha), np.clip(sign * alpha, 0.0, 1.0), np.nan)
 
 
 def decisions(pipeline: Any, X: Any, costs: RowCosts, *, per_row: bool) -> Decisions:

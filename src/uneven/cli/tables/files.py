@@ -83,8 +83,11 @@ def in_gigabytes(size: float) -> str:
     return f"{size / 1024**3:.1f} GB"
 
 
-def require_output(path: str, endings: tuple[str, ...] = ()) -> None:
-    """Refuse an output that could not be written; what is written must end in one of the endings, if any are given."""
+def require_output(path: str, endings: tuple[str, ...] = (), *, inputs: tuple[str, ...] = ()) -> None:
+    """Refuse an output that could not be written, or would replace one of the files that are read.
+
+    What is written must end in one of the endings, if any are given.
+    """
     target = Path(path)
     if endings and not target.name.lower().endswith(endings):
         raise UnevenError(f"predictions are written to a file that ends in {_listed(endings)}, got {path!r}")
@@ -94,6 +97,8 @@ def require_output(path: str, endings: tuple[str, ...] = ()) -> None:
         raise UnevenError(f"there is no folder {str(target.parent)!r} to write {target.name!r} to; make it first")
     if not os.access(target.parent, os.W_OK):
         raise UnevenError(f"{path} cannot be written: the folder {str(target.parent)!r} is read-only")
+    if target.exists() and any(Path(given).exists() and target.samefile(given) for given in inputs):
+        raise UnevenError(f"{path} is a file that is read here and would be replaced; give another name to write")
 
 
 def _listed(words: tuple[str, ...]) -> str:

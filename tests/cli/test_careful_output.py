@@ -1,0 +1,88 @@
+"""What a command writes replaces nothing that it reads, and shows the texts of a user's table as they are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from uneven.cli._models import model_bytes
+from uneven.cli.main import main
+
+TARGET, POSITIVE, UNIT = "goal [/x]", "[/red] :smile:", "EUR [/]"
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table whose names and values look like the markup of a terminal, and a model."""
+    place = tmp_path_factory.mktemp("odd")
+    x = np.random.default_rng(5).normal(size=60).round(3)
+    names = [f"[/k]{k}" for k in range(60)]
+    frame = pd.DataFrame({"who [b]": names, "x": x, TARGET: np.where(x > 0.3, POSITIVE, "[bold]")})
+    frame.to_csv(place / "t.csv", index=False)
+    options = ["--target", TARGET, "--positive", POSITIVE, "--fp-cost", 1, "--fn-cost", 3, "--unit", UNIT]
+    result = run("fit", place / "t.csv", *options, "--id", "who [b]", "--quick", "-o", place / "m.skops")
+    assert result.exit_code == 0, result.output
+    return place
+
+
+def test_texts_that_look_like_markup_are_shown_as_they_are(folder: Path) -> None:
+    result = run("report", folder / "m.skops", folder / "t.csv")
+    assert result.exit_code == 0, result.output
+    for text in (TARGET, POSITIVE, UNIT, "who [b]", "[/k]"):
+        assert text in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "t.csv", "--target", TARGET, "--positive", POSITIVE, "--fp-cost", 1, "--fn-cost", 3, "-o", "./t.csv"],
+        ["predict", "m.skops", "t.csv", "-o", "link.csv"],
+        ["report", "m.skops", "t.csv", "--html", "t.csv"],
+        ["report", "m.skops", "t.csv", "--html", "m.skops"],
+    ],
+)
+def test_a_file_that_is_read_is_not_replaced(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[object]
+) -> None:
+    monkeypatch.chdir(folder)
+    link = folder / "link.csv"
+    if not link.exists():
+        link.symlink_to("t.csv")
+    before = [(folder / name).read_bytes() for name in ("t.csv", "m.skops")]
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert f"{arguments[-1]} is a file that is read here and would be replaced" in result.stderr
+    assert [(folder / name).read_bytes() for name in ("t.csv", "m.skops")] == before
+
+
+def test_a_model_without_its_parts_is_refused(folder: Path) -> None:
+    from skops import io
+
+    bad = folder / "bad.skops"
+    bad.write_bytes(model_bytes({"pipeline": None, "seen": None}))
+    result = run("predict", bad, folder / "t.csv", "-o", folder / "p.csv")
+    assert result.exit_code == 2
+    assert "it lacks about, rivals" in result.stderr
+    bad.write_bytes(io.dumps({"format": "uneven-model/2"}))
+    result = run("predict", bad, folder / "t.csv", "-o", folder / "p.csv")
+    assert result.exit_code == 2
+    assert "is not a model written by `uneven fit`" in result.stderr
+
+
+def test_a_warning_is_one_sentence(folder: Path) -> None:
+    """At such costs the learner cannot reach its tolerance; the file and line of the code are not for the user."""
+    command = [sys.executable, "-m", "uneven", "fit", "t.csv", "--target", TARGET, "--positive", POSITIVE]
+    costs = ["--fp-cost", "1", "--fn-cost", "1e302", "--quick", "-o", "w.skops"]
+    done = subprocess.run([*command, *costs], cwd=folder, capture_output=True, text=True, check=True)
+    assert "Warning: UnevenLinearClassifier did not reach tol" in done.stderr
+    assert ".py" not in done.stderr
