@@ -28,6 +28,7 @@ from uneven.learners.costs_and_loss import (
     loss_for_rows,
     meant_alpha,
     own_alpha,
+    plain_numbers,
     read_cost,
     read_costs,
 )
@@ -198,15 +199,11 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
                         "the labels must come from two classes, but sample_weight is 0 for every example of class "
                         f"{classes[label]!r}"
                     )
-        costs, numbers = self._read_costs(labels.shape[0], given)
+        four = self._costs(given)
+        costs = read_costs(labels.shape[0], four)
         positive = positive_class(classes, self.pos_label, symmetric=self._symmetric(costs))
         self._keep_classes(Classes(classes, positive))
-        return Problem(X, (index == self._positive).astype(np.int8), weight, self._classes, costs, numbers)
-
-    def _read_costs(self, count: int, given: dict[str, Any] | None) -> tuple[Cost | RowCosts, dict[str, Any]]:
-        """The costs of a fit, and those of the four that are numbers."""
-        four = self._costs(given)
-        return read_costs(count, four), {name: value for name, value in four.items() if not np.ndim(value)}
+        return Problem(X, (index == self._positive).astype(np.int8), weight, self._classes, costs, plain_numbers(four))
 
     def _keep_classes(self, classes: Classes) -> None:
         self.classes_ = classes.labels

@@ -9,6 +9,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from uneven import _inputs
 from uneven._inputs import brief
 from uneven.calibration.calibrated_losses import calibrated_loss
@@ -58,6 +60,11 @@ def read_costs(count: int, given: Mapping[str, Any]) -> Cost | RowCosts:
         return _kept_cost(*(given[name] for name in COSTS))
     rows = RowCosts.read(count, **{name: given[name] for name in COSTS})
     return rows if rows.per_row else read_cost(rows.fp_regret, rows.fn_regret)
+
+
+def plain_numbers(costs: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the costs that are numbers, not one for each row."""
+    return {name: value for name, value in costs.items() if not np.ndim(value)}
 
 
 def made_loss(loss: Any, cost: Cost, margin_gamma: Any) -> Loss:

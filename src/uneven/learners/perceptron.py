@@ -16,6 +16,7 @@ from uneven.costs import Cost, RowCosts
 from uneven.errors import CostError
 from uneven.learners.base import Problem
 from uneven.learners.classes import Classes
+from uneven.learners.costs_and_loss import plain_numbers, read_costs
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import require_integer
 from uneven.learners.progress import progress
@@ -256,7 +257,7 @@ class UnevenPerceptron(LinearScores):
         labels = column_or_1d(y, warn=True)
         four = self._costs(given)
         costs = _costs_of_batch(labels.shape[0], four)
-        numbers = {name: value for name, value in four.items() if not np.ndim(value)}
+        numbers = plain_numbers(four)
         if first:
             known, _ = two_classes(labels if classes is None else column_or_1d(classes))
             both = Classes(known, positive_class(known, self.pos_label, symmetric=self._symmetric(costs)))
