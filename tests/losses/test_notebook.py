@@ -29,6 +29,7 @@ def test_every_phi(name: str) -> None:
     assert shown(phi) == repr(phi) + phi._repr_latex_()
     loss = uneven.UnevenMarginLoss(name, gamma=2, alpha="1/4")
     assert shown(loss) == repr(loss) + loss._repr_latex_()
+    assert uneven.analyze(loss)._repr_latex_() == loss._repr_latex_() + rf" at $\alpha = {loss.alpha or 0.5:.6g}$"
     assert loss._repr_latex_().count("$") == 2
 
 

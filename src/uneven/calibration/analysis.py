@@ -89,6 +89,11 @@ class Analysis:
             lines.append(("Verdict", "not asked for yet; .verdict proves it"))
         return block(repr(self.loss), loss_latex(self.loss), lines)
 
+    def _repr_latex_(self) -> str | None:
+        """Both formulas and alpha; None if a partial loss is a Python function."""
+        formulas = loss_latex(self.loss)
+        return formulas and f"{formulas} at $\\alpha = {self.alpha:.6g}$"
+
     @cached_property
     def verdict(self) -> Verdict:
         """Whether the loss is calibrated for alpha (alpha-CC), and why; if not, with a witness."""
