@@ -263,6 +263,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         self.classes_ = classes
         self._costs = {name: getattr(learner, name, 0) for name in COSTS}
         self._costs |= {name: value for name, value in given.items() if value is not None and not np.ndim(value)}
+        self._costs_by_row = [name for name, value in given.items() if self.row_costs_ is not None and np.ndim(value)]
         self._pos_label = learner.pos_label
         if self.refit:
             started = time.perf_counter()
@@ -466,7 +467,8 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
         fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            Costs of these rows; those not given are the constructor's.
+            Costs of these rows; those not given are the numbers of the fit. Those of which the fit had one for each row
+            must be given.
 
         Returns
         -------
@@ -475,6 +477,9 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
         if self.scoring is not None:
             return self._given_score(X, y, {"sample_weight": sample_weight, **given})
+        absent = [name for name in self._costs_by_row if given[name] is None]
+        if absent:
+            raise CostError(f"the fit had {' and '.join(absent)} of each row, so score needs them for these rows, too")
         said = self._answer("predict", X, given)
         costs = {name: self._costs[name] if value is None else value for name, value in given.items()}
         return -expected_cost(y, said, **costs, pos_label=self._pos_label, sample_weight=sample_weight)
