@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from uneven._inputs import brief
-from uneven.cli.tables import texts
-from uneven.cli.tables.table import Table
 from uneven.errors import UnevenError
+from uneven.tables import texts
+from uneven.tables.table import Table
 
 _SHOWN = 6
 

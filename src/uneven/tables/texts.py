@@ -7,12 +7,7 @@ from typing import Any
 
 import numpy as np
 
-#: Texts that mean "missing", in any case of letters.
-_MARKS = (
-    *("", "na", "n/a", "n.a.", "nan", "-nan", "null", "<na>", "-", "--", "?", "."),
-    *("#n/a", "#na", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"),
-)
-_EXACT_MARKS = ("None", "NaT")
+from uneven.learners.frames.marks import EXACT_MARKS, MARKS
 
 
 def as_written(column: Any) -> Any:
@@ -73,8 +68,8 @@ def present(written: Any, marks: tuple[str, ...] = ()) -> Any:
     import pyarrow.compute as pc
 
     kind = written.type
-    is_mark = pc.is_in(pc.utf8_lower(written), value_set=pa.array(_MARKS, type=kind))
-    is_mark = pc.or_(is_mark, pc.is_in(written, value_set=pa.array((*_EXACT_MARKS, *marks), type=kind)))
+    is_mark = pc.is_in(pc.utf8_lower(written), value_set=pa.array(MARKS, type=kind))
+    is_mark = pc.or_(is_mark, pc.is_in(written, value_set=pa.array((*EXACT_MARKS, *marks), type=kind)))
     return pc.if_else(is_mark, pa.scalar(None, type=kind), written)
 
 

@@ -1,4 +1,4 @@
-"""The first step of a pipeline: numbers are filled in and scaled, categories become columns of 0 and 1 (sparse)."""
+"""Categories as columns of 0 and 1 (sparse)."""
 
 from __future__ import annotations
 
@@ -8,92 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-MISSING, OTHER = "missing", "other"
+from uneven.learners.frames.columns import MISSING
 
-
-class NumberScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Missing numbers are filled with the median and flagged in a column of their own; all columns are standardised.
-
-    Attributes
-    ----------
-    names_, median_, flagged_, mean_, scale_
-        Names of the columns, their medians, the positions of those with missing values; mean and standard deviation of
-        the columns and flags.
-    """
-
-    def fit(self, X: Any, y: Any = None) -> NumberScaler:
-        """Learn medians, means and standard deviations.
-
-        Parameters
-        ----------
-        X : DataFrame of floats, NaN where missing
-        y : ignored
-
-        Returns
-        -------
-        NumberScaler
-        """
-        self.names_ = [str(name) for name in X.columns]
-        values = X.to_numpy(dtype=float)
-        missing = np.isnan(values)
-        self.flagged_ = np.flatnonzero(missing.any(axis=0))
-        self.median_ = np.zeros(values.shape[1])
-        for k in range(values.shape[1]):
-            known = values[~missing[:, k], k]
-            self.median_[k] = np.median(known) if known.size else 0.0
-        filled = self._filled(values, missing)
-        self.mean_ = filled.mean(axis=0)
-        self.scale_ = _deviation(filled, self.mean_)
-        return self
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Fill in and standardise.
-
-        Parameters
-        ----------
-        X : DataFrame with the columns of ``fit``
-
-        Returns
-        -------
-        ndarray
-        """
-        check_is_fitted(self)
-        values = X.to_numpy(dtype=float)
-        filled = self._filled(values, np.isnan(values))
-        filled -= self.mean_
-        filled /= self.scale_
-        return filled
-
-    def _filled(self, values: np.ndarray, missing: np.ndarray) -> np.ndarray:
-        """A copy without missing values, followed by the flags."""
-        count = values.shape[1]
-        filled = np.empty((values.shape[0], count + self.flagged_.size))
-        filled[:, :count] = np.where(missing, self.median_, values)
-        filled[:, count:] = missing[:, self.flagged_]
-        return filled
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns and flags.
-
-        Parameters
-        ----------
-        input_features : ignored
-
-        Returns
-        -------
-        ndarray of str
-        """
-        check_is_fitted(self)
-        flags = [f"{self.names_[k]} = {MISSING}" for k in self.flagged_]
-        return np.array([*self.names_, *flags], dtype=object)
-
-
-def _deviation(values: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """Standard deviations, 1 for a constant column; squares of numbers near the end of the range do not overflow."""
-    largest = np.abs(values - mean).max(axis=0)
-    unit = np.where(largest > 0, largest, 1.0)
-    deviation = unit * np.sqrt(np.mean(((values - mean) / unit) ** 2, axis=0))
-    return np.where(deviation > 1e-12 * np.maximum(1e-300, np.abs(mean)), deviation, 1.0)
+OTHER = "other"
 
 
 class CategoryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -107,6 +24,8 @@ class CategoryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         A category that fewer rows have is rare.
     most : int
         Most frequent categories per column.
+    dtype : str
+        Type of the numbers 0 and 1.
 
     Attributes
     ----------
@@ -116,9 +35,10 @@ class CategoryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         For each column, whether missing values and rare categories have a column.
     """
 
-    def __init__(self, min_rows: int = 1, most: int = 500) -> None:
+    def __init__(self, min_rows: int = 1, most: int = 500, dtype: str = "float64") -> None:
         self.min_rows = min_rows
         self.most = most
+        self.dtype = dtype
 
     def fit(self, X: Any, y: Any = None) -> CategoryEncoder:
         """Count the categories.
@@ -171,7 +91,7 @@ class CategoryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         used = places >= 0
         indptr = np.concatenate(([0], np.cumsum(used.sum(axis=1))))
         indices = places[used]
-        return csr_matrix((np.ones(indices.size), indices, indptr), shape=(len(X), start))
+        return csr_matrix((np.ones(indices.size, dtype=self.dtype), indices, indptr), shape=(len(X), start))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names such as "country = at".

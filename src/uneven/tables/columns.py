@@ -4,51 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from uneven.cli.tables import dates, numbers, texts
-from uneven.cli.tables.table import Table
 from uneven.errors import UnevenError
-
-NUMBER, CATEGORY, DATE = "number", "category", "date"
+from uneven.learners.frames import dates
+from uneven.learners.frames.columns import CATEGORY, NUMBER, TEXT, Column, date_column
+from uneven.tables import numbers, texts
+from uneven.tables.table import Table
 
 _ID_NAME = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|nr|no|index)$)|[a-z](Id|ID|Nr|Key)$")
 _FEWEST = 20  # rows from which a column can be called an ID
 _FREE_TEXT = 30  # characters on average
 _WORDS = 3  # spaces on average
-
-
-@dataclass(frozen=True)
-class Column:
-    """How to read a column.
-
-    Attributes
-    ----------
-    name : str
-    role : {"number", "category", "date"}
-    marks : list of str
-        Texts of this column that mean "missing" besides the usual ones.
-    format : str
-        How dates are written; "" if the file holds dates as such.
-    first : str
-        The first date.
-    parts : list of str
-        Parts of the date that are used.
-    """
-
-    name: str
-    role: str
-    marks: list[str] = field(default_factory=list)
-    format: str = ""
-    first: str = ""
-    parts: list[str] = field(default_factory=list)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain data, for the model file."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -65,7 +35,7 @@ class Skip(Exception):
 
 
 def planned(table: Table, target: str, leave_out: Collection[str] = (), keep: Collection[str] = ()) -> Plan:
-    """Decide how each column is used; ``keep`` names columns to use even if they look like an ID or free text."""
+    """Decide how each column is used; ``keep`` names columns to use even if they look like an ID."""
     table.require([*leave_out, *keep], "")
     columns: list[Column] = []
     skipped: dict[str, str] = {}
@@ -106,8 +76,10 @@ def _column(table: Table, name: str, keep: bool, remarks: list[str]) -> Column:
     as_date = _dates_in_text(table, name, codes, names, remarks)
     if as_date is not None:
         return as_date
-    _require_categories(codes, names, keep)
-    return Column(name, CATEGORY)
+    role = _role_of_texts(codes, names, keep)
+    if role == TEXT:
+        remarks.append(f"Column {name!r}: free text ({names.size:,} different texts); its words are used.")
+    return Column(name, role)
 
 
 def _dates_in_text(table: Table, name: str, codes: np.ndarray, names: np.ndarray, remarks: list[str]) -> Column | None:
@@ -188,28 +160,22 @@ def _counts_rows(name: str, values: np.ndarray) -> bool:
 
 
 def _dates(name: str, values: np.ndarray, form: str, marks: list[str]) -> Column:
-    known = values[~np.isnat(values)]
-    if not known.size:
-        raise Skip("it has no values")
-    first = known.min()
-    parts = []
-    for part in dates.PARTS:
-        found, _ = dates.date_part(known, part, first)
-        if found.min() < found.max():
-            parts.append(part)
-    if not parts and known.size == values.size:
-        raise Skip("it has only one value")
-    return Column(name, DATE, marks, form, str(first), parts or ["days"])
+    found = date_column(name, values, form, marks)
+    if found is None:
+        raise Skip("it has no values" if np.isnat(values).all() else "it has only one value")
+    return found
 
 
-def _require_categories(codes: np.ndarray, names: np.ndarray, keep: bool) -> None:
-    """Raise unless a column of texts has categories that return in several rows."""
+def _role_of_texts(codes: np.ndarray, names: np.ndarray, keep: bool) -> str:
+    """Categories, if texts return in several rows, or free text; an ID is skipped."""
     known = codes[codes >= 0]
     if names.size == 1 and known.size == codes.size:
         raise Skip("it has only one value")
-    if keep or names.size < _FEWEST or names.size <= known.size / 2:
-        return
+    if names.size < _FEWEST or names.size <= known.size / 2:
+        return CATEGORY
     sample = names[:1000]
     if np.mean([len(text) for text in sample]) > _FREE_TEXT and np.mean([text.count(" ") for text in sample]) > _WORDS:
-        raise Skip(f"looks like free text ({names.size:,} different texts); --keep uses its frequent values")
+        return TEXT
+    if keep:
+        return CATEGORY
     raise Skip(f"looks like an ID ({names.size:,} different values); --keep uses it")

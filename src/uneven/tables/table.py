@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from uneven._inputs import brief
-from uneven.cli.tables import texts
-from uneven.cli.tables.files import PARQUET, kind_of
-from uneven.cli.tables.numbers import Numbers, as_numbers, decimal_signs, finite_numbers
-from uneven.cli.tables.options import DETECT, Reading
-from uneven.cli.tables.text_files import read_text_file
-from uneven.cli.tables.workbooks import read_workbook
 from uneven.errors import MissingExtraError, UnevenError
+from uneven.tables import texts
+from uneven.tables.files import PARQUET, kind_of, require_content
+from uneven.tables.numbers import Numbers, as_numbers, decimal_signs, finite_numbers
+from uneven.tables.reading import DETECT, Reading
+from uneven.tables.text_files import content, read_text
+from uneven.tables.workbooks import read_workbook
 
 
 @dataclass
@@ -116,17 +116,30 @@ def read_table(path: str, reading: Reading = DETECT, assumed_decimal: str | None
     kind, sep = kind_of(path), None
     _require_fitting_options(path, kind, reading)
     if kind == "text":
-        frame, how, sep = read_text_file(path, reading)
+        frame, how, sep = read_text(path, content(path), reading)
     elif kind == "workbook":
         frame, how = read_workbook(path, reading)
     else:
         frame, how = _read_parquet(path), "Parquet"
+    return _understood(path, frame, how, sep, reading, assumed_decimal)
+
+
+def read_text_table(name: str, raw: bytes, reading: Reading = DETECT) -> Table:
+    """A text table from bytes in memory, which are not compressed; ``name`` is for messages only."""
+    _require_packages()
+    require_content(name, "text", raw[:512])
+    frame, how, sep = read_text(name, raw, reading)
+    return _understood(name, frame, how, sep, reading, None)
+
+
+def _understood(path: str, frame: Any, how: str, sep: str | None, reading: Reading, assumed: str | None) -> Table:
+    """The table of a data frame, with the decimal signs of its columns."""
     if frame.shape[1] == 0:
         raise UnevenError(f"{path} has no columns")
     if frame.shape[0] == 0:
         raise UnevenError(f"{path} has a header but no rows")
     table = Table(path, frame, how, reading)
-    _find_decimals(table, assumed_decimal, likely="," if sep == ";" else ".")
+    _find_decimals(table, assumed, likely="," if sep == ";" else ".")
     if table.decimals:
         table.how += ", decimal sign " + " and ".join(map(repr, sorted(set(table.decimals.values()))))
     return table

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from uneven.cli.tables.columns import CATEGORY, DATE, NUMBER, planned
-from uneven.cli.tables.dates import parsed
-from uneven.cli.tables.matrix import typed
-from uneven.cli.tables.options import Reading
-from uneven.cli.tables.table import Table, read_table
 from uneven.errors import UnevenError
+from uneven.learners.frames.columns import CATEGORY, DATE, NUMBER
+from uneven.learners.frames.dates import parsed
+from uneven.tables.columns import planned
+from uneven.tables.matrix import typed
+from uneven.tables.reading import Reading
+from uneven.tables.table import Table, read_table
 
 ROWS = 24
 LETTERS = "abcäöüßé"

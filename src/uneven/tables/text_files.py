@@ -8,21 +8,21 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from uneven.cli.tables.dialect import ENCODING_NAMES, decoded, first_uneven_row, rows_of, separator
-from uneven.cli.tables.headers import read_names
-from uneven.cli.tables.options import Reading
 from uneven.errors import UnevenError
+from uneven.tables.dialect import ENCODING_NAMES, decoded, first_uneven_row, rows_of, separator
+from uneven.tables.headers import read_names
+from uneven.tables.reading import Reading
 
 _BLOCK = 1 << 25  # a row must fit into a block
 _SIGNS = {"\t": "tab", " ": "space"}
 
 
-def read_text_file(path: str, reading: Reading) -> tuple[Any, str, str]:
-    """A data frame of texts, how the file is written in words, and the separator."""
+def read_text(path: str, raw: bytes, reading: Reading) -> tuple[Any, str, str]:
+    """A data frame of texts, how it is written in words, and the separator; ``path`` is for messages only."""
     import pyarrow as pa
     from pyarrow import csv
 
-    text, encoding = decoded(path, _content(path), reading.encoding)
+    text, encoding = decoded(path, raw, reading.encoding)
     said = re.match(r"sep=(.)\r?\n", text)  # Excel writes and understands this first line
     if said:
         text = text[said.end() :]
@@ -52,7 +52,8 @@ def read_text_file(path: str, reading: Reading) -> tuple[Any, str, str]:
     return frame, shown, sep
 
 
-def _content(path: str) -> bytes:
+def content(path: str) -> bytes:
+    """The bytes of a text file, which may be compressed by gzip."""
     raw = Path(path).read_bytes()
     if raw[:2] != b"\x1f\x8b":
         return raw

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from uneven.cli.tables.encoders import frequent_categories
-from uneven.cli.tables.files import in_gigabytes, usable_memory
 from uneven.errors import UnevenError
+from uneven.learners.frames.category_encoder import frequent_categories
+from uneven.learners.frames.size import SPARSE_BELOW, rare_below
+from uneven.tables.files import in_gigabytes, usable_memory
 
-#: Below this share of numbers that are not 0 the matrix is sparse (scikit-learn's ColumnTransformer).
-SPARSE_BELOW = 0.3
 #: Folds, scaled copies and a solver's own vectors take this many times the matrix.
 _COPIES = 4
-
-
-def rare_below(rows: int) -> int:
-    """A category that fewer rows have is rare: 10 rows in a large table, 2 in a small one."""
-    return int(np.clip(rows // 100, 2, 10))
 
 
 def matrix_width(X: Any, most: int) -> tuple[int, int]:

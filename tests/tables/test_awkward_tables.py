@@ -63,7 +63,7 @@ def written(values: pd.DataFrame) -> pd.DataFrame:
 def fitted(path: Path, *options: object) -> tuple[Result, dict[str, object]]:
     """The output of a fit that must succeed, and what the model file says about itself."""
     model = path.with_suffix(".skops")
-    result = run("fit", path, *FIT, *options, "-o", model)
+    result = run("fit", path, *FIT, "--learner", "linear", "--save-anyway", *options, "-o", model)
     assert result.exit_code == 0, result.output
     return result, read_model(str(model))
 
@@ -293,7 +293,7 @@ def test_columns_that_are_not_what_they_seem(tmp_path: Path) -> None:
     for sentence in (
         "Column 'column 2' skipped: looks like an ID or a row number (60 different values; --keep uses it).",
         "Column 'customerId' skipped: looks like an ID or a row number (60 different values; --keep uses it).",
-        "Column 'text' skipped: looks like free text (60 different texts)",
+        "Column 'text': free text (60 different texts); its words are used.",
         "Column 'card' skipped: looks like an ID (60 different values)",
         "Column 'empty' skipped: it has no values.",
         "Column 'marks' skipped: it has no values.",
@@ -310,6 +310,7 @@ def test_columns_that_are_not_what_they_seem(tmp_path: Path) -> None:
     assert roles == {
         "paid": "number",
         "code": "category",
+        "text": "text",
         "wide": "number",
         "price": "number",
         "dirty": "number",
@@ -396,7 +397,7 @@ def test_columns_that_know_the_target_are_named_before_the_fit(tmp_path: Path) -
     ):
         assert sentence in result.stdout, result.stdout
     assert result.stdout.count("WARNING") == 5
-    assert result.output.index("WARNING") < result.output.index("fitting the model")
+    assert result.output.index("WARNING") < result.output.index("fitting uneven linear to all rows")
     options = [word for name in ("word", "number of letters", "closed", "near", "refund") for word in ("--drop", name)]
     assert "WARNING" not in fitted(path, *options)[0].stdout
 
@@ -431,10 +432,10 @@ def test_a_wrong_value_is_named_at_predict(tmp_path: Path) -> None:
 
 def test_a_table_too_large_for_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = small(tmp_path / "t.csv")
-    monkeypatch.setattr("uneven.cli.tables.size.usable_memory", lambda: 1000)
+    monkeypatch.setattr("uneven.tables.size.usable_memory", lambda: 1000)
     said = refused("fit", path, *FIT, "-o", tmp_path / "m.skops")
     assert "60 rows become a matrix of 1 columns, and a fit would need about 0.0 GB of memory" in said
-    monkeypatch.setattr("uneven.cli.tables.files.usable_memory", lambda: 1000)
+    monkeypatch.setattr("uneven.tables.files.usable_memory", lambda: 1000)
     assert "too much for the memory of this machine" in refused("fit", path, *FIT, "-o", tmp_path / "m.skops")
 
 

@@ -36,15 +36,15 @@ def kind_of(path: str) -> str:
         raise UnevenError(f"a table is a file that ends in one of {', '.join(READABLE)}, got {path!r}")
     with file.open("rb") as opened:
         start = opened.read(512)
-    if not start:
-        raise UnevenError(f"{path} is empty")
-    _require_content(path, kind, start)
+    require_content(path, kind, start)
     _require_memory(path, file.stat().st_size if kind == "text" else 0)
     return kind
 
 
-def _require_content(path: str, kind: str, start: bytes) -> None:
-    """Refuse a file whose first bytes belong to another kind of file."""
+def require_content(path: str, kind: str, start: bytes) -> None:
+    """Refuse a file that is empty, or whose first bytes belong to another kind of file."""
+    if not start:
+        raise UnevenError(f"{path} is empty")
     if start.removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_HTML):
         raise UnevenError(f"{path} is a web page (HTML), not a table; export the table as .csv or .xlsx")
     if start.startswith(b"\xd0\xcf\x11\xe0"):

@@ -13,6 +13,7 @@ ISO = "ISO8601"
 _SAMPLE = 25
 _ENOUGH = 0.9
 _MOST_OTHERS = 5
+_LONGEST = 60  # characters of a date; to search a long text for one would take very long
 _LIKELY = (
     r"^(\d{4}-\d{2}-\d{2}.*|\d{1,4}[./-] ?\d{1,2}[./-] ?\d{2,4}( .*)?|\d{1,2}:\d{2}(:\d{2})?|"
     r".*[A-Za-z]{3,}.*\d{2,4}.*)$"
@@ -53,7 +54,7 @@ def find_dates(names: np.ndarray, day_first: bool | None, *, decimal_comma: bool
     import pandas as pd
 
     sample = pd.Series(names[np.linspace(0, names.size - 1, min(_SAMPLE, names.size)).astype(int)], dtype=object)
-    if sample.str.match(_LIKELY).mean() < _ENOUGH:
+    if (sample.str[:_LONGEST].str.match(_LIKELY) & (sample.str.len() <= _LONGEST)).mean() < _ENOUGH:
         return None
     good: dict[str, np.ndarray] = {}
     for form in (ISO, *_numeric_formats()):

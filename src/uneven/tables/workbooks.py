@@ -6,9 +6,9 @@ import datetime as dt
 from typing import Any
 
 from uneven._inputs import brief
-from uneven.cli.tables.headers import read_names
-from uneven.cli.tables.options import Reading
 from uneven.errors import MissingExtraError, UnevenError
+from uneven.tables.headers import read_names
+from uneven.tables.reading import Reading
 
 
 def read_workbook(path: str, reading: Reading) -> tuple[Any, str]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from uneven.cli.tables import dates, texts
-from uneven.cli.tables.columns import CATEGORY, NUMBER, Column
-from uneven.cli.tables.table import Table
+from uneven.learners.frames import dates
+from uneven.learners.frames.columns import CATEGORY, NUMBER, TEXT, Column, date_parts, part_name
+from uneven.tables import texts
+from uneven.tables.table import Table
 
 
 def typed(table: Table, columns: list[Column]) -> Any:
@@ -20,43 +21,17 @@ def typed(table: Table, columns: list[Column]) -> Any:
     for column in columns:
         if column.role == NUMBER:
             found[column.name] = table.required_numbers(column.name, tuple(column.marks))
-        elif column.role == CATEGORY:
+        elif column.role in (CATEGORY, TEXT):
             codes, names = texts.distinct_texts(table.texts(column.name))
             found[column.name] = pd.Categorical.from_codes(codes, categories=list(names))
         else:
-            found |= _parts(table, column)
+            found |= date_parts(_dates(table, column), column)
     return pd.DataFrame(found)
-
-
-def part_name(column: Column, part: str) -> str:
-    """The name of a part of a date."""
-    return f"{column.name}: {dates.part_in_words(part, column.first)}"
 
 
 def made_from(column: Column) -> list[str]:
     """Names of what :func:`typed` makes from a column."""
     return [part_name(column, part) for part in column.parts] or [column.name]
-
-
-def typed_names(columns: list[Column]) -> tuple[list[str], list[str]]:
-    """Names of the numbers and of the categories that :func:`typed` makes."""
-    numeric = [column.name for column in columns if column.role == NUMBER]
-    categories = [column.name for column in columns if column.role == CATEGORY]
-    for column in columns:
-        for part in column.parts:
-            (numeric if part in dates.NUMERIC_PARTS else categories).append(part_name(column, part))
-    return numeric, categories
-
-
-def _parts(table: Table, column: Column) -> dict[str, Any]:
-    import pandas as pd
-
-    values, first = _dates(table, column), np.datetime64(column.first, "s")
-    found: dict[str, Any] = {}
-    for part in column.parts:
-        numbers, names = dates.date_part(values, part, first)
-        found[part_name(column, part)] = pd.Categorical.from_codes(numbers, categories=names) if names else numbers
-    return found
 
 
 def _dates(table: Table, column: Column) -> np.ndarray:

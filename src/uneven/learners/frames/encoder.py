@@ -1,0 +1,278 @@
+"""A data frame as a matrix, in one of two views."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix, issparse
+from sklearn import config_context
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.preprocessing import MaxAbsScaler
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from uneven._inputs import brief
+from uneven.errors import ParameterError, UnevenError
+from uneven.learners.frames.category_encoder import CategoryEncoder
+from uneven.learners.frames.columns import CATEGORY, MANY, NUMBER, TEXT, Column, typed_names
+from uneven.learners.frames.inputs import ARRAY, FRAME, SPARSE, read_input
+from uneven.learners.frames.many_categories import ManyCategoriesEncoder
+from uneven.learners.frames.number_scaler import FloatNumbers, NumberScaler
+from uneven.learners.frames.size import MOST_CATEGORIES, SPARSE_BELOW, rare_below
+from uneven.learners.frames.texts import LatentTextEncoder, WordEncoder
+from uneven.learners.frames.typed import learnt_columns, typed_frame
+
+TREES, LINEAR = "trees", "linear"
+#: A sparse matrix with at most this many numbers becomes dense for trees.
+_MOST_DENSE = 50_000_000
+
+
+class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
+    """A table with texts, categories, dates and missing values as a matrix of numbers.
+
+    It decides at fit what each column is: numbers, few categories (up to 20), many categories, texts or dates. Numbers
+    and dates written as texts are recognised. Columns with one value are left out.
+
+    Parameters
+    ----------
+    view : {"trees", "linear"}
+        What the matrix is for.
+
+        - "trees": dense, float32. Numbers and parts of dates as they are, NaN where missing; a column of 0 and 1 for
+          each of few categories; for many categories the mean label and the number of rows of the category; for texts
+          8 or 20 latent columns as well.
+        - "linear": sparse if mostly zeros. Numbers standardised, filled in with the median and flagged where missing; a
+          column of 0 and 1 for each frequent category (and month, day of week, hour); for texts also TF-IDF of words.
+    random_state : int
+        Decides the folds of the mean labels and the start of the latent columns.
+
+    Attributes
+    ----------
+    columns_ : list of Column
+        Columns of a table that are used, and what they are.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if X is a table.
+
+    Notes
+    -----
+    ``fit_transform(X, y)`` is for the rows of the fit: a row's mean label never contains its own label. ``transform``
+    is for new rows, and gives the rows of the fit other values. A pipeline does this right.
+
+    An array of numbers passes through for trees, and is standardised for linear models. A sparse matrix is divided by
+    the largest absolute values of its columns for linear models; for trees it becomes dense if that takes at most 50
+    million numbers.
+
+    Columns of new rows are found by their names, in any order; further columns are ignored.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from uneven.learners.frames import FrameEncoder
+    >>> X = pd.DataFrame({"age": [20, None, 40, 31], "city": ["Graz", "Linz", "Graz", None]})
+    >>> encoder = FrameEncoder(view="trees")
+    >>> encoder.fit_transform(X, [0, 1, 0, 1])
+    array([[20.,  1.,  0.,  0.],
+           [nan,  0.,  0.,  1.],
+           [40.,  1.,  0.,  0.],
+           [31.,  0.,  1.,  0.]], dtype=float32)
+    >>> list(encoder.get_feature_names_out())
+    ['age', 'city = Graz', 'city = missing', 'city = other']
+    """
+
+    def __init__(self, view: str = TREES, *, random_state: int = 0) -> None:
+        self.view = view
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> FrameEncoder:
+        """Learn how to encode.
+
+        Parameters
+        ----------
+        X : data frame (pandas, polars), array or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+            Labels. Without them many categories become counts only.
+
+        Returns
+        -------
+        FrameEncoder
+        """
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit, and encode the rows of the fit.
+
+        Parameters
+        ----------
+        X : data frame (pandas, polars), array or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+            Labels. Without them many categories become counts only.
+
+        Returns
+        -------
+        ndarray or CSR matrix
+        """
+        if self.view not in (TREES, LINEAR):
+            raise ParameterError(f"view must be 'trees' or 'linear', got {brief(self.view)}")
+        self.kind_, table = read_input(X)
+        if y is not None:
+            y = np.asarray(y)
+            check_consistent_length(table, y)
+        self._remember_names(table)
+        self.columns_: list[Column] = []
+        self.blocks_: Any = None
+        if self.kind_ == FRAME:
+            self.columns_, typed = learnt_columns(table)
+            self.blocks_ = self._blocks(len(table))
+            with config_context(transform_output="default"):
+                return self.blocks_.fit_transform(self._for_view(typed), y)
+        if self.view == LINEAR:
+            self.blocks_ = MaxAbsScaler() if self.kind_ == SPARSE else NumberScaler()
+            with config_context(transform_output="default"):
+                self.blocks_.fit(_without_nan(table) if self.kind_ == SPARSE else table)
+        self.densified_ = self.kind_ == SPARSE and table.shape[0] * table.shape[1] <= _MOST_DENSE
+        return self._numbers(table)
+
+    def transform(self, X: Any) -> Any:
+        """Encode new rows.
+
+        Parameters
+        ----------
+        X : data frame (pandas, polars), array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray or CSR matrix
+        """
+        check_is_fitted(self, "kind_")
+        kind, table = read_input(X)
+        if self.kind_ == FRAME:
+            typed = self._for_view(typed_frame(self._as_frame(kind, table), self.columns_))
+            with config_context(transform_output="default"):
+                return self.blocks_.transform(typed)
+        self._require_width(table)
+        if kind == FRAME:
+            table = np.column_stack([typed_frame(table, [Column(n, NUMBER)])[n] for n in table.columns])
+        if self.kind_ == SPARSE and not issparse(table):
+            table = csr_matrix(table)
+        elif self.kind_ == ARRAY and issparse(table):
+            table = table.toarray()
+        return self._numbers(table)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of the matrix.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the columns of X, if X is not a table.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self, "kind_")
+        if self.kind_ == FRAME:
+            blocks = [block for _, block, names in self.blocks_.transformers_ if len(names)]
+            return np.concatenate([block.get_feature_names_out() for block in blocks])
+        names = [f"x{k}" for k in range(self.n_features_in_)] if input_features is None else list(input_features)
+        if len(names) != self.n_features_in_:
+            raise UnevenError(f"input_features should have length equal to {self.n_features_in_}, got {len(names)}")
+        if isinstance(self.blocks_, NumberScaler):
+            return self.blocks_.get_feature_names_out(names)
+        return np.array(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    # -- tables -----------------------------------------------------------------------------------------------------
+
+    def _blocks(self, rows: int) -> ColumnTransformer:
+        """The encoders of the columns by their roles."""
+        few, many, texts = (
+            [column.name for column in self.columns_ if column.role in roles]
+            for roles in ((CATEGORY,), (MANY, TEXT), (TEXT,))
+        )
+        numeric, categories = typed_names(self.columns_)
+        if self.view == LINEAR:
+            encoder = CategoryEncoder(min_rows=rare_below(rows), most=MOST_CATEGORIES)
+            return ColumnTransformer(
+                [
+                    ("numbers", NumberScaler(sparse=bool(texts)), numeric),
+                    ("categories", encoder, categories),
+                    *((f"words {k}", WordEncoder(), [name]) for k, name in enumerate(texts)),
+                ],
+                sparse_threshold=1.0 if texts else SPARSE_BELOW,
+            )
+        numeric += [name for name in categories if name not in (*few, *many)]
+        few_encoder = CategoryEncoder(min_rows=rare_below(rows), most=MOST_CATEGORIES, dtype="float32")
+        return ColumnTransformer(
+            [
+                ("numbers", FloatNumbers(), numeric),
+                ("categories", few_encoder, few),
+                ("many", ManyCategoriesEncoder(random_state=self.random_state), many),
+                ("texts", LatentTextEncoder(random_state=self.random_state), texts),
+            ],
+            sparse_threshold=0,
+        )
+
+    def _for_view(self, typed: Any) -> Any:
+        """For trees the month, the day of the week and the hour are numbers."""
+        if self.view == TREES:
+            own = {column.name for column in self.columns_}
+            for name in typed.columns:
+                if name not in own and hasattr(typed[name], "cat"):
+                    codes = typed[name].cat.codes.to_numpy()
+                    typed[name] = np.where(codes < 0, np.nan, codes)
+        return typed
+
+    def _as_frame(self, kind: str, table: Any) -> Any:
+        """Rows as a data frame with the names of the fit; those without names of their own go by position."""
+        if kind == FRAME and hasattr(self, "feature_names_in_"):
+            return table
+        self._require_width(table)
+        if kind == FRAME:
+            return table.set_axis(self._names, axis=1)
+        import pandas as pd
+
+        return pd.DataFrame(table.toarray() if kind == SPARSE else table, columns=self._names)
+
+    def _remember_names(self, table: Any) -> None:
+        self.n_features_in_ = table.shape[1]
+        self.__dict__.pop("feature_names_in_", None)
+        self._names = list(table.columns) if self.kind_ == FRAME else []
+        if self.kind_ == FRAME:
+            self.feature_names_in_ = np.array(self._names, dtype=object)
+
+    # -- numbers ----------------------------------------------------------------------------------------------------
+
+    def _numbers(self, table: Any) -> Any:
+        if self.kind_ == SPARSE and (self.view == LINEAR or not self.densified_):
+            table = _without_nan(table)
+        if self.view == LINEAR:
+            with config_context(transform_output="default"):
+                return self.blocks_.transform(table)
+        return table.toarray() if self.densified_ else table
+
+    def _require_width(self, table: Any) -> None:
+        if table.shape[1] != self.n_features_in_:
+            raise UnevenError(
+                f"X has {table.shape[1]} features, but FrameEncoder is expecting {self.n_features_in_} features as "
+                "input"
+            )
+
+
+def _without_nan(X: Any) -> Any:
+    """A sparse matrix with 0 in place of NaN."""
+    if X.dtype.kind != "f" or not np.isnan(X.data).any():
+        return X
+    X = X.copy()
+    X.data[np.isnan(X.data)] = 0.0
+    return X

@@ -1,0 +1,182 @@
+"""Columns with many categories, for trees: how often a category occurs, and what its rows' labels were."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from uneven.learners.frames.hashing import text_hashes
+
+#: A category counts as if it had this many further rows with the mean label.
+_SMOOTH = 10.0
+_FOLDS = 5
+
+
+class ManyCategoriesEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """For each column, the mean label of its category and how many other rows have it.
+
+    ``fit_transform`` is not ``fit`` followed by ``transform``: it is for the rows of the fit. No row's columns depend
+    on its own label (cross-fitting), and a row is not counted among the rows of its category, as a new row is not.
+    Without labels there are only counts. Names of categories are not kept, only their hashes.
+
+    The formula is that of scikit-learn's TargetEncoder with ``smooth=10``. (With its default, a category of one row has
+    that row's label as its mean. How its folds are chosen depends on the version.)
+
+    Parameters
+    ----------
+    random_state : int
+        Decides the folds.
+
+    Attributes
+    ----------
+    names_ : list of str
+    hashes_ : list of ndarray
+        For each column, the hashes of its categories, in increasing order.
+    counts_ : list of ndarray
+        For each column, rows of each category; the last is for missing values.
+    means_ : list of ndarray
+        For each column, the mean labels of its categories, of missing values and of new categories.
+    classes_ : ndarray or None
+        The labels, if they name classes. Of two classes the mean label is the share of the second.
+    """
+
+    def __init__(self, random_state: int = 0) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> ManyCategoriesEncoder:
+        """Count, and average labels.
+
+        Parameters
+        ----------
+        X : DataFrame of categoricals
+        y : array-like, optional
+
+        Returns
+        -------
+        ManyCategoriesEncoder
+        """
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit, and encode the same rows without use of their own labels.
+
+        Parameters
+        ----------
+        X : DataFrame of categoricals
+        y : array-like, optional
+
+        Returns
+        -------
+        ndarray of float32
+        """
+        self.names_ = [str(name) for name in X.columns]
+        self.hashes_, self.counts_ = [], []
+        for name in X.columns:
+            self.hashes_.append(np.sort(text_hashes(X[name].cat.categories.tolist())))
+        codes = self._codes(X)
+        for k, hashes in enumerate(self.hashes_):
+            self.counts_.append(np.bincount(codes[:, k], minlength=hashes.size + 1))
+        y = None if y is None else column_or_1d(y)
+        self.classes_, targets = _targets(y, len(X))
+        self.overall_ = targets.mean(axis=0)
+        self.means_ = self._mean_labels(codes, targets)
+        encoded = np.empty((len(X), targets.shape[1] * len(self.names_)))
+        for train, test in self._folds(y, len(X)):
+            encoded[test] = _looked_up(self._mean_labels(codes[train], targets[train]), codes[test])
+        return self._with_counts(encoded, codes, 1)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Encode rows.
+
+        Parameters
+        ----------
+        X : DataFrame with the columns of ``fit``
+
+        Returns
+        -------
+        ndarray of float32
+        """
+        check_is_fitted(self)
+        codes = self._codes(X)
+        return self._with_counts(_looked_up(self.means_, codes), codes, 0)
+
+    def _folds(self, y: Any, rows: int) -> Any:
+        """Folds with the classes in equal shares; one row alone has none to learn from."""
+        smallest = rows if y is None or self.classes_ is None else int(np.unique(y, return_counts=True)[1].min())
+        count = min(_FOLDS, rows)
+        if count < 2:
+            return [(np.empty(0, dtype=int), np.arange(rows))]
+        if self.classes_ is None or smallest < 2:
+            return KFold(count, shuffle=True, random_state=self.random_state).split(np.empty(rows))
+        folds = StratifiedKFold(min(count, smallest), shuffle=True, random_state=self.random_state)
+        return folds.split(np.empty(rows), y)
+
+    def _mean_labels(self, codes: np.ndarray, targets: np.ndarray) -> list[np.ndarray]:
+        """For each column a table: mean labels of its categories, of missing values, and (last) of new categories."""
+        overall = targets.mean(axis=0) if len(targets) else self.overall_
+        found = []
+        for k, hashes in enumerate(self.hashes_):
+            size = hashes.size + 2  # code -1 is the last
+            count = np.bincount(codes[:, k], minlength=size)
+            total = [np.bincount(codes[:, k], weights=target, minlength=size) for target in targets.T]
+            table = np.empty((size, targets.shape[1]))
+            for column, (sums, mean) in enumerate(zip(total, overall, strict=True)):
+                table[:, column] = (sums + _SMOOTH * mean) / (count + _SMOOTH)
+            found.append(table)
+        return found
+
+    def _codes(self, X: Any) -> np.ndarray:
+        """The number of each category in the order of the hashes, then missing; -1 if new."""
+        found = np.empty((len(X), len(self.names_)), dtype=np.int64)
+        for k, name in enumerate(X.columns):
+            hashes = text_hashes(X[name].cat.categories.tolist())
+            known = self.hashes_[k]
+            place = np.searchsorted(known, hashes)
+            place[~np.isin(hashes, known)] = -1
+            found[:, k] = np.append(place, known.size)[X[name].cat.codes]
+        return found
+
+    def _with_counts(self, encoded: np.ndarray, codes: np.ndarray, own: int) -> np.ndarray:
+        counts = [np.append(count - own, 0)[codes[:, k]] for k, count in enumerate(self.counts_)]
+        return np.column_stack([encoded, *counts]).astype(np.float32)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names such as "city: mean label" and "city: rows".
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        if self.classes_ is None or len(self.classes_) <= 2:
+            what = ["mean label"] * self.overall_.size
+        else:
+            what = [f"share of {label}" for label in self.classes_]
+        means = [f"{name}: {one}" for name in self.names_ for one in what]
+        return np.array([*means, *(f"{name}: rows" for name in self.names_)], dtype=object)
+
+
+def _targets(y: Any, rows: int) -> tuple[np.ndarray | None, np.ndarray]:
+    """The classes (None if labels are numbers or absent), and what is averaged: one column for two classes."""
+    if y is None:
+        return None, np.empty((rows, 0))
+    if type_of_target(y) not in ("binary", "multiclass"):
+        return None, y.astype(float).reshape(-1, 1)
+    classes = np.unique(y)
+    shown = classes[-1:] if classes.size <= 2 else classes
+    return classes, (y[:, np.newaxis] == shown).astype(float)
+
+
+def _looked_up(tables: list[np.ndarray], codes: np.ndarray) -> np.ndarray:
+    return np.hstack([table[codes[:, k]] for k, table in enumerate(tables)])

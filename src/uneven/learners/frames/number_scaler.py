@@ -1,0 +1,171 @@
+"""Numbers for linear models: filled in, flagged and scaled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from uneven.learners.frames.columns import MISSING
+
+
+class NumberScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Missing numbers are filled with the median and flagged in a column of their own; all columns are standardised.
+
+    Parameters
+    ----------
+    sparse : bool
+        Whether to return a CSR matrix, which takes less time and memory to put beside others.
+
+    Attributes
+    ----------
+    names_, median_, flagged_, mean_, scale_
+        Names of the columns, their medians, the positions of those with missing values; mean and standard deviation of
+        the columns and flags.
+    """
+
+    def __init__(self, sparse: bool = False) -> None:
+        self.sparse = sparse
+
+    def fit(self, X: Any, y: Any = None) -> NumberScaler:
+        """Learn medians, means and standard deviations.
+
+        Parameters
+        ----------
+        X : DataFrame or array of floats, NaN where missing
+        y : ignored
+
+        Returns
+        -------
+        NumberScaler
+        """
+        values = np.asarray(X, dtype=float)
+        self.names_ = [str(name) for name in getattr(X, "columns", map("x{}".format, range(values.shape[1])))]
+        missing = np.isnan(values)
+        self.flagged_ = np.flatnonzero(missing.any(axis=0))
+        self.median_ = np.zeros(values.shape[1])
+        for k in range(values.shape[1]):
+            known = values[~missing[:, k], k]
+            self.median_[k] = np.median(known) if known.size else 0.0
+        filled = self._filled(values, missing)
+        self.mean_ = filled.mean(axis=0)
+        self.scale_ = _deviation(filled, self.mean_)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Fill in and standardise.
+
+        Parameters
+        ----------
+        X : DataFrame or array with the columns of ``fit``
+
+        Returns
+        -------
+        ndarray or sparse matrix (CSR)
+        """
+        check_is_fitted(self)
+        values = np.asarray(X, dtype=float)
+        filled = self._filled(values, np.isnan(values))
+        filled -= self.mean_
+        filled /= self.scale_
+        return _all_stored(filled) if self.sparse else filled
+
+    def _filled(self, values: np.ndarray, missing: np.ndarray) -> np.ndarray:
+        """A copy without missing values, followed by the flags."""
+        count = values.shape[1]
+        filled = np.empty((values.shape[0], count + self.flagged_.size))
+        filled[:, :count] = np.where(missing, self.median_, values)
+        filled[:, count:] = missing[:, self.flagged_]
+        return filled
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns and flags.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Other names of the columns.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        names = self.names_ if input_features is None else list(input_features)
+        return np.array([*names, *(f"{names[k]} = {MISSING}" for k in self.flagged_)], dtype=object)
+
+
+def _deviation(values: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Standard deviations, 1 for a constant column; squares of numbers near the end of the range do not overflow."""
+    deviation = np.zeros(mean.size)
+    for k, centre in enumerate(mean):
+        away = np.abs(values[:, k] - centre)
+        unit = away.max() or 1.0
+        deviation[k] = unit * np.sqrt(np.mean((away / unit) ** 2))
+    return np.where(deviation > 1e-12 * np.maximum(1e-300, np.abs(mean)), deviation, 1.0)
+
+
+def _all_stored(values: np.ndarray) -> csr_matrix:
+    """A CSR matrix that stores every number: few are 0, and to look for them takes longer."""
+    rows, width = values.shape
+    indices = np.tile(np.arange(width, dtype=np.int32), rows)
+    return csr_matrix((values.ravel(), indices, np.arange(rows + 1) * width), shape=values.shape)
+
+
+class FloatNumbers(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Numbers for trees: float32, missing values stay NaN.
+
+    Attributes
+    ----------
+    names_ : list of str
+    """
+
+    def fit(self, X: Any, y: Any = None) -> FloatNumbers:
+        """Remember the names.
+
+        Parameters
+        ----------
+        X : DataFrame of floats, NaN where missing
+        y : ignored
+
+        Returns
+        -------
+        FloatNumbers
+        """
+        self.names_ = [str(name) for name in X.columns]
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The numbers, those beyond the range of float32 at its end.
+
+        Parameters
+        ----------
+        X : DataFrame with the columns of ``fit``
+
+        Returns
+        -------
+        ndarray of float32
+        """
+        check_is_fitted(self)
+        end = float(np.finfo(np.float32).max)
+        found = np.empty(X.shape, dtype=np.float32)
+        for k, name in enumerate(X.columns):
+            found[:, k] = np.clip(X[name].to_numpy(), -end, end)
+        return found
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        return np.array(self.names_, dtype=object)

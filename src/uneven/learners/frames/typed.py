@@ -1,0 +1,119 @@
+"""From a data frame to typed columns: floats, categories, and the parts of dates. Columns are found by their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from uneven._inputs import brief
+from uneven.errors import UnevenError
+from uneven.learners.frames import dates
+from uneven.learners.frames.columns import DATE, NUMBER, Column, date_parts
+from uneven.learners.frames.roles import parsed_numbers, role_of
+from uneven.learners.frames.values import DATES, NUMBERS, TEXTS, Values, as_texts, values_of
+
+_TRUTH = {"true": 1.0, "false": 0.0}
+_HOLDS = {NUMBER: "numbers", DATE: "dates"}
+
+
+def learnt_columns(frame: Any) -> tuple[list[Column], Any]:
+    """The columns that can be used, and the typed data frame."""
+    columns: list[Column] = []
+    found: dict[str, Any] = {}
+    for name in frame.columns:
+        values = values_of(frame[name], name)
+        column = role_of(values, name)
+        if column is not None:
+            columns.append(column)
+            _add(found, values, column)
+    if not columns:
+        raise UnevenError("X has no column with two different values, so there is nothing to learn from")
+    return columns, _frame(found, frame)
+
+
+def typed_frame(frame: Any, columns: list[Column]) -> Any:
+    """The same columns of other rows."""
+    absent = [column.name for column in columns if column.name not in frame.columns]
+    if absent:
+        listed, more = ", ".join(map(repr, absent[:8])), ", ..." if len(absent) > 8 else ""
+        known = ", ".join(map(repr, list(frame.columns)[:12]))
+        raise UnevenError(f"X lacks the columns {listed}{more}, which were there at fit; it has {known}")
+    found: dict[str, Any] = {}
+    for column in columns:
+        _add(found, values_of(frame[column.name], column.name), column)
+    return _frame(found, frame)
+
+
+def _frame(found: dict[str, Any], frame: Any) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(found, index=range(len(frame)))
+
+
+def _add(found: dict[str, Any], values: Values, column: Column) -> None:
+    """Put what becomes of a column among the rest."""
+    if column.role == NUMBER:
+        made = {column.name: _numbers(values, column)}
+    elif column.role == DATE:
+        made = date_parts(_dates(values, column), column)
+    else:
+        made = {column.name: _categories(values, column)}
+    for name in made:
+        if name in found:
+            raise UnevenError(f"two columns would be called {name!r}; rename the column of that name")
+    found |= made
+
+
+def _numbers(values: Values, column: Column) -> np.ndarray:
+    if values.kind == NUMBERS:
+        return values.data
+    if values.kind == DATES:
+        raise _mismatch(values, column, "dates")
+    names = np.asarray(values.data.categories, dtype=object)
+    numbers = parsed_numbers(names)
+    if numbers is None:
+        numbers = np.array([_TRUTH.get(name.strip().lower(), np.nan) for name in names])
+        for name, number in zip(names, numbers, strict=True):
+            if np.isnan(number) and parsed_numbers(np.array([name, "0"], dtype=object)) is None:
+                raise UnevenError(
+                    f"column {column.name!r} held numbers at fit; now {brief(name)} is not one: correct it, or leave "
+                    "it missing"
+                )
+    return np.append(numbers, np.nan)[values.data.codes]
+
+
+def _dates(values: Values, column: Column) -> np.ndarray:
+    if values.kind == DATES:
+        return values.data
+    if values.kind == NUMBERS:
+        if not values.missing.all():
+            raise _mismatch(values, column, "numbers")
+        return np.full(values.data.size, np.datetime64("NaT", "s"))
+    names = np.asarray(values.data.categories, dtype=object)
+    is_mark = np.isin(names, column.marks)
+    found = dates.parsed(names, column.format or dates.ISO)
+    if np.isnat(found[~is_mark]).any():
+        other = dates.find_dates(names[~is_mark], None, decimal_comma=False)
+        if other is not None and not other.others:
+            found = dates.parsed(names, other.format)
+    wrong = np.isnat(found) & ~is_mark
+    if wrong.any():
+        raise UnevenError(
+            f"column {column.name!r} held dates at fit; now {brief(names[wrong][0])} is not one: correct it, or leave "
+            "it missing"
+        )
+    return dates.of_codes(found, values.data.codes)
+
+
+def _categories(values: Values, column: Column) -> Any:
+    if values.kind == TEXTS:
+        return values.data
+    if values.kind == NUMBERS:
+        return as_texts(values)
+    raise _mismatch(values, column, "dates")
+
+
+def _mismatch(values: Values, column: Column, now: str) -> UnevenError:
+    held = _HOLDS.get(column.role, "texts or categories")
+    return UnevenError(f"column {column.name!r} held {held} at fit and holds {now} now; convert it as it was at fit")

@@ -1,0 +1,60 @@
+"""What a user should know about a table before a model is fitted to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from uneven.tables.columns import Plan
+    from uneven.tables.table import Table
+    from uneven.tables.target import Target
+
+
+def about_table(table: Table, plan: Plan, X: Any, labels: Target, width: int) -> Iterator[str]:
+    """Sentences: how the table was read, which columns are not used, and which look suspicious."""
+    from uneven.learners.frames.columns import TEXT
+    from uneven.tables.leaks import leaks
+    from uneven.tables.matrix import made_from
+
+    count, positives = labels.is_positive.size, int(labels.is_positive.sum())
+    yield table.in_words()
+    yield f"{count:,} rows, {positives:,} positive ({positives / count:.1%})."
+    unlabelled = int((~labels.known).sum())
+    if unlabelled:
+        yield f"{unlabelled:,} {'row' if unlabelled == 1 else 'rows'} without a label skipped."
+    yield from plan.remarks
+    for name, why in plan.skipped.items():
+        yield f"Column {name!r} skipped: {why}."
+    for column in plan.columns:
+        name, first = column.name, X[made_from(column)[0]]
+        missing = int(first.isna().sum())
+        if missing:
+            how = "treated as a category" if hasattr(first, "cat") else "filled with the median and flagged"
+            yield f"Column {name!r}: {missing:,} missing {'value' if missing == 1 else 'values'}, {how}."
+    free = sum(column.role == TEXT for column in plan.columns)
+    words = f", and the words of {free}" if free else ""
+    yield f"The model sees {width:,} columns made from {len(plan.columns) - free} of the table{words}."
+    told: set[str] = set()
+    for name, why in leaks(X, labels.is_positive).items():
+        source = next(c.name for c in plan.columns if name in made_from(c))
+        if source not in told:
+            told.add(source)
+            option = f'--drop "{source}"' if " " in source else f"--drop {source}"
+            yield f"WARNING: column {source!r} {why}. If it is not known when you decide, leave it out: {option}"
+
+
+def new_categories(preprocessing: Any, X: Any) -> list[str]:
+    """How many values a model has never seen in the columns of categories: one sentence for each column."""
+    import numpy as np
+
+    found = []
+    encoder = preprocessing.named_transformers_["categories"]
+    for name, known in zip(getattr(encoder, "names_", ()), getattr(encoder, "categories_", ()), strict=True):
+        column = X[name]
+        new = np.flatnonzero(~column.cat.categories.isin(known))
+        rows = int(column.cat.codes.isin(new).sum())
+        if rows:
+            have = "row has" if rows == 1 else "rows have"
+            found.append(f"Column {name!r}: {rows:,} {have} a value that was rare or absent in training.")
+    return found
