@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from uneven.errors import ExpressionError
 from uneven.expression.algebra import add, call, holds, inv, mul, neg, power, subtract
@@ -106,18 +107,19 @@ class _Constants:
             raise NotRational("a variable power of 0")
         return power(base, exponent)
 
-    def call(self, name: str, *arguments: Constant) -> Constant:
+    def call(self, name: str, *arguments: Any) -> Constant:
         if name in ("max", "min"):
             first, second = arguments
             larger = _sign(self.subtract(first, second)) >= 0 if first != second else True
             return first if larger == (name == "max") else second
-        (x,) = arguments
+        x, *order = arguments
         if isinstance(x, float):
             if name == "atan":
                 return _HALF_PI if x > 0 else neg(_HALF_PI)
-            limit = LIMITS.call(name, x)
+            limit = LIMITS.call(name, x, *order)
             return limit if isinstance(limit, float) else Number(limit)
-        node = Call(name, x)
+        orders = tuple(map(Number, order))
+        node = Call(name, x, *orders)
         condition = domain(node)
         if condition is not None and _sign(condition[0]) < (0 if condition[1] else 1):
             raise NotRational(f"{name} at the end of its domain or outside")
@@ -127,7 +129,7 @@ class _Constants:
             if side == 0:
                 raise NotRational(f"{name} of a number that tends to its jump")
             return written.yes if holds(written.op, Fraction(side), Fraction(0)) else written.no
-        return call("log", add(ONE, x)) if name == "log1p" else call(name, x)  # log1p(1) is log(2)
+        return call("log", add(ONE, x)) if name == "log1p" else call(name, x, *orders)  # log1p(1) is log(2)
 
     def where(self, node: Where, t: Constant, value: Callable[[Node, Constant], Constant]) -> Constant:
         left, right = value(node.left, t), value(node.right, t)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -76,15 +77,15 @@ class _Limits:
             return RATIONALS.power(x, y)
         raise NotRational("a variable power of 0 or infinity, or an infinite power")
 
-    def call(self, name: str, *arguments: Extended) -> Extended:
+    def call(self, name: str, *arguments: Any) -> Extended:
         function = FUNCTIONS[name]
         written = pieces_tree(function)
         if written is not None:
             inner = _Limits(dict(zip(ARGUMENTS, arguments, strict=False)))
             return self._chosen(written, lambda part: evaluate(part, inner, arguments[0]))
-        (x,) = arguments
+        x, *order = arguments
         if isinstance(x, Fraction):
-            return RATIONALS.call(name, x)
+            return RATIONALS.call(name, x, *order)
         limit = function.limits[x > 0]
         if limit is None:
             raise NotRational(f"{name} at infinity")

@@ -27,12 +27,12 @@ def negative_point(tree: Node) -> float | None:
     doubtful: list[tuple[float, float, float, float]] = []
     for _ in range(max(8, min(_MAX_CELLS, _MAX_WORK // tree.size))):
         for low, high in fresh:
-            middle = _middle(low, high)
+            middle = middle_of(low, high)
             if middle is None:
                 continue
-            if _bounds(tree, middle, middle)[1] < 0:
+            if bounds(tree, middle, middle)[1] < 0:
                 return middle
-            least = _bounds(tree, low, high)[0]
+            least = bounds(tree, low, high)[0]
             if least < 0:
                 heapq.heappush(doubtful, (least, low, middle, high))
         if not doubtful:
@@ -42,7 +42,7 @@ def negative_point(tree: Node) -> float | None:
     return None
 
 
-def _bounds(tree: Node, low: float, high: float) -> tuple[float, float]:
+def bounds(tree: Node, low: float, high: float) -> tuple[float, float]:
     """Bounds of the tree on a cell; infinite where it may be undefined."""
     try:
         enclosure = enclose_interval(tree, interval(low, high))
@@ -57,10 +57,10 @@ def _rounded(bound: arb) -> float:
     return -5e-324 if nearest == 0 and bound < 0 else nearest
 
 
-def _middle(low: float, high: float) -> float | None:
+def middle_of(low: float, high: float) -> float | None:
     """A point that halves a cell: in size if its ends differ much in it, else in length; None if it is too narrow."""
     if high <= 0:
-        mirrored = _middle(-high, -low)
+        mirrored = middle_of(-high, -low)
         return None if mirrored is None else -mirrored
     if low < 0:
         return 0.0

@@ -64,7 +64,7 @@ class _Polynomials:
     def power(self, x: Polynomial, y: Polynomial) -> NoReturn:
         raise NotPolynomial("variable power")
 
-    def call(self, name: str, *arguments: Polynomial) -> NoReturn:
+    def call(self, name: str, *arguments: Any) -> NoReturn:
         raise NotPolynomial(name)
 
     def where(self, node: Where, t: Polynomial, value: Callable[[Node, Polynomial], Polynomial]) -> NoReturn:

@@ -68,11 +68,19 @@ class _Quotients:
     def power(self, x: Quotient, y: Quotient) -> NoReturn:
         raise _NoQuotient
 
-    def call(self, name: str, *arguments: Quotient) -> NoReturn:
+    def call(self, name: str, *arguments: Any) -> NoReturn:
         raise _NoQuotient
 
     def where(self, node: Where, t: Quotient, value: Callable[[Node, Quotient], Quotient]) -> NoReturn:
         raise _NoQuotient
+
+
+def quotient(tree: Node) -> Quotient | None:
+    """Numerator and denominator of a tree that is a quotient of polynomials in t; None if it is none."""
+    try:
+        return evaluate(tree, _Quotients(), (fmpq_poly([0, 1]), fmpq_poly([1])))
+    except _NoQuotient:
+        return None
 
 
 def as_one_quotient(tree: Node) -> Node | None:
@@ -91,12 +99,10 @@ def as_one_quotient(tree: Node) -> Node | None:
     if len(functions) != 1 or not isinstance(tree, Add):
         return None
     (u,) = functions
-    try:
-        numerator, denominator = evaluate(
-            transform(tree, lambda node: T if node == u else node), _Quotients(), (fmpq_poly([0, 1]), fmpq_poly([1]))
-        )
-    except _NoQuotient:
+    found = quotient(transform(tree, lambda node: T if node == u else node))
+    if found is None:
         return None
+    numerator, denominator = found
     if numerator == 0 or denominator.degree() == 0:  # a polynomial is left as it is written
         return None
     common = numerator.gcd(denominator)

@@ -54,8 +54,8 @@ def direction(node: Node) -> int | None:
             return None if kind is None else -kind
         case Call("max" | "min", arguments):
             return _joined([direction(argument) for argument in arguments])
-        case Call(name, (argument,)):
-            outer, inner = monotone.direction(Call(name, T)), direction(argument)
+        case Call(name, (argument, *order)):
+            outer, inner = monotone.direction(Call(name, T, *order)), direction(argument)
             return None if outer is None or inner is None else outer * inner
     return None
 
