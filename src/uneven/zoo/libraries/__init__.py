@@ -1,0 +1,1 @@
+"""One file per library; each ends in a record ``LIBRARY``."""

@@ -1,0 +1,23 @@
+"""transformers."""
+
+from uneven.zoo.declaration import Case, Library, ZooLoss
+from uneven.zoo.formulas import ALPHA, FOCAL, unweighted_focal
+from uneven.zoo.parameters import Number
+
+LIBRARY = Library(
+    "transformers",
+    "5.22.2",
+    losses=(
+        ZooLoss(
+            "transformers.loss.loss_for_object_detection.sigmoid_focal_loss",
+            (unweighted_focal(alpha=-1), FOCAL),
+            (Number("alpha", "0.25", at_least=0, at_most=1, others=(-1,)), Number("gamma", 2, at_least=0)),
+            ALPHA,
+            (Case(), Case({"alpha": -1})),
+            (
+                "alpha weights the positives and 1 - alpha the negatives: at the default 0.25, a false positive costs "
+                "as much as three false negatives.",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,181 @@
+"""Which parameters give a loss of another library one's own costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from uneven._inputs import Exact, between_0_and_1, positive
+from uneven.calibration import implied_alpha
+from uneven.calibration.claim import CALIBRATED, UNDECIDED, UP_TO_ROUNDING
+from uneven.calibration.decide import decide
+from uneven.calibration.implied_costs import costs_in_words
+from uneven.errors import CostError
+from uneven.expression.text import number_text
+from uneven.losses import Loss
+from uneven.zoo.declaration import Knob, ZooLoss
+from uneven.zoo.parameters import REQUIRED, decimal, shown
+from uneven.zoo.registry import built, declared, outside, read
+from uneven.zoo.threshold import NoThreshold, threshold_for
+
+_PROVED = (CALIBRATED, UP_TO_ROUNDING)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to pass to a loss of another library so that it assumes given costs; made by :func:`parameters_for`.
+
+    Attributes
+    ----------
+    name : str
+        The loss.
+    alpha : Fraction
+        The costs: a false positive costs alpha, a false negative 1 - alpha.
+    parameters : dict or None
+        What to pass to the loss, as exact numbers; None if nothing gives it these costs.
+    threshold : float
+        Predict positive where the score is above this. It is 0 unless only a threshold can do it.
+    status : str
+        The prover's verdict about the loss with these parameters and this threshold: ``"calibrated"``,
+        ``"calibrated up to rounding"`` or, without parameters, ``"not calibrated"`` or ``"undecided"``.
+    reason : str
+        Why there are no such parameters, or why the threshold must move.
+    loss : Loss or None
+        The loss with these parameters, moved so that its threshold is 0; :func:`uneven.certify` proves it for alpha.
+    """
+
+    name: str
+    alpha: Fraction
+    parameters: dict[str, Any] | None
+    threshold: float = 0.0
+    status: str = "not calibrated"
+    reason: str = ""
+    loss: Loss | None = field(default=None, repr=False)
+
+    def in_words(self) -> str:
+        """One or two sentences."""
+        costs = f"{costs_in_words(self.alpha)} (alpha = {number_text(self.alpha)})"
+        if self.parameters is None and self.status == UNDECIDED:
+            return f"No parameter and no threshold is proved to make {self.name} assume that {costs}: {self.reason}."
+        if self.parameters is None:
+            return f"No parameter and no threshold make {self.name} assume that {costs}: {self.reason}."
+        given = ", ".join(f"{key}={shown(value)}" for key, value in self.parameters.items())
+        verdict = "proved" if self.status == CALIBRATED else "proved up to rounding"
+        if self.threshold == 0:
+            return f"{self.name}({given}) assumes that {costs}: {verdict}."
+        moved = f"predict positive where the score is above {self.threshold:.12g}"
+        return f"With {self.name}({given}), {moved}: then {costs}, {verdict}. The reason: {self.reason}."
+
+
+def parameters_for(name: str, /, *, fp_cost: Exact, fn_cost: Exact, **parameters: Any) -> Recipe:
+    """Which weight, alpha or threshold gives a loss of another library one's own costs.
+
+    Parameters
+    ----------
+    name : str
+        A loss of :func:`uneven.zoo.names`.
+    fp_cost, fn_cost : positive numbers
+        A float stands for the decimal number that it prints, as in :func:`uneven.zoo.loss`.
+    **parameters
+        Parameters of the loss that you have chosen already, such as ``label_smoothing=0.1``.
+
+    Returns
+    -------
+    Recipe
+        Exact where the alpha of the loss is; the prover has decided about the loss with these parameters. If nothing
+        gives it these costs, ``parameters`` is None and ``reason`` says why.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> uneven.zoo.parameters_for("torch.nn.CrossEntropyLoss", fp_cost=1, fn_cost=10, label_smoothing=0.1).parameters
+    {'label_smoothing': Fraction(1, 10), 'weight': (1, Fraction(191, 29))}
+    >>> uneven.zoo.parameters_for("torchvision.ops.sigmoid_focal_loss", fp_cost=1, fn_cost=10).parameters
+    {'alpha': Fraction(10, 11)}
+    >>> print(uneven.zoo.parameters_for("optax.losses.sigmoid_binary_cross_entropy", fp_cost=1, fn_cost=10).in_words())
+    With optax.losses.sigmoid_binary_cross_entropy(), predict positive where the score is above -2.30258509299: then a
+    false negative costs 10 times a false positive (alpha = 1/11), proved up to rounding. The reason: no parameter of it
+    sets the costs.
+    >>> uneven.zoo.parameters_for("optax.losses.hinge_loss", fp_cost=1, fn_cost=10).parameters is None
+    True
+    """
+    costs = [decimal(key, cost) for key, cost in (("fp_cost", fp_cost), ("fn_cost", fn_cost))]
+    fp, fn = (positive(key, cost, CostError) for key, cost in zip(("fp_cost", "fn_cost"), costs, strict=True))
+    alpha = between_0_and_1("alpha", fp / (fp + fn), CostError)
+    if isinstance(name, str) and name in outside():
+        return Recipe(name, alpha, None, reason=outside()[name])
+    one = declared(name)
+    knob = one.knob
+    if knob is None:
+        return _moved(one, alpha, parameters, "no parameter of it sets the costs")
+    taken = next((key for key in (knob.parameter, *knob.also) if _is_taken(one, knob, key, parameters)), None)
+    if taken is not None:
+        return _moved(one, alpha, parameters, f"{taken} is chosen already")
+    return _turned(one, knob, alpha, parameters)
+
+
+def _is_taken(one: ZooLoss, knob: Knob, key: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether a user has chosen a value that leaves the knob no room."""
+    if parameters.get(key) is None:
+        return False
+    parameter = next(parameter for parameter in one.parameters if parameter.name == key)
+    return key not in knob.also or parameter.read(parameters[key]) != parameter.read(knob.also[key])
+
+
+def _turned(one: ZooLoss, knob: Knob, alpha: Fraction, parameters: Mapping[str, Any]) -> Recipe:
+    """The weight that gives the loss these costs."""
+    given = {**{key: value for key, value in parameters.items() if key != knob.parameter}, **knob.also}
+    neutral = read(one, {**_required(one), **given, knob.parameter: knob.value(Fraction(1))})
+    fixed = {
+        key: value for key, value in neutral.items() if key in {**_required(one), **given} and key != knob.parameter
+    }
+    rounded = False
+    if knob.weight is not None:
+        weight = knob.weight(alpha, neutral)
+    else:
+        implied = implied_alpha(built(one, neutral))
+        own = implied.exact if implied.exact is not None else implied.middle
+        if own is None:
+            return _moved(one, alpha, parameters, "weights cannot repair a loss that is calibrated for no costs")
+        weight, rounded = own / (1 - own) * (1 - alpha) / alpha, implied.exact is None
+    value = knob.value(weight)
+    answer = {**fixed, knob.parameter: _as_decimals(value) if rounded else value}
+    loss = built(one, read(one, answer))
+    status = _status(loss, alpha)
+    if status in _PROVED:
+        return Recipe(one.name, alpha, answer, 0.0, status, "", loss)
+    return _moved(one, alpha, parameters, f"{knob.parameter} does not set its costs here")
+
+
+def _as_decimals(value: Any) -> Any:
+    """The value rounded to doubles, which are shorter to write."""
+    return tuple(map(_as_decimals, value)) if isinstance(value, tuple) else decimal("value", float(value))
+
+
+def _status(loss: Loss, alpha: Fraction) -> str:
+    return decide(loss, alpha).claim.status
+
+
+def _required(one: ZooLoss) -> dict[str, Any]:
+    """Parameters without a default, with the values of the first case."""
+    return {
+        parameter.name: one.cases[0].parameters[parameter.name]
+        for parameter in one.parameters
+        if parameter.default == REQUIRED
+    }
+
+
+def _moved(one: ZooLoss, alpha: Fraction, parameters: Mapping[str, Any], why: str) -> Recipe:
+    """The threshold that gives the loss these costs, with its parameters as they are."""
+    values = read(one, {**_required(one), **parameters})
+    kept = {key: values[key] for key in {**_required(one), **parameters}}
+    loss = built(one, values)
+    status = _status(loss, alpha)
+    if status in _PROVED:
+        return Recipe(one.name, alpha, kept, 0.0, status, "", loss)
+    found = threshold_for(loss, alpha)
+    if isinstance(found, NoThreshold):
+        return Recipe(one.name, alpha, None, status=found.status, reason=f"{why}, and {found.reason}")
+    return Recipe(one.name, alpha, kept, float(found.point), found.status, why, found.loss)
