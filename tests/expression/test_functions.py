@@ -14,7 +14,7 @@ import uneven
 from uneven.expression import Node, derivative, parse, simplify, to_latex, to_text
 from uneven.expression.calls import domain, pieces, vanishing
 from uneven.expression.functions import CONCAVE, CONVEX, FALLING, FUNCTIONS, RISING, Function, only_at
-from uneven.expression.tree import Add, Call, T
+from uneven.expression.tree import Add, Call, Number, T
 from uneven.ops import balls, floats, kernels, precise
 from uneven.ops.balls import Impossible, Undefined, enclose_interval, interval
 from uneven.ops.floats import plain_values
@@ -33,8 +33,12 @@ UNARY = pytest.mark.parametrize(
 
 
 def call_of(function: Function) -> Call:
-    """The function at t; with two arguments at t and (1 - t)/2."""
-    return Call(function.name, *(T, parse("(1 - t)/2"))[: function.arity])
+    """The function at t; with two arguments at t and (1 - t)/2; of a family, the member of the third order."""
+    return Call(function.name, *(T, parse("(1 - t)/2"))[: function.arity], *orders_of(function))
+
+
+def orders_of(function: Function) -> list[Node]:
+    return [] if function.orders is None else [Number(function.orders[2])]
 
 
 def defined(function: Function, points: np.ndarray = POINTS) -> np.ndarray:
@@ -69,7 +73,7 @@ def test_the_compiled_kernel_agrees() -> None:
     """One kernel for all functions, since each would be compiled: they differ in weight."""
     inner = parse("1.25 + t/8")  # inside every domain for the points below
     terms = [
-        simplify(parse(f"{weight}*{function.name}({', '.join(['x', '2 - x'][: function.arity])})", ["x"]))
+        simplify(parse(f"{weight}*{function.name}({', '.join(written_arguments(function))})", ["x"]))
         for weight, function in enumerate(FUNCTIONS.values(), start=1)
     ]
     tree = uneven.expression.substitute(Add(*terms), {"x": inner})
@@ -77,6 +81,10 @@ def test_the_compiled_kernel_agrees() -> None:
     value, slope = kernels.compiled(tree).first(t)
     assert np.allclose(value, plain_values(tree, t), rtol=1e-13)
     assert np.allclose(slope, plain_values(derivative(tree), t), rtol=1e-12)
+
+
+def written_arguments(function: Function) -> list[str]:
+    return [*["x", "2 - x"][: function.arity], *map(to_text, orders_of(function))]
 
 
 @EVERY
@@ -176,7 +184,9 @@ def test_direction(function: Function) -> None:
         y = values(function, points)
     rising, falling = bool((np.diff(y) >= 0).all()), bool((np.diff(y) <= 0).all())
     assert function.direction == (RISING if rising else FALLING if falling else None)
-    assert direction(Call(function.name, T, *[parse("1/3")] * (function.arity - 1))) == function.direction
+    assert direction(Call(function.name, T, *[parse("1/3")] * (function.arity - 1), *orders_of(function))) == (
+        function.direction
+    )
 
 
 @EVERY

@@ -152,6 +152,15 @@ def test_stable_shapes() -> None:
     assert uneven.phi("exp(-t)")(-1e308) == np.inf
 
 
+def test_unequal_logistic_terms_cancel_in_the_tree() -> None:
+    """65 expit(-t) - 64 expit(t) is about 1e-9 here: with terms of size 32, floats would be off by 1e-15."""
+    tree = simplify(parse("65*expit(-t) - 64*expit(t)"))
+    assert to_text(tree) == "expit(-t) - 64*tanh(0.5*t)"
+    t = np.log(65 / 64) + 1e-10 * np.arange(1, 40)
+    exact = [float(enclose_interval(parse("65*expit(-t) - 64*expit(t)"), interval(x, x), bits=200).lo) for x in t]
+    assert np.max(np.abs(values(tree, t) - exact)) <= 3e-16
+
+
 @pytest.mark.parametrize(
     ("text", "column", "says"),
     [

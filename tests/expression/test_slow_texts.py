@@ -15,7 +15,8 @@ from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import MAX_CHARACTERS
 
 WRAPPERS = [
-    *(f"{name}({{}} - K)" for name, function in FUNCTIONS.items() if function.arity == 1),
+    *(f"{name}({{}} - K)" for name, function in FUNCTIONS.items() if function.arity == 1 and function.orders is None),
+    *(f"{name}({{}} - K, 3)" for name, function in FUNCTIONS.items() if function.orders is not None),
     *(f"{name}({{}}, K - t)" for name, function in FUNCTIONS.items() if function.arity == 2),
     "where(t < K, {}, K)", "where({} < K, t, K)", "({} - 1/3)**2 + 1e-900", "({})*({})", "({})*exp(-t)", "({})**t",
     "log(exp({}) + exp(t))", "t*({})", "1/(1 + abs({}))", "K*{}", "abs({}) + {}", "({})**1.5", "1 - {}",

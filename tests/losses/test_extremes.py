@@ -117,6 +117,19 @@ def test_phi_is_what_mpmath_says(name: str, quantity: str) -> None:
 
 
 @each_quantity
+@pytest.mark.parametrize("order", make_reference.ORDERS)
+def test_every_order_is_what_mpmath_says(order: int, quantity: str) -> None:
+    """A power of order k multiplies the rounding error of its base by k."""
+    entries = [e for e in TABLE["orders"] if e["order"] == order]
+    true = column(entries, quantity)
+    phi = uneven.phi("beta", order=order)
+    got = {"value": phi, "slope": phi.slope, "curvature": phi.curvature}[quantity](column(entries, "t"))
+    relative = max(RELATIVE[quantity], 5e-16 * order)
+    complaints = wrong(got, true, allowance(true, quantity, relative), entries)
+    assert not complaints, "\n".join(complaints)
+
+
+@each_quantity
 @each_phi
 def test_negative_partial_is_what_mpmath_says(name: str, quantity: str) -> None:
     """phi(-gamma t)/gamma is right although gamma*t or phi of it may leave the doubles."""
@@ -166,6 +179,10 @@ def test_table_is_what_its_script_writes() -> None:
     uneven_grid = [(name, gamma, t) for name in TABULATED for gamma in make_reference.GAMMAS for t in uneven_points]
     assert [(e["phi"], e["t"]) for e in TABLE["phi"]] == grid
     assert [(e["phi"], e["gamma"], e["t"]) for e in TABLE["negative"]] == uneven_grid
+    orders = [(order, t) for order in make_reference.ORDERS for t in make_reference.ORDER_POINTS]
+    assert [(e["order"], e["t"]) for e in TABLE["orders"]] == orders
+    for entry in random.sample(TABLE["orders"], 20):
+        assert entry == make_reference.order_entry(entry["order"], entry["t"])
     for entry in random.sample(TABLE["phi"], 30):
         assert entry == make_reference.phi_entry(entry["phi"], entry["t"])
     for entry in random.sample(TABLE["negative"], 30):

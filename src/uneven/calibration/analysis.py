@@ -164,7 +164,7 @@ class Analysis:
         return self._over_eps(self._curves.nu, eps)
 
     def mu(self, eps: Any) -> Any:
-        """The infimum of H over |eta - alpha| >= eps (section 3 with correction A5)."""
+        """The infimum of H over ``|eta - alpha| >= eps`` (section 3 with correction A5)."""
         return self._over_eps(self._curves.mu, eps)
 
     def psi(self, eps: Any) -> Any:
@@ -231,7 +231,7 @@ class Analysis:
         return rounded_up(self._psi_bounds.inverse_of_lower(Fraction(r)))
 
     def calibration_function(self, eps: Any, eta: Any) -> Any:
-        """delta(eps, eta) of the paper: H(eta) if eps <= |eta - alpha|, else infinite (theorem 7)."""
+        """delta(eps, eta) of the paper: H(eta) if ``eps <= |eta - alpha|``, else infinite (theorem 7)."""
         wanted, scalar_eps = _inputs.float_array("eps", eps)
         probability, scalar_eta = _inputs.probabilities("eta", eta)
         if (wanted < 0).any():

@@ -87,7 +87,7 @@ class FiniteDistribution:
         return self._mean(np.minimum(weight * (1 - self.etas), (1 - weight) * self.etas))
 
     def cost_regret(self, decisions: Any, *, alpha: Exact) -> float:
-        """R_alpha(f) - R_alpha^*: the weighted sum of |eta - alpha| over points with sign f != sign(eta - alpha)."""
+        """``R_alpha(f) - R_alpha*``: the weighted sum of ``|eta - alpha|`` where f decides wrongly."""
         exact = _inputs.between_0_and_1("alpha", alpha)
         distance = Probabilities(Fraction(0), self.etas).minus(exact)
         wrong = (self._decisions(decisions) > 0) != (distance > 0)

@@ -279,7 +279,10 @@ def call(name: str, *arguments: Node) -> Node:
     """Function call in normal form."""
     function = FUNCTIONS[name]
     if all(isinstance(argument, Number) for argument in arguments):
-        exact = function.exact_value(*(argument.value for argument in arguments))  # type: ignore[attr-defined]
+        values = [argument.value for argument in arguments]  # type: ignore[attr-defined]
+        if function.orders is not None:
+            values[-1] = int(values[-1])
+        exact = function.exact_value(*values)
         if exact is not None:
             return number(exact)
     argument = arguments[0]

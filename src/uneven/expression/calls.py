@@ -54,7 +54,9 @@ def vanishing(node: Call) -> Node | None:
 def outer_slope(node: Call) -> Node | None:
     """The derivative with respect to the argument; None if it is that of the piece."""
     slope = FUNCTIONS[node.name].slope
-    return None if slope is None else _applied(sentence_tree(slope), node)
+    if slope is None:
+        return None
+    return _applied(sentence_tree(slope if isinstance(slope, str) else slope(node.order)), node)
 
 
 def _applied(sentence: Node, node: Node) -> Node:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
+from math import comb, isqrt
 from typing import Literal
 
 #: Directions of a function or a tree: nondecreasing, constant, nonincreasing.
@@ -48,9 +48,12 @@ class Function:
         An exponent can follow the LaTeX directly, as in :math:`\sigma(t)^2`; otherwise parentheses are added.
     arity : int
         Number of arguments. With two, more may be written: ``max(a, b, c)`` is ``max(max(a, b), c)``.
-    slope : str or None
-        The derivative as an expression in x, in the form that keeps relative accuracy in the tails. None, for a
-        function with ``pieces``: the slope of the piece.
+    orders : range or None
+        For a family of functions of x: the whole numbers that may follow x, as in ``window(t, 8)``. An order is a
+        number or a parameter, never a formula.
+    slope : str, callable or None
+        The derivative as an expression in x, in the form that keeps relative accuracy in the tails. For a family: from
+        the order to that expression. None, for a function with ``pieces``: the slope of the piece.
     pieces : str or None
         For a function that changes formula: the same function written with one ``where``.
     jumps : bool
@@ -76,7 +79,7 @@ class Function:
     odd, even : bool
         f(-x) = -f(x); f(-x) = f(x).
     exact_value : callable
-        The value at rational arguments if it is known to be rational, else None.
+        The value at rational arguments (and the order) if it is known to be rational, else None.
     """
 
     name: str
@@ -84,7 +87,8 @@ class Function:
     also_called: tuple[str, ...] = ()
     takes_exponent: bool = False
     arity: int = 1
-    slope: str | None = None
+    orders: range | None = None
+    slope: str | Callable[[int], str] | None = None
     pieces: str | None = None
     jumps: bool = False
     domain: str | None = None
@@ -110,6 +114,16 @@ def _rational_root(x: Fraction) -> Fraction | None:
         return None
     root = Fraction(isqrt(x.numerator), isqrt(x.denominator))
     return root if root * root == x else None
+
+
+def _window_slope(order: int) -> str:
+    """The density x^(k+1) (1 - x)^k / B(k+1, k), with 1/B(k+1, k) = k binomial(2k, k)."""
+    return f"{order * comb(2 * order, order)}*expit(x)**{order + 1}*expit(-x)**{order}"
+
+
+def _window_value(x: Fraction, order: int) -> Fraction | None:
+    """P(more than k heads in 2k tosses of a fair coin)."""
+    return Fraction(1, 2) - Fraction(comb(2 * order, order), 2 * 4**order) if x == 0 else None
 
 
 _RECORDS = (
@@ -294,6 +308,16 @@ _RECORDS = (
         zeros="x",
         direction=RISING,
         exact_value=lambda x: Fraction(x > 0),
+    ),
+    Function(
+        name="window",
+        latex=r"I_{\sigma(#1)}(#2{+}1, #2)",  # the regularised incomplete beta function
+        orders=range(1, 65),
+        slope=_window_slope,
+        sign="positive",
+        direction=RISING,
+        limits=(Fraction(0), Fraction(1)),
+        exact_value=_window_value,
     ),
 )
 

@@ -249,9 +249,12 @@ class _Parser:
         while self.accept(",") is not None:
             arguments.append(self.sum())
         self.expect(")", f"or ',' in the arguments of {token.text}")
-        wanted = FUNCTIONS[token.text].arity
-        if len(arguments) < wanted or (wanted == 1 and len(arguments) > 1):
-            count = "one argument" if wanted == 1 else "two or more arguments"
+        function = FUNCTIONS[token.text]
+        wanted = function.arity if function.orders is None else function.arity + 1
+        if len(arguments) < wanted or (function.arity == 1 and len(arguments) > wanted):
+            count = "two or more arguments" if function.arity == 2 else "one argument"
+            if function.orders is not None:
+                count += f" and an order from {function.orders[0]} to {function.orders[-1]}"
             self.fail(f"{token.text} takes {count}, {len(arguments)} given", token.column)
         tree = Call(token.text, *arguments[:wanted])
         for further in arguments[wanted:]:

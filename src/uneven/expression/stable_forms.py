@@ -24,11 +24,11 @@ def rewrite_sum(terms: Terms) -> Terms:
 
 
 def _logistic_difference(terms: Terms) -> Terms | None:
-    """r*expit(x) - r*expit(-x) = r*tanh(x/2), which does not cancel near x = 0."""
+    """r*expit(x) - r*expit(-x) = r*tanh(x/2), which does not cancel near x = 0; also a share of unequal terms."""
     powers = {rest: _powers(rest) for rest in terms if _has_expit(rest)}
     for rest, up in powers.items():
         for other, down in powers.items():
-            if rest is other or terms[rest] != -terms[other] or terms[rest] < 0:
+            if rest is other or terms[rest] < 0 or terms[other] > 0:
                 continue
             change = {base: up.get(base, Fraction(0)) - down.get(base, Fraction(0)) for base in up | down}
             changed = [base for base in change if change[base]]
@@ -40,7 +40,8 @@ def _logistic_difference(terms: Terms) -> Terms | None:
             if minus in changed:
                 half = algebra.mul(Number(Fraction(1, 2)), x)
                 new = algebra.mul(rest, Inv(plus[0]), algebra.call("tanh", half))
-                return _replaced(terms, {rest: terms[rest], other: terms[other]}, new, terms[rest])
+                shared = min(terms[rest], -terms[other])
+                return _replaced(terms, {rest: shared, other: -shared}, new, shared)
     return None
 
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from uneven.errors import ExpressionError
+from uneven.expression.functions import FUNCTIONS
 
 MAX_CHARACTERS = 2000
 MAX_DEPTH = 60
@@ -156,10 +157,16 @@ class Pow(Node):
 
 
 class Call(Node):
-    """A function (see :mod:`uneven.expression.functions`) applied to its arguments."""
+    """A function (see :mod:`uneven.expression.functions`) applied to its arguments; an order is the last of them."""
 
     __slots__ = ()
     __match_args__ = ("name", "arguments")
+
+    def __init__(self, name: str, *arguments: Node) -> None:
+        orders = FUNCTIONS[name].orders
+        if orders is not None:
+            _require_order(name, orders, arguments)
+        super().__init__(name, *arguments)
 
     @property
     def name(self) -> str:
@@ -168,6 +175,30 @@ class Call(Node):
     @property
     def arguments(self) -> tuple[Node, ...]:
         return self.args[1:]
+
+    @property
+    def of_family(self) -> bool:
+        """Whether the last argument is an order."""
+        return FUNCTIONS[self.name].orders is not None
+
+    @property
+    def order(self) -> int:
+        """The order of a member of a family."""
+        last = self.args[-1]
+        if not isinstance(last, Number):
+            raise ExpressionError(f"the order of {self.name} is the parameter {last.name}, which has no value here")
+        return last.value.numerator
+
+
+def _require_order(name: str, orders: range, arguments: tuple[Node, ...]) -> None:
+    last = arguments[-1]
+    parameter = isinstance(last, Symbol) and last.name not in ("t", *CONSTANTS)
+    if len(arguments) < 2 or not (parameter or (isinstance(last, Number) and last.value in orders)):
+        given = last.value if len(arguments) > 1 and isinstance(last, Number) else "another expression"
+        raise ExpressionError(
+            f"{name} takes its order as second argument, a whole number from {orders[0]} to {orders[-1]} as in "
+            f"{name}(t, {orders[-1]}), got {given}"
+        )
 
 
 class Where(Node):

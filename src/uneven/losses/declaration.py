@@ -36,13 +36,17 @@ _RANGES: tuple[tuple[str, str, Callable[[Any, Any], bool]], ...] = (
 
 @dataclass(frozen=True)
 class Parameter:
-    """A named number in the sentence of a phi, with its default and its range, all kept as rationals."""
+    """A named number in the sentence of a phi, with its default and its range, all kept as rationals.
+
+    With ``whole``, only whole numbers are allowed.
+    """
 
     name: str
     default: Exact
     at_least: Exact | None = None
     above: Exact | None = None
     at_most: Exact | None = None
+    whole: bool = False
 
     def __post_init__(self) -> None:
         require_name("parameter", self.name)
@@ -62,6 +66,8 @@ class Parameter:
             bound = getattr(self, field)
             if bound is not None and not holds(number, bound):
                 raise ParameterError(f"{label} must be {words} {bound}, got {_inputs.brief(value)}")
+        if self.whole and number.denominator != 1:
+            raise ParameterError(f"{label} must be a whole number, got {_inputs.brief(value)}")
         return number
 
 

@@ -53,6 +53,46 @@ class Loss:
         weight = None if alpha is None else _inputs.between_0_and_1("alpha", alpha)
         self._set(_partial("positive", positive), _partial("negative", negative), weight)
 
+    @classmethod
+    def from_slopes(cls, positive: str, negative: str) -> Loss:
+        r"""A loss given by its slopes :math:`L_1'(t)` and :math:`L_{-1}'(t)`, each up to a constant.
+
+        For a library that multiplies a loss by a weight and detaches the weight from the gradient. Training then
+        follows the gradient: what it minimises is the integral of the gradient, not the value that the library prints.
+
+        Parameters
+        ----------
+        positive, negative : str
+            Slopes, as expressions in t. They may change sign, jump and be negative.
+
+        Returns
+        -------
+        Loss
+            Its slopes are the given ones. Each constant is chosen so that the loss is nowhere negative. A constant
+            changes no minimiser, no conditional regret and no order of two decisions, so verdicts, implied costs and
+            regret bounds are statements about the slopes alone.
+
+            Quotients of polynomials in expit(t), also piecewise, are integrated exactly, as expressions: such a
+            loss has proofs and certificates. Others are integrated numerically, to about 12 digits: then the loss is a
+            Python function, with values only, and its alpha is found without proof.
+
+        Raises
+        ------
+        LossError
+            If a loss with these slopes has no lower bound.
+
+        Examples
+        --------
+        The focal loss with exponent 1, its weight detached:
+
+        >>> import uneven
+        >>> uneven.Loss.from_slopes("-expit(-t)**2", "expit(t)**2")
+        uneven.Loss('-expit(-t) + softplus(-t)', '-expit(t) + softplus(t)')
+        """
+        from uneven.losses.slopes import from_slope
+
+        return Loss(from_slope("positive", positive), from_slope("negative", negative))
+
     def _set(self, positive: Partial, negative: Partial, alpha: Fraction | None) -> None:
         if alpha is not None:
             positive, negative = positive.scaled(1 - alpha), negative.scaled(alpha)

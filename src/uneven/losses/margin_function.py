@@ -76,10 +76,12 @@ class Phi:
 
     @property
     def parameters(self) -> dict[str, float]:
+        """The parameters by name, as floats."""
         return {name: float(value) for name, value in self._parameters}
 
     @property
     def exact_parameters(self) -> dict[str, Fraction]:
+        """The parameters by name, as rational numbers."""
         return dict(self._parameters)
 
     @property

@@ -62,6 +62,7 @@ class UnevenMarginLoss(Loss):
 
     @property
     def gamma(self) -> float:
+        """How uneven the margins are, as a float."""
         return to_float(self._gamma)
 
     @property
@@ -71,6 +72,7 @@ class UnevenMarginLoss(Loss):
 
     @property
     def exact_gamma(self) -> Fraction:
+        """gamma as a rational number."""
         return self._gamma
 
     @property

@@ -11,13 +11,14 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import flint
 from flint import arb
 
 from uneven.expression.algebra import affine, subtract
 from uneven.expression.tree import Node, Where
+from uneven.ops import window
 from uneven.ops.evaluate import evaluate
 
 _INF = arb.pos_inf()
@@ -169,7 +170,7 @@ class _Balls:
             raise _undefined(x.hi < 0, "variable power of a number that may not be positive")
         return self.call("exp", self.multiply(y, self.call("log", x)))
 
-    def call(self, name: str, *arguments: Interval) -> Interval:
+    def call(self, name: str, *arguments: Any) -> Interval:
         return CALLS[name](*arguments)
 
     def where(self, node: Where, t: Interval, value: Callable[[Node, Interval], Interval]) -> Interval:
@@ -326,6 +327,10 @@ def _step(x: Interval) -> Interval:
     return Interval(_ONE if x.lo > 0 else _ZERO, _ONE if x.hi > 0 else _ZERO)
 
 
+def _window(x: Interval, order: int) -> Interval:
+    return increasing(lambda end: window.of_ball(end, order), 0, 1)(x)
+
+
 #: Each function of the language on intervals.
 CALLS: dict[str, Callable[..., Interval]] = {
     "exp": _exp_interval,
@@ -344,6 +349,7 @@ CALLS: dict[str, Callable[..., Interval]] = {
     "max": lambda x, y: Interval(_greatest([x.lo, y.lo]), _greatest([x.hi, y.hi])),
     "min": lambda x, y: Interval(_least([x.lo, y.lo]), _least([x.hi, y.hi])),
     "step": _step,
+    "window": _window,
 }
 
 BALLS = _Balls()

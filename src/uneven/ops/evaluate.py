@@ -12,9 +12,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from uneven.expression.algebra import is_positive
 from uneven.expression.tree import ONE, Add, Call, Inv, Mul, Neg, Node, Number, Pow, Symbol, T, Where
 
 V = TypeVar("V")
+#: Powers from here on are multiplied in two halves.
+HIGH = 8
+#: Whole powers up to this one are computed as products.
+PRODUCTS = 40
 
 
 class Arithmetic(Protocol[V]):
@@ -29,7 +34,10 @@ class Arithmetic(Protocol[V]):
     def divide(self, x: V, y: V) -> V: ...
     def rational_power(self, x: V, exponent: Fraction) -> V: ...
     def power(self, x: V, y: V) -> V: ...
-    def call(self, name: str, *arguments: V) -> V: ...
+    def call(self, name: str, *arguments: Any) -> V:
+        """Value of a function; the order of a member of a family is the last argument, an int."""
+        ...
+
     def where(self, node: Where, t: V, value: Callable[[Node, V], V]) -> V:
         """Value of a ``where``; ``value(subtree, t)`` evaluates its parts, also at another t."""
         ...
@@ -84,7 +92,8 @@ def _program(tree: Node) -> tuple[_Step, ...]:
                         for _ in range(times):
                             total = emit("divide", total, place(divisor))
                     else:
-                        total = emit("multiply", total, place(factor))
+                        for part in _halves(factor):
+                            total = emit("multiply", total, place(part))
                 return total
             case Inv(argument):
                 return emit("divide", place(ONE), place(argument))
@@ -92,6 +101,8 @@ def _program(tree: Node) -> tuple[_Step, ...]:
                 return emit("rational_power", place(base), extra=(exponent,))
             case Pow(base, exponent_tree):
                 return emit("power", place(base), place(exponent_tree))
+            case Call(name, (argument, _)) if node.of_family:
+                return emit("call_of_order", place(argument), extra=(name, node.order))
             case Call(name, arguments):
                 return emit("call", *(place(argument) for argument in arguments), extra=(name,))
             case Where():
@@ -110,6 +121,15 @@ def _divisor(argument: Node) -> tuple[Node, int]:
         case Pow(base, Number(exponent)) if exponent in (2, 3):
             return base, exponent.numerator
     return argument, 1
+
+
+def _halves(factor: Node) -> tuple[Node, ...]:
+    """A high power of a positive base as two: it may underflow where the product does not."""
+    match factor:
+        case Pow(base, Number(exponent)) if exponent >= HIGH and exponent.denominator == 1 and is_positive(base):
+            half = exponent.numerator // 2
+            return Pow(base, Number(half)), Pow(base, Number(exponent - half))
+    return (factor,)
 
 
 def evaluate(tree: Node, arithmetic: Arithmetic[V], t: V) -> V:
@@ -136,6 +156,8 @@ def evaluate(tree: Node, arithmetic: Arithmetic[V], t: V) -> V:
             values.append(values[registers[0]])
         elif method == "rational_power":
             values.append(arithmetic.rational_power(values[registers[0]], *extra))
+        elif method == "call_of_order":
+            values.append(arithmetic.call(extra[0], values[registers[0]], extra[1]))
         else:
             values.append(getattr(arithmetic, method)(*extra, *[values[register] for register in registers]))
     return values[-1]

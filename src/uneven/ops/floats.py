@@ -20,7 +20,8 @@ from uneven.errors import ExpressionError
 from uneven.expression import Node, to_text
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import Add, Call, Inv, Neg, Number, Pow, Where, depends_on_t
-from uneven.ops.evaluate import evaluate
+from uneven.ops import majority
+from uneven.ops.evaluate import HIGH, PRODUCTS, evaluate
 
 Array = Any  # a float64 or float32 array or scalar
 
@@ -72,6 +73,7 @@ CALLS: dict[str, Callable[..., Array]] = {
     "max": np.maximum,
     "min": np.minimum,
     "step": lambda x: (x > 0).astype(x.dtype),
+    "window": majority.window,
 }
 _COMPARE: dict[str, Callable[[Array, Array], Array]] = {
     "<": np.less,
@@ -108,8 +110,8 @@ class _Floats:
         return x / y
 
     def rational_power(self, x: Array, exponent: Fraction) -> Array:
-        if exponent == 2:
-            return x * x
+        if exponent.denominator == 1 and 2 <= exponent <= PRODUCTS:
+            return majority.whole_power(x, exponent.numerator)
         if abs(exponent) >= 2**53 and exponent.denominator == 1:  # as a double it would be even
             size = np.power(np.abs(x), self.number(exponent))
             return np.copysign(size, x) if exponent % 2 else size
@@ -118,7 +120,7 @@ class _Floats:
     def power(self, x: Array, y: Array) -> Array:
         return np.power(x, y)
 
-    def call(self, name: str, *arguments: Array) -> Array:
+    def call(self, name: str, *arguments: Any) -> Array:
         if FUNCTIONS[name].jumps:
             self.tied = self.tied | ~(arguments[0] != 0) | np.isnan(arguments[0])
         return CALLS[name](*arguments)
@@ -129,7 +131,23 @@ class _Floats:
         return np.where(_COMPARE[node.op](left, right), value(node.yes, t), value(node.no, t))
 
 
+@lru_cache(maxsize=4096)
+def leaves_single_precision(tree: Node) -> bool:
+    """Whether a high power, or a function made of such powers, may leave the range of float32 on the way."""
+    for node in tree.walk():
+        match node:
+            case Call() if node.of_family:
+                return True
+            case Pow(_, Number(exponent)) if abs(exponent) >= HIGH:
+                return True
+    return False
+
+
 def _evaluated(tree: Node, t: Array) -> tuple[Array, Array]:
+    if t.dtype == np.float32 and leaves_single_precision(tree):
+        result, tied = _evaluated(tree, t.astype(np.float64))
+        with np.errstate(all="ignore"):
+            return result.astype(np.float32), tied
     arithmetic = _Floats(t.dtype)
     with np.errstate(all="ignore"):
         result = evaluate(tree, arithmetic, t)

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import math
 import os
 import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -23,11 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from uneven._inputs import to_float
 from uneven.expression import Node, derivative
-from uneven.expression.tree import Where
-from uneven.ops.evaluate import evaluate
-from uneven.ops.floats import plain_values
+from uneven.ops import window
+from uneven.ops.printing import Printer, cut, literal
 
 #: A point where the formula changes but phi is smooth, and the slope there.
 SmoothSwitch = tuple[float, float]
@@ -54,75 +50,21 @@ def {name}(n, t_{arguments}):
 """
 
 
-class _Printer:
-    """An arithmetic whose numbers are names of variables; each distinct operation becomes one line."""
+class _KernelPrinter(Printer):
+    """Lines of a loop over doubles."""
 
-    def __init__(self) -> None:
-        self.lines: dict[str, str] = {}
-
-    def emit(self, expression: str) -> str:
-        return self.lines.setdefault(expression, f"v{len(self.lines)}")
-
-    def number(self, value: Fraction) -> str:
-        return _literal(to_float(value))
-
-    def constant(self, name: str) -> str:
-        return _literal(getattr(math, name))
-
-    def add(self, x: str, y: str) -> str:
-        return self.emit(f"{x} + {y}")
-
-    def subtract(self, x: str, y: str) -> str:
-        return self.emit(f"{x} - {y}")
-
-    def negate(self, x: str) -> str:
-        return self.emit(f"-{x}")
-
-    def multiply(self, x: str, y: str) -> str:
-        return self.emit(f"{x} * {y}")
-
-    def divide(self, x: str, y: str) -> str:
-        return self.emit(f"{x} / {y}")
-
-    def rational_power(self, x: str, exponent: Fraction) -> str:
-        if exponent.denominator == 1 and 2 <= exponent <= 4:
-            square = self.emit(f"{x} * {x}")
-            return square if exponent == 2 else self.emit(f"{square} * {x if exponent == 3 else square}")
-        if abs(exponent) >= 2**53 and exponent.denominator == 1:  # as a double it would be even
-            size = self.emit(f"abs({x}) ** {self.number(exponent)}")
-            return self.emit(f"math.copysign({size}, {x})") if exponent % 2 else size
-        return self.emit(f"{x} ** {self.number(exponent)}")
-
-    def power(self, x: str, y: str) -> str:
-        return self.emit(f"{x} ** {y}")
-
-    def call(self, name: str, *arguments: str) -> str:
+    def call(self, name: str, *arguments: Any) -> str:
         return CALLS[name](self, *arguments)
-
-    def where(self, node: Where, t: str, value: Callable[[Node, str], str]) -> str:
-        left, right, yes, no = (value(part, t) for part in (node.left, node.right, node.yes, node.no))
-        return self.select(f"{left} {node.op} {right}", yes, no)
 
     def select(self, condition: str, yes: str, no: str) -> str:
         """Choose between two values that are both computed already, so that the compiled code needs no branch."""
         return self.emit(f"{yes} if {condition} else {no}")
 
-    def small_exp(self, x: str) -> str:
-        """exp(-abs(x)), shared by expit and softplus."""
-        size = self.emit(f"abs({x})")
-        return self.emit(f"exp(-{size})")
+    def exp(self, x: str) -> str:
+        return self.emit(f"exp({x})")
 
-    def expit(self, x: str) -> str:
-        small = self.small_exp(x)
-        above = self.select(f"{x} >= 0.0", "1.0", small)
-        below = self.emit(f"1.0 + {small}")
-        return self.emit(f"{above} / {below}")
-
-    def softplus(self, x: str) -> str:
-        small = self.small_exp(x)
-        logarithm = self.emit(f"log1p_of_small({small})")
-        positive = self.select(f"{x} > 0.0", x, "0.0")
-        return self.emit(f"{positive} + {logarithm}")
+    def log1p_of_small(self, x: str) -> str:
+        return self.emit(f"log1p_of_small({x})")
 
 
 def library(name: str) -> Callable[..., str]:
@@ -132,29 +74,24 @@ def library(name: str) -> Callable[..., str]:
 
 #: Each function of the language as printed lines; returns the name of the variable that holds the value.
 CALLS: dict[str, Callable[..., str]] = {
-    "exp": lambda printer, x: printer.emit(f"exp({x})"),
+    "exp": _KernelPrinter.exp,
     "log": library("log"),
     "log1p": library("log1p"),
     "expm1": library("expm1"),
     "sqrt": library("sqrt"),
-    "abs": lambda printer, x: printer.emit(f"abs({x})"),
+    "abs": Printer.size,
     "tanh": library("tanh"),
     "atan": library("atan"),
     "erf": library("erf"),
     "erfc": library("erfc"),
-    "expit": _Printer.expit,
-    "softplus": _Printer.softplus,
+    "expit": Printer.expit,
+    "softplus": Printer.softplus,
     "relu": lambda printer, x: printer.select(f"{x} > 0.0", x, "0.0"),
     "max": lambda printer, x, y: printer.select(f"{x} >= {y}", x, y),
     "min": lambda printer, x, y: printer.select(f"{x} <= {y}", x, y),
     "step": lambda printer, x: printer.select(f"{x} > 0.0", "1.0", "0.0"),
+    "window": window.printed,
 }
-
-
-def _literal(value: float) -> str:
-    if math.isinf(value):
-        return "math.inf" if value > 0 else "(-math.inf)"
-    return repr(value) if value >= 0 else f"({value!r})"
 
 
 def source(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> str:
@@ -168,11 +105,17 @@ def source(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> str:
     )
 
 
+def steps_source(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> str:
+    """The module of :func:`compiled_steps`: ``steps`` fills slopes and curvatures."""
+    slope = derivative(tree)
+    return _HEADER + _function("steps", {"slope": slope, "curvature": derivative(slope)}, switches)
+
+
 def _function(name: str, trees: dict[str, Node], switches: tuple[SmoothSwitch, ...]) -> str:
-    printer = _Printer()
-    results = {kind: _cut(printer, tree) for kind, tree in trees.items()}
+    printer = _KernelPrinter()
+    results = {kind: cut(printer, tree) for kind, tree in trees.items()}
     for point, slope in switches:
-        results["slope"] = printer.select(f"t == {_literal(point)}", _literal(slope), results["slope"])
+        results["slope"] = printer.select(f"t == {literal(point)}", literal(slope), results["slope"])
     lines = [f"{variable} = {expression}" for expression, variable in printer.lines.items()]
     lines += [f"{kind}s[i] = {result}" for kind, result in results.items()]
     return _FUNCTION.format(
@@ -182,28 +125,6 @@ def _function(name: str, trees: dict[str, Node], switches: tuple[SmoothSwitch, .
         arrays="\n".join(f"    {kind}s = carray({kind}_, (n,))" for kind in trees),
         body="\n".join(f"        {line}" for line in lines),
     )
-
-
-def _cut(printer: _Printer, tree: Node) -> str:
-    """The tree as printed lines; where |t| is so large that floats become NaN, a straight line continues it."""
-    bound = _bound(tree)
-    if math.isinf(bound):
-        return evaluate(tree, printer, "t")
-    t = printer.select(f"t > {_literal(bound)}", _literal(bound), "t")
-    t = printer.select(f"{t} < {_literal(-bound)}", _literal(-bound), t)
-    inside = evaluate(tree, printer, t)
-    slope = derivative(tree)
-    ends = [float(plain_values(slope, np.array([end]))[0]) for end in (bound, -bound)]
-    right, left = (end if math.isfinite(end) else 0.0 for end in ends)
-    rise = printer.select("t > 0.0", _literal(right), _literal(left))
-    return printer.emit(f"{inside} + {rise} * (t - {t})")
-
-
-def _bound(tree: Node) -> float:
-    """The greatest power of two up to which plain floating point is never NaN (0 * inf)."""
-    sizes = 2.0 ** np.arange(-1, 1024)
-    lost = np.isnan(plain_values(tree, np.stack([sizes, -sizes]))).any(axis=0)
-    return float(sizes[max(int(lost.argmax()) - 1, 0)]) if lost.any() else math.inf
 
 
 @dataclass(frozen=True)
@@ -262,6 +183,15 @@ def compiled(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> CompiledPhi
     """
     module = _imported(source(tree, switches))
     return CompiledPhi(module.first.address, module.second.address, module)
+
+
+@lru_cache(maxsize=256)
+def compiled_steps(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> int:
+    """The address of a C function that fills slopes and curvatures in one pass, which share their exponentials.
+
+    It is a module of its own: only boosted trees need it, and every compiled function takes time.
+    """
+    return int(_imported(steps_source(tree, switches)).steps.address)
 
 
 def _imported(text: str) -> ModuleType:

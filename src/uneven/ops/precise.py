@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from flint import arb, fmpq
 
 from uneven.expression.algebra import holds, subtract
 from uneven.expression.tree import Node, Where
+from uneven.ops import window
 from uneven.ops.balls import precision
 from uneven.ops.evaluate import evaluate
 
@@ -94,7 +96,7 @@ class _Precise:
     def power(self, x: arb, y: arb) -> arb:
         return _exp(y * x.log())
 
-    def call(self, name: str, *arguments: arb) -> arb:
+    def call(self, name: str, *arguments: Any) -> arb:
         return CALLS[name](*arguments)
 
     def where(self, node: Where, t: arb, value: Callable[[Node, arb], arb]) -> arb:
@@ -150,5 +152,6 @@ CALLS: dict[str, Callable[..., arb]] = {
     "max": lambda x, y: x.max(y),
     "min": lambda x, y: x.min(y),
     "step": _step,
+    "window": lambda x, order: window.of_ball(x.max(-_HUGE).min(_HUGE), order),
 }
 _PRECISE = _Precise()

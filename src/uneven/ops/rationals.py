@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from uneven.expression.algebra import holds, power
 from uneven.expression.functions import FUNCTIONS
@@ -46,7 +46,7 @@ class _Rationals:
     def power(self, x: Fraction, y: Fraction) -> Fraction:
         return self.rational_power(x, y)
 
-    def call(self, name: str, *arguments: Fraction) -> Fraction:
+    def call(self, name: str, *arguments: Any) -> Fraction:
         exact = FUNCTIONS[name].exact_value(*arguments)
         if exact is None:
             raise NotRational(name)
