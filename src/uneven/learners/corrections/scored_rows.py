@@ -1,0 +1,169 @@
+"""Rows with the log-odds that a model gave them without having learnt from them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from uneven.costs import RowCosts
+
+#: Log-odds stay as they are at least this far around the log-odds of alpha, so that a shift has rows to move.
+_ROOM = 4.0
+#: Log-odds of the least positive number: those of 0 count as this.
+MOST_CERTAIN = 745.0
+_LEAST, _LARGEST = np.finfo(np.float64).smallest_subnormal, np.finfo(np.float64).max
+
+
+def alpha_log_odds(costs: RowCosts) -> tuple[np.ndarray, np.ndarray]:
+    """For each row the log-odds of alpha, and a sign: positive is cheaper iff sign (log-odds - those of alpha) > 0.
+
+    They are infinite, with their sign, where one decision is the cheaper one at every probability. The sign is -1 where
+    both mistakes pay.
+    """
+    alpha, sign = costs.thresholds()
+    fp, fn = (
+        np.broadcast_to(np.asarray(part, np.float64), (costs.count,)) for part in (costs.fp_regret, costs.fn_regret)
+    )
+    matters = np.sign(fp) * np.sign(fn) > 0
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        odds = np.clip(np.where(matters, fp / fn, 1.0), _LEAST, _LARGEST)
+    return np.where(matters, np.log(odds), np.where(alpha > 0, np.inf, -np.inf)), sign
+
+
+def log_odds_of(probability: np.ndarray) -> np.ndarray:
+    """Log-odds of probabilities; infinite for 0 and 1."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(probability) - np.log1p(-probability))
+
+
+def log_odds_range(count: float, alpha: np.ndarray) -> tuple[float, float]:
+    """The least and the largest log-odds to believe of a model that learnt from ``count`` rows.
+
+    A probability of 1/(count + 2) is the most certainty that so many rows give (Laplace); forests say 0 and 1. The
+    range includes the neighbourhood of every finite number in ``alpha``, the log-odds of alpha.
+    """
+    certain = math.log(count + 1)
+    finite = alpha[np.isfinite(alpha)]
+    if not finite.size:
+        return -certain, certain
+    return min(-certain, float(finite.min()) - _ROOM), max(certain, float(finite.max()) + _ROOM)
+
+
+def log_odds_within(
+    probability: np.ndarray, limits: tuple[float, float], alpha: np.ndarray | None = None
+) -> np.ndarray:
+    """Log-odds of probabilities, which may be 0 and 1, as they are within the limits and compressed beyond.
+
+    The excess r over a limit becomes log(1 + r). So the order of the rows stays, and a model that is much too sure of
+    itself has its best threshold within reach. ``alpha`` are log-odds of each row's own alpha: if they are near or
+    beyond the limits, that row's limits are wider.
+    """
+    log_odds = np.clip(log_odds_of(probability), -MOST_CERTAIN, MOST_CERTAIN)
+    low, high = (np.asarray(limit) for limit in limits)
+    if alpha is not None:
+        low = np.minimum(low, np.where(np.isfinite(alpha), alpha - _ROOM, np.inf))
+        high = np.maximum(high, np.where(np.isfinite(alpha), alpha + _ROOM, -np.inf))
+    inside = np.clip(log_odds, low, high)
+    return np.asarray(inside + np.log1p(np.maximum(log_odds - high, 0)) - np.log1p(np.maximum(low - log_odds, 0)))
+
+
+def row_count(weight: np.ndarray) -> float:
+    """How many rows the weights stand for: a weight of 2 is two rows; tiny weights still are rows."""
+    return max(float(weight.sum()), float((weight > 0).sum()))
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    r"""Rows with log-odds, labels, costs and weights, as a correction sees them.
+
+    With :math:`r_i` the regret of a row's mistake, :math:`s_i` its weight and :math:`y_i = \pm 1` its label, the window
+    loss of a row at shift u is :math:`s_i |r_i| \varphi(m_i - y_i u)`, :math:`m_i = y_i (z_i - \operatorname{logit}
+    \alpha_i)`. That also holds where both mistakes pay: the turned label and the turned sign cancel.
+
+    Attributes
+    ----------
+    log_odds : ndarray
+        Finite; see :func:`log_odds_within`.
+    is_positive : ndarray of bool
+    costs : RowCosts
+    weight : ndarray
+        A row of weight 2 counts as two rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.costs import RowCosts
+    >>> from uneven.learners.corrections.scored_rows import ScoredRows
+    >>> costs = RowCosts.read(3, fp_cost=1, fn_cost=[1, 1, 0])
+    >>> rows = ScoredRows(np.array([2.0, -1.0, 0.5]), np.array([True, False, True]), costs, np.ones(3))
+    >>> rows.informative.tolist(), rows.margins.tolist(), rows.unit
+    ([True, True, False], [2.0, 1.0], 1.0)
+    """
+
+    log_odds: np.ndarray
+    is_positive: np.ndarray
+    costs: RowCosts
+    weight: np.ndarray
+
+    @classmethod
+    def of(
+        cls, probability: np.ndarray, is_positive: np.ndarray, costs: RowCosts, weight: np.ndarray | None = None
+    ) -> ScoredRows:
+        """Rows with out-of-fold probabilities; the models learnt from about as many rows."""
+        weight = np.ones(probability.size) if weight is None else weight
+        limits = log_odds_range(row_count(weight), alpha_log_odds(costs)[0])
+        return cls(log_odds_within(probability, limits), is_positive, costs, weight)
+
+    def take(self, rows: np.ndarray) -> ScoredRows:
+        """Some of the rows, given by their numbers or by a Boolean for each."""
+        return ScoredRows(self.log_odds[rows], self.is_positive[rows], self.costs.take(rows), self.weight[rows])
+
+    @cached_property
+    def alpha(self) -> np.ndarray:
+        """Log-odds of alpha of every row; infinite where the probability does not matter."""
+        return alpha_log_odds(self.costs)[0]
+
+    @cached_property
+    def informative(self) -> np.ndarray:
+        """For every row whether its decision depends on the probability and a mistake makes a difference."""
+        return np.isfinite(self.alpha) & (self.weight > 0)
+
+    @cached_property
+    def signs(self) -> np.ndarray:
+        """+1 for the positive ones of the informative rows, -1 for the negative ones."""
+        return np.where(self.is_positive[self.informative], 1.0, -1.0)
+
+    @cached_property
+    def distances(self) -> np.ndarray:
+        """Log-odds minus those of alpha, of the informative rows: the shift at which the row's decision changes."""
+        return (self.log_odds - np.where(self.informative, self.alpha, 0.0))[self.informative]
+
+    @property
+    def margins(self) -> np.ndarray:
+        """Distances times signs: positive where the decision at shift 0 is the right one; of the informative rows."""
+        return self.signs * self.distances
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Weight times regret over :attr:`unit`, of the informative rows: they sum to the weight of these rows."""
+        shares, _ = self._shares
+        weighed = self.weight[self.informative] * shares
+        return np.asarray(weighed * (self.weight[self.informative].sum() / weighed.sum())) if weighed.size else weighed
+
+    @property
+    def unit(self) -> float:
+        """The mean regret of the informative rows, in the unit of the costs; 0 if there are none."""
+        shares, largest = self._shares
+        if not shares.size:
+            return 0.0
+        return float(largest * np.average(shares, weights=self.weight[self.informative]))
+
+    @cached_property
+    def _shares(self) -> tuple[np.ndarray, float]:
+        """Regrets of the informative rows over the largest one: their digits do not depend on the unit."""
+        regrets = np.abs(self.costs.regrets(self.is_positive))[self.informative]
+        largest = float(regrets.max(initial=0.0))
+        return (regrets / largest if largest else regrets), largest

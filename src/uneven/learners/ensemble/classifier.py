@@ -1,0 +1,484 @@
+"""Several ordinary learners, averaged, with the decision threshold that is right for your costs."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state, get_tags
+
+from uneven import _inputs
+from uneven._inputs import Exact, brief
+from uneven.costs import RowCosts
+from uneven.errors import CostError, ParameterError
+from uneven.learners.background import run_parts
+from uneven.learners.classes import Classes
+from uneven.learners.corrected_decisions import CorrectedDecisions
+from uneven.learners.corrections.methods import METHODS
+from uneven.learners.corrections.out_of_fold_rows import OutOfFoldRows
+from uneven.learners.ensemble.evidence import Evidence, evidence
+from uneven.learners.ensemble.members import FAMILIES, LARGE, Candidate, Size, automatic, named
+from uneven.learners.ensemble.mixture import Mixture
+from uneven.learners.ensemble.reading import read_table, row_chunks
+from uneven.learners.ensemble.training import Entry, Task, Trial, deadline_of, final_models, mixed, run_folds, weigh
+from uneven.learners.ensemble.views import Views
+from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
+from uneven.learners.out_of_fold import only_fold
+from uneven.learners.parameters import require_choice, require_integer
+from uneven.learners.progress import Bar, progress
+from uneven.learners.reading import read_labels, read_weights, require_weighted_classes
+from uneven.learners.tuning.folds import splits
+from uneven.metrics.cost_estimate import CostEstimate
+from uneven.metrics.labels import positive_class, two_classes
+
+#: Folds for many rows: fewer fits, and each fold still holds thousands of rows.
+_FOLDS_OF_MANY = 3
+
+
+class UnevenEnsembleClassifier(CorrectedDecisions):
+    r"""The cheapest decisions for your costs from a table and two numbers.
+
+    Several ordinary learners, blind to costs, are fitted on folds of the rows. Their out-of-fold probabilities serve
+    three choices: one setting of each member, by log loss; the weights of the members in the average, by log loss; and
+    one shift of the average's log-odds, by a smooth loss concentrated at alpha, the probability at which your costs
+    change the decision. A row is positive where its corrected probability is above alpha.
+
+    Parameters
+    ----------
+    fp_cost, fn_cost : number
+        What a false positive and a false negative cost. ``fit`` and ``predict`` also take costs of each row.
+    tp_cost, tn_cost : number
+        What the right decisions cost; a benefit is a negative cost. Each mistake must cost more.
+    members : "auto", list of str, or dict of str to classifier
+        "auto" uses the families that are installed and suit the size of the data. A list names families: linear,
+        neighbours, polynomial, kernel, svc, extra_trees, lightgbm, xgboost, forest, catboost, histogram. A dictionary
+        holds classifiers of your own, pipelines for example; each is fitted on X and y as they are.
+    time_limit : positive number, optional
+        Seconds for ``fit``. Members that are not finished by then are left out, expensive ones first.
+    weighting : {"half_greedy", "greedy", "softmax", "equal"}
+        How the weights of the members are found. "greedy" adds the member that lowers the log loss of the average most,
+        20 times; "half_greedy" is the mean of these and of equal weights.
+    method : {"gibbs", "affine", "argmin", "platt", "isotonic", "cost", "none"}
+        How the log-odds of the average are corrected; as in :class:`UnevenThresholdClassifierCV`.
+    order : int
+        Order of the window loss, 1 to 64: a larger one looks at a narrower neighbourhood of alpha.
+    cv : int, splitter, iterable of splits, or None
+        None: 5 stratified folds, 3 above 50,000 rows. A number of folds beyond the size of the rarer class is reduced,
+        with a warning.
+    n_jobs : int or None
+        Number of threads that fit members at the same time. None is all cores, because members of "auto" use one core
+        each; with a dictionary of classifiers None is 1, because they may use threads themselves.
+    pos_label : label, optional
+        The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both mistakes cost the
+        same.
+    neg_label : label, optional
+        The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
+    random_state : int, RandomState or None
+        Seed of the members of "auto"; by default always the same.
+    verbose : bool, int or None
+        Progress on stderr. None: only on a terminal, and only if the fit takes long.
+
+    Attributes
+    ----------
+    weights_ : dict of str to float
+        Weight of each member; they sum to 1.
+    members_ : dict of str to list of estimators
+        Fitted members with a positive weight: one model of all rows, or the models of the folds if the time did not
+        suffice. They take X as ``predict`` does; members of "auto" know the classes as 0 and 1.
+    settings_ : dict of str to dict
+        The chosen setting of each member of "auto".
+    member_costs_ : dict of str to float
+        Expected cost of each member alone, out of fold, cut at alpha without a correction.
+    out_of_fold_rows_ : OutOfFoldRows
+        Probabilities, before the correction, of rows that the models did not learn from, with their labels and weights.
+    out_of_fold_cost_ : CostEstimate
+        Expected cost of the ensemble out of fold, with a 95 % interval. In each fold, weights and correction are those
+        found on the other folds.
+    constant_costs_ : dict of str to CostEstimate
+        Expected costs of predicting "all positive" and "all negative".
+    left_out_ : dict of str to str
+        Members that are not used, and why.
+    seconds_ : dict of str to float
+        Time that the folds of each member took.
+    correction_ : Correction
+        The map of the log-odds.
+    shift_ : float
+        By how much the log-odds are lowered.
+    posterior_ : ShiftPosterior or None
+        Mean, standard deviation and curve of the shift's posterior.
+    threshold_ : float or None
+        The probability of the average above which positive is predicted; None after a fit with costs of each row.
+    guarantee_ : ShiftGuarantee
+        Bounds of what the shift costs on new rows against the best shift, with 95 % confidence. They count all
+        settings and weights that could have been chosen. With few rows they say nothing, and ``guarantee_.vacuous``
+        says so.
+    classes_ : ndarray of shape (2,)
+        Sorted labels.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Notes
+    -----
+    Ctrl-C during ``fit`` keeps the members that are finished: the model is usable, and a line on stderr says so. If
+    none is finished, it is a KeyboardInterrupt. A member whose fit raises an error is left out with a warning.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import train_test_split
+    >>> X, y = load_breast_cancer(return_X_y=True)                    # 0 is malignant: the class to find
+    >>> X, X_test, y, y_test = train_test_split(X, y, stratify=y, random_state=0)
+    >>> members = ["linear", "extra_trees"]                           # fewer than "auto", to be quick
+    >>> clf = uneven.UnevenEnsembleClassifier(fp_cost=1, fn_cost=20, pos_label=0, members=members).fit(X, y)
+    >>> sorted(clf.weights_)
+    ['extra_trees', 'linear']
+    >>> bool(clf.out_of_fold_cost_.cost < clf.constant_costs_["all positive"].cost)
+    True
+    >>> int(((clf.predict(X_test) == 1) & (y_test == 0)).sum())       # malignant ones missed, of 53
+    0
+    >>> int((clf.predict(X_test, fn_cost=1) == 0).sum() < (clf.predict(X_test) == 0).sum())    # other costs, no new fit
+    1
+    """
+
+    def __init__(
+        self,
+        *,
+        fp_cost: Exact = 1.0,
+        fn_cost: Exact = 1.0,
+        tp_cost: Exact = 0.0,
+        tn_cost: Exact = 0.0,
+        members: Any = "auto",
+        time_limit: float | None = None,
+        weighting: str = "half_greedy",
+        method: str = "gibbs",
+        order: int = 4,
+        cv: Any = None,
+        n_jobs: int | None = None,
+        pos_label: Any = None,
+        neg_label: Any = None,
+        random_state: Any = None,
+        verbose: bool | int | None = None,
+    ) -> None:
+        self.fp_cost = fp_cost
+        self.fn_cost = fn_cost
+        self.tp_cost = tp_cost
+        self.tn_cost = tn_cost
+        self.members = members
+        self.time_limit = time_limit
+        self.weighting = weighting
+        self.method = method
+        self.order = order
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.pos_label = pos_label
+        self.neg_label = neg_label
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        own = [get_tags(member).input_tags for member in self.members.values()] if _is_mapping(self.members) else []
+        tags.input_tags.sparse = all(tag.sparse for tag in own)
+        tags.input_tags.allow_nan = all(tag.allow_nan for tag in own)
+        tags.input_tags.string = True
+        return tags
+
+    # -- fitting ----------------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> UnevenEnsembleClassifier:
+        """Fit members on folds, choose settings, weights and correction, and fit the chosen members on all rows.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+            Numbers may be missing (NaN).
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Nonnegative weights: of the rows in the choices, and for members that take weights.
+        groups : array-like of shape (n_samples,), optional
+            For splitters that need groups.
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Costs, the same for all rows or one for each; those not given are the constructor's. Members do not see
+            them; the correction does.
+
+        Returns
+        -------
+        UnevenEnsembleClassifier
+        """
+        self._read_parameters()
+        deadline = deadline_of(self.time_limit)
+        if y is None:
+            raise CostError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        X = read_table(self, X, reset=True, as_it_is=_is_mapping(self.members))
+        count = X.shape[0] if hasattr(X, "shape") else len(X)
+        labels = read_labels(y, count)
+        weight = None if sample_weight is None else read_weights(sample_weight, count)
+        labels_of_classes, index = two_classes(labels)
+        if weight is not None:
+            require_weighted_classes(weight, index, labels_of_classes)
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        costs = self._given_costs(count, given)
+        symmetric = not costs.per_row and costs.fp_regret == costs.fn_regret
+        positive = positive_class(labels_of_classes, self.pos_label, symmetric=symmetric, neg_label=self.neg_label)
+        classes = Classes(labels_of_classes, positive)
+        is_positive = index == positive
+        parts = splits(self._folds(count), X, labels, labels_of_classes, groups)
+        task, entries = self._plan(X, labels, classes, is_positive, weight, parts, deadline)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of members, many times over
+            trial, mixture, weights = self._train(task, entries)
+        self._keep(task, trial, mixture, weights, classes, costs)
+        return self
+
+    def _read_parameters(self) -> None:
+        require_choice("weighting", self.weighting, tuple(WEIGHTINGS))
+        require_choice("method", self.method, tuple(METHODS))
+        require_integer("order", self.order, wanted="an integer from 1 to 64")
+        if self.order > 64:
+            raise ParameterError(f"order must be an integer from 1 to 64, got {brief(self.order)}")
+        if self.time_limit is not None:
+            _inputs.positive("time_limit", self.time_limit)
+        members = self.members
+        if _is_mapping(members):
+            for name, member in members.items():
+                if not isinstance(name, str) or not hasattr(member, "fit") or isinstance(member, type):
+                    raise ParameterError(f"members must be classifiers by name, got {brief(name)}: {brief(member)}")
+            if not members:
+                raise ParameterError("members is empty; give at least one classifier by name")
+        elif isinstance(members, str):
+            if members != "auto":
+                raise ParameterError(
+                    f"members must be 'auto', a list of names or a dictionary of classifiers, got {brief(members)}"
+                )
+        elif isinstance(members, list | tuple):
+            named(list(members))
+        else:
+            raise ParameterError(
+                f"members must be 'auto', a list of names or a dictionary of classifiers, got {brief(members)}"
+            )
+
+    def _folds(self, count: int) -> Any:
+        return _FOLDS_OF_MANY if self.cv is None and count > LARGE else self.cv
+
+    def _plan(
+        self,
+        X: Any,
+        labels: np.ndarray,
+        classes: Classes,
+        is_positive: np.ndarray,
+        weight: np.ndarray | None,
+        parts: Any,
+        deadline: float | None,
+    ) -> tuple[Task, list[Entry]]:
+        """What all members are trained on, and the estimators to try."""
+        if _is_mapping(self.members):
+            task = Task(X, labels, classes.pos_label, is_positive, weight, parts, self.n_jobs, deadline, None)
+            return task, [Entry(name, Candidate(member, ({},))) for name, member in self.members.items()]
+        target = is_positive.astype(np.int64)
+        views = Views(X, target, parts)
+        chosen = None if self.members == "auto" else named(list(self.members))
+        needed = {family.view for family in (FAMILIES.values() if chosen is None else chosen)}
+        sizes = {view: _size(views.of(view).train) for view in sorted(needed)}
+        for view, size in sizes.items():
+            if size.large:
+                views.forget(view)  # made again for the final models: the folds need the memory now
+        families = automatic(sizes) if chosen is None else chosen
+        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        entries = [
+            Entry(family.name, candidate, family.view, family.effort)
+            for family in families
+            for candidate in family.candidates(sizes[family.view], seed)
+        ]
+        n_jobs = -1 if self.n_jobs is None else self.n_jobs
+        return Task(X, target, 1, is_positive, weight, parts, n_jobs, deadline, views), entries
+
+    def _train(self, task: Task, entries: list[Entry]) -> tuple[Trial, Mixture, dict[str, float]]:
+        tell = progress(self.verbose, type(self).__name__)
+        tell(f"members {', '.join(dict.fromkeys(entry.member for entry in entries))}")
+        folds = len(task.splits)
+        effort = folds * sum(entry.effort for entry in entries)
+        bar = Bar(self.verbose, type(self).__name__, len(entries) * folds, "fits", effort)
+        trial = run_folds(task, entries, lambda entry: bar.advance(entry.effort))
+        rows = tested_rows(trial)
+        weights = weigh(task, trial.choices, WEIGHTINGS[self.weighting], rows)
+        tell(f"weights {', '.join(f'{name} {weight:.2f}' for name, weight in weights.items() if weight > 0)}")
+        mixture, ending = final_models(task, trial, weights, lambda name: tell(f"{name} fitted on all rows"))
+        if ending == "interrupted":
+            names = ", ".join(mixture.members)
+            sys.stderr.write(f"[{type(self).__name__}] interrupted: the model uses what is finished: {names}\n")
+        return trial, mixture, weights
+
+    def _keep(
+        self,
+        task: Task,
+        trial: Trial,
+        mixture: Mixture,
+        weights: dict[str, float],
+        classes: Classes,
+        costs: RowCosts,
+    ) -> None:
+        rows = tested_rows(trial)
+        weight = np.ones(task.is_positive.size) if task.weight is None else task.weight
+        probability = mixed(trial.choices, weights)
+        found = OutOfFoldRows(probability[rows], task.is_positive[rows], weight[rows])
+        self._keep_decisions(found, costs.take(rows))
+        self._fold = only_fold(task.splits, task.is_positive.size)[rows]
+        self._settings_tried = dict(trial.settings_tried)
+        self._mixture = mixture
+        self._evidence: Evidence = evidence(
+            task,
+            trial,
+            costs,
+            rows,
+            lambda known: weigh(task, trial.choices, WEIGHTINGS[self.weighting], known),
+            self.method,
+            int(self.order),
+        )
+        self.weights_ = weights
+        self.settings_ = {
+            name: dict(choice.entry.candidate.settings[choice.number])
+            for name, choice in trial.choices.items()
+            if choice.entry.view is not None
+        }
+        self.left_out_ = trial.left_out
+        self.seconds_ = {name: choice.seconds for name, choice in trial.choices.items()}
+        self.classes_ = classes.labels
+        self._positive = classes.positive
+
+    # -- what was found ---------------------------------------------------------------------------------------------
+
+    @property
+    def members_(self) -> dict[str, list[Any]]:
+        """Fitted members with a positive weight."""
+        return {name: member.estimators for name, member in self._mixture.members.items()}
+
+    @property
+    def member_costs_(self) -> dict[str, float]:
+        """Expected cost of each member alone, out of fold, cut at alpha."""
+        return self._evidence.members
+
+    @property
+    def out_of_fold_cost_(self) -> CostEstimate:
+        """Expected cost of the ensemble, out of fold, with an interval."""
+        return self._evidence.ensemble
+
+    @property
+    def constant_costs_(self) -> dict[str, CostEstimate]:
+        """Expected costs of the two constant rules."""
+        return self._evidence.constant
+
+    def _why_no_guarantee(self) -> str | None:
+        """None if the theorem covers the fit: the mixture was chosen among finitely many."""
+        scaled = [name for name, member in self._mixture.members.items() if member.sigmoid is not None]
+        if scaled:
+            return (
+                f"member {scaled[0]!r} has no predict_proba, and its scores were scaled with the same rows; "
+                "CalibratedClassifierCV around it would work"
+            )
+        if possible_mixtures(self.weighting, self._settings_tried) is None:
+            return f"weighting={self.weighting!r} chooses among infinitely many weights; 'half_greedy' would work"
+        return super()._why_no_guarantee()
+
+    def _models_to_choose_from(self) -> int:
+        return int(possible_mixtures(self.weighting, self._settings_tried, some_left_out=bool(self.left_out_)) or 1)
+
+    @property
+    def _is_refitted(self) -> bool:
+        return any(len(member.models) == 1 for member in self._mixture.members.values())
+
+    def _probability(self, X: Any) -> np.ndarray:
+        as_it_is = self._takes_tables_as_they_are
+        X = read_table(self, X, reset=False, as_it_is=as_it_is)
+        parts = list(row_chunks(X))
+        if len(parts) == 1 or as_it_is or hasattr(X, "columns"):
+            return np.concatenate([self._mixture.probability(part) for part in parts])
+        found: list[Any] = [None] * len(parts)
+        work = [lambda part=part: self._mixture.probability(part) for part in parts]
+        workers = effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs)
+        if run_parts(work, found.__setitem__, workers=min(workers, len(parts))) == "interrupted":
+            raise KeyboardInterrupt
+        return np.concatenate(found)
+
+    @property
+    def _takes_tables_as_they_are(self) -> bool:
+        return all(encoder is None for member in self._mixture.members.values() for encoder in member.encoders)
+
+    def permutation_importance(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        n_repeats: int = 5,
+        random_state: Any = None,
+        sample_weight: Any = None,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> Any:
+        """How much more the decisions cost per row when a column is shuffled.
+
+        Use rows that the model has not seen: on its training rows, columns look more useful than they are.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        n_repeats : int
+            How often each column is shuffled.
+        random_state : int, RandomState or None
+        sample_weight : array-like of shape (n_samples,), optional
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            As in :meth:`score`.
+
+        Returns
+        -------
+        Bunch
+            Of :func:`sklearn.inspection.permutation_importance`: ``importances_mean``, ``importances_std`` and
+            ``importances``, in the unit of the costs.
+        """
+        from sklearn.inspection import permutation_importance
+
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+
+        def scorer(model: Any, X: Any, y: Any) -> float:
+            return float(model.score(X, y, sample_weight, **given))
+
+        seed = 0 if random_state is None else random_state
+        return permutation_importance(self, X, y, scoring=scorer, n_repeats=n_repeats, random_state=seed)
+
+
+def tested_rows(trial: Trial) -> np.ndarray:
+    """Numbers of the rows that some fold tested."""
+    first = next(iter(trial.choices.values()))
+    return np.flatnonzero(~np.isnan(first.probability))
+
+
+def _is_mapping(members: Any) -> bool:
+    return isinstance(members, Mapping)
+
+
+def _size(matrix: Any) -> Size:
+    from scipy import sparse
+
+    return Size(matrix.shape[0], max(1, matrix.shape[1]), bool(sparse.issparse(matrix)))

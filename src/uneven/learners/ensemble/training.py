@@ -1,0 +1,262 @@
+"""Trains the members: out-of-fold probabilities, one setting per member, weights, and the final models."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import clone
+
+from uneven.errors import ParameterError
+from uneven.learners.background import Ending, run_parts
+from uneven.learners.ensemble.members import Candidate
+from uneven.learners.ensemble.mixture import FittedMember, Mixture
+from uneven.learners.ensemble.staged import is_staged
+from uneven.learners.ensemble.views import Views
+from uneven.learners.ensemble.weights import Weighting, log_losses
+from uneven.learners.out_of_fold import OutOfFold, OutOfFolds, Split, out_of_fold, sentence, weight_parameters
+
+
+@dataclass(frozen=True)
+class Task:
+    """What all members are trained on.
+
+    Attributes
+    ----------
+    X : array, sparse matrix or DataFrame
+    labels : ndarray
+        As the members see them.
+    positive : label
+        The positive one of them.
+    is_positive : ndarray of bool
+    weight : ndarray or None
+        Sample weights.
+    splits : sequence of pairs of row numbers
+    n_jobs : int or None
+    deadline : float or None
+        A value of ``time.monotonic()``.
+    views : Views or None
+        None if the members take X as it is.
+    """
+
+    X: Any
+    labels: np.ndarray
+    positive: Any
+    is_positive: np.ndarray
+    weight: np.ndarray | None
+    splits: Sequence[Split]
+    n_jobs: int | None
+    deadline: float | None
+    views: Views | None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One estimator to try: which member it belongs to, the view it takes, and how long it takes."""
+
+    member: str
+    candidate: Candidate
+    view: str | None = None
+    effort: float = 1.0
+
+
+@dataclass
+class Choice:
+    """The setting of a member that has the least log loss.
+
+    Attributes
+    ----------
+    entry : Entry
+    number : int
+        Of the setting within the entry's candidate.
+    probability : ndarray
+        Out of fold.
+    result : OutOfFold
+    seconds : float
+        Of all folds and settings of the member.
+    """
+
+    entry: Entry
+    number: int
+    probability: np.ndarray
+    result: OutOfFold
+    seconds: float
+    loss: float
+
+
+@dataclass
+class Trial:
+    """What the folds gave; the settings tried count those of members that were left out, too."""
+
+    choices: dict[str, Choice]
+    left_out: dict[str, str]
+    ending: Ending
+    folds: Sequence[Split] = field(default_factory=list)
+    settings_tried: Mapping[str, int] = field(default_factory=dict)
+
+
+def run_folds(task: Task, entries: Sequence[Entry], tell: Callable[[Entry], None]) -> Trial:
+    """Fit every entry on every fold and choose the best setting of each member.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C came before any member was finished.
+    """
+    named = {f"{entry.member} {number}": entry for number, entry in enumerate(entries)}
+    results = _out_of_fold(task, named, task.deadline, tell)
+    if not any(result.finished for result in results.values()):
+        if results.ending == "interrupted":
+            raise KeyboardInterrupt
+        if results.ending == "time limit":
+            first = next(iter(named))
+            warnings.warn(
+                f"no member was finished within time_limit; the cheapest one, {named[first].member!r}, is finished "
+                "anyway and used alone",
+                UserWarning,
+                stacklevel=4,
+            )
+            results |= _out_of_fold(task, {first: named[first]}, None, tell)
+    trial = Trial({}, {}, results.ending, task.splits)
+    for key, entry in named.items():
+        _judge(trial, entry, results[key], task)
+    if not trial.choices:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in trial.left_out.items())
+        raise ParameterError(f"every member failed, so there is no ensemble: {reasons}")
+    trial.settings_tried = Counter(entry.member for entry in entries for _ in entry.candidate.settings)
+    _warn_of_failures(trial, results, named)
+    return trial
+
+
+def _out_of_fold(
+    task: Task, named: Mapping[str, Entry], deadline: float | None, tell: Callable[[Entry], None]
+) -> OutOfFolds:
+    lock = threading.Lock()
+    uses = Counter((str(entry.view), fold) for entry in named.values() for fold in range(len(task.splits)))
+
+    def rows_of(name: str, fold: int) -> tuple[Any, Any]:
+        assert task.views is not None
+        view = str(named[name].view)
+        encoded = task.views.of(view, fold)
+        with lock:
+            uses[view, fold] -= 1
+            if not uses[view, fold]:  # no other entry will ask for it
+                task.views.forget(view, fold)
+        return encoded.train, encoded.test
+
+    return out_of_fold(
+        {name: entry.candidate.estimator for name, entry in named.items()},
+        task.X,
+        task.labels,
+        task.splits,
+        positive=task.positive,
+        sample_weight=task.weight,
+        rows_of=None if task.views is None else rows_of,
+        n_jobs=task.n_jobs,
+        deadline=deadline,
+        tell=lambda name, fold: tell(named[name]),
+    )
+
+
+def _judge(trial: Trial, entry: Entry, result: OutOfFold, task: Task) -> None:
+    """Keep the entry's best setting if it is the member's best so far."""
+    name = entry.member
+    if not result.finished:
+        if name not in trial.choices:
+            trial.left_out.setdefault(name, result.error or f"not finished ({trial.ending})")
+        return
+    trial.left_out.pop(name, None)
+    columns = result.probability.reshape(result.probability.shape[0], -1)
+    known = ~np.isnan(columns[:, 0])
+    weight = np.ones(known.size) if task.weight is None else task.weight
+    losses = log_losses(columns[known], task.is_positive[known], weight[known])
+    best = int(np.argmin(losses))
+    before = trial.choices.get(name)
+    seconds = float(np.sum(result.seconds)) + (0.0 if before is None else before.seconds)
+    if before is not None and before.loss <= losses[best]:
+        before.seconds = seconds
+        return
+    trial.choices[name] = Choice(entry, best, columns[:, best], result, seconds, float(losses[best]))
+
+
+def _warn_of_failures(trial: Trial, results: OutOfFolds, named: Mapping[str, Entry]) -> None:
+    for key, result in results.items():
+        if result.error is not None:
+            member = named[key].member
+            what = "a setting of member" if member in trial.choices else "member"
+            warnings.warn(f"{what} {member!r} failed and is left out: {result.error}", UserWarning, stacklevel=5)
+
+
+def weigh(task: Task, choices: Mapping[str, Choice], weighting: Weighting, rows: np.ndarray) -> dict[str, float]:
+    """Weights of the members from their probabilities in some rows."""
+    table = np.stack([choice.probability[rows] for choice in choices.values()], axis=1)
+    weight = np.ones(rows.size) if task.weight is None else task.weight[rows]
+    found = weighting(table, task.is_positive[rows], weight)
+    return dict(zip(choices, found.tolist(), strict=True))
+
+
+def mixed(choices: Mapping[str, Choice], weights: Mapping[str, float]) -> np.ndarray:
+    """Out-of-fold probabilities of the mixture; NaN where no fold tested the row."""
+    return np.asarray(sum(weight * choices[name].probability for name, weight in weights.items() if weight > 0))
+
+
+def final_models(
+    task: Task, trial: Trial, weights: Mapping[str, float], tell: Callable[[str], None]
+) -> tuple[Mixture, Ending]:
+    """The members with a weight, fitted on all rows; where the time does not suffice, the models of the folds."""
+    used = {name: trial.choices[name] for name, weight in weights.items() if weight > 0}
+    if task.views is not None:
+        task.views.forget_folds()
+    whole: dict[str, Any] = {}
+    ending: Ending = trial.ending
+    if ending == "finished":
+        names = list(used)
+
+        def fit(name: str) -> Any:
+            try:
+                return _refitted(task, used[name])
+            except Exception as error:  # the models of the folds are there
+                return sentence(error)
+
+        def receive(number: int, model: Any) -> None:
+            if not isinstance(model, str):
+                whole[names[number]] = model
+            tell(names[number])
+
+        parts = [lambda name=name: fit(name) for name in names]
+        workers = min(effective_n_jobs(task.n_jobs), len(parts))
+        ending = run_parts(parts, receive, workers=workers, deadline=task.deadline)
+    members = {name: _member(task, choice, weights[name], whole.get(name)) for name, choice in used.items()}
+    return Mixture(members), ending
+
+
+def _refitted(task: Task, choice: Choice) -> Any:
+    estimator = choice.entry.candidate.estimator
+    model = estimator.chosen(choice.number) if is_staged(estimator) else clone(estimator)
+    X = task.X if task.views is None else task.views.of(str(choice.entry.view)).train
+    params = {} if task.weight is None else weight_parameters(model, task.weight)
+    return model.fit(X, task.labels, **params)
+
+
+def _member(task: Task, choice: Choice, weight: float, whole: Any) -> FittedMember:
+    view, result = str(choice.entry.view), choice.result
+    folds: list[int | None] = [None] if whole is not None else list(range(len(result.models)))
+    if whole is not None:
+        models = [whole]
+    else:
+        staged = is_staged(choice.entry.candidate.estimator)
+        models = [model.at(choice.number) if staged else model for model in result.models]
+    encoders = [None if task.views is None else task.views.encoder(view, fold) for fold in folds]
+    return FittedMember(weight, models, encoders, task.positive, result.sigmoid)
+
+
+def deadline_of(time_limit: Any) -> float | None:
+    """When the time is over, as a value of ``time.monotonic()``."""
+    return None if time_limit is None else time.monotonic() + float(time_limit)

@@ -1,0 +1,269 @@
+"""Out-of-fold probabilities: what models say about rows that they did not learn from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
+from sklearn.utils.validation import has_fit_parameter
+
+from uneven.errors import ParameterError
+from uneven.learners.background import Ending, run_parts
+from uneven.learners.platt import Sigmoid
+
+#: Train and test rows of a fold.
+Split = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass
+class OutOfFold:
+    """One estimator's models and what they say about the rows they did not see.
+
+    Attributes
+    ----------
+    name : str
+    models : list
+        One fitted model per fold, None where unfinished.
+    probability : ndarray of shape (n,) or (n, settings)
+        P(positive); NaN where no finished fold tested the row. A row that several folds tested has the mean. Models
+        with several settings (a method ``staged_probability``) have one column for each.
+    seconds : list of float
+        Per fold; NaN where unfinished.
+    error : str or None
+        Why it failed. Then no further folds are tried.
+    sigmoid : Sigmoid or None
+        Of models without ``predict_proba``: Platt's scaling of their scores, found on the out-of-fold scores.
+    """
+
+    name: str
+    models: list[Any]
+    probability: np.ndarray
+    seconds: list[float]
+    error: str | None = None
+    sigmoid: Sigmoid | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether every fold has its model."""
+        return self.error is None and all(model is not None for model in self.models)
+
+
+class OutOfFolds(dict[str, OutOfFold]):
+    """Results by name, and how the work ended: "finished", "time limit" or "interrupted"."""
+
+    ending: Ending = "finished"
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What one fold gives: a model and the scores of its test rows, or an error."""
+
+    seconds: float
+    model: Any = None
+    scores: np.ndarray = field(default_factory=lambda: np.empty(0))
+    are_probabilities: bool = True
+    error: str | None = None
+
+
+def out_of_fold(
+    estimators: Mapping[str, Any],
+    X: Any,
+    labels: np.ndarray,
+    splits: Sequence[Split],
+    *,
+    positive: Any,
+    fit_params: Callable[[np.ndarray], dict[str, Any]] | None = None,
+    sample_weight: np.ndarray | None = None,
+    rows_of: Callable[[str, int], tuple[Any, Any]] | None = None,
+    n_jobs: int | None = None,
+    deadline: float | None = None,
+    tell: Callable[[str, int], None] | None = None,
+) -> OutOfFolds:
+    """Fit every estimator on every fold, in parallel threads, and predict the rows left out.
+
+    Ctrl-C and the deadline end the work early; what is finished is kept. An estimator that raises an error keeps the
+    sentence and is not tried on further folds.
+
+    Parameters
+    ----------
+    estimators : mapping of str to estimator
+        Classifiers, in the order in which they are tried. Each fold fits a clone.
+    X : array-like, sparse matrix or DataFrame
+    labels : ndarray of shape (n,)
+        As the estimators see them.
+    splits : sequence of pairs of row numbers
+        Train and test rows of each fold.
+    positive : label
+        The positive class.
+    fit_params : callable, optional
+        From row numbers to further arguments of ``fit``.
+    sample_weight : ndarray of shape (n,), optional
+        Passed to the estimators that take it, and used in Platt's scaling.
+    rows_of : callable, optional
+        From the name of an estimator and the number of a fold to the train and test rows of X; by default rows of X as
+        it is.
+    n_jobs : int or None
+        Number of threads, as in scikit-learn: None is 1, -1 is all cores.
+    deadline : float, optional
+        A value of ``time.monotonic()`` after which the call returns with what is finished.
+    tell : callable, optional
+        Called with name and fold after each fit, for progress.
+
+    Returns
+    -------
+    OutOfFolds
+        By name, in the order of the estimators; ``ending`` says how the work ended.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from uneven.learners.out_of_fold import out_of_fold
+    >>> X, y = np.arange(8.0)[:, None], np.array([0, 0, 1, 0, 1, 0, 1, 1])
+    >>> halves = [(np.arange(0, 8, 2), np.arange(1, 8, 2)), (np.arange(1, 8, 2), np.arange(0, 8, 2))]
+    >>> found = out_of_fold({"bayes": GaussianNB()}, X, y, halves, positive=1)
+    >>> found.ending, found["bayes"].finished, found["bayes"].probability.shape
+    ('finished', True, (8,))
+    """
+    folds = len(splits)
+    results = OutOfFolds(
+        (name, OutOfFold(name, [None] * folds, np.full(labels.size, np.nan), [np.nan] * folds)) for name in estimators
+    )
+    parts = [(name, fold) for name in estimators for fold in range(folds)]
+    finished: dict[str, dict[int, _Part]] = {name: {} for name in estimators}
+
+    def work(name: str, fold: int) -> _Part | None:
+        if results[name].error is not None:
+            return None
+        started = time.perf_counter()
+        train, test = splits[fold]
+        try:
+            given = (_safe_indexing(X, train), _safe_indexing(X, test)) if rows_of is None else rows_of(name, fold)
+            params = {} if fit_params is None else fit_params(train)
+            if sample_weight is not None:
+                params = params | weight_parameters(estimators[name], sample_weight[train])
+            model = clone(estimators[name]).fit(given[0], labels[train], **params)
+            scores, are_probabilities = positive_scores(model, given[1], positive)
+        except Exception as error:  # a member may raise anything; the others go on
+            return _Part(time.perf_counter() - started, error=sentence(error))
+        return _Part(time.perf_counter() - started, model, scores, are_probabilities)
+
+    def receive(number: int, part: _Part | None) -> None:
+        name, fold = parts[number]
+        if part is not None:
+            result = results[name]
+            result.seconds[fold] = part.seconds
+            result.models[fold] = part.model
+            result.error = result.error or part.error
+            if part.error is None:
+                finished[name][fold] = part
+        if tell is not None:
+            tell(name, fold)
+
+    tasks = [lambda name=name, fold=fold: work(name, fold) for name, fold in parts]
+    workers = min(effective_n_jobs(n_jobs), len(parts))
+    results.ending = run_parts(tasks, receive, workers=workers, deadline=deadline)
+    is_positive = np.asarray(labels == positive)
+    for name, folds_done in finished.items():
+        if folds_done:
+            _gather(results[name], folds_done, splits, is_positive, sample_weight)
+    return results
+
+
+def _gather(
+    result: OutOfFold,
+    parts: dict[int, _Part],
+    splits: Sequence[Split],
+    is_positive: np.ndarray,
+    weight: np.ndarray | None,
+) -> None:
+    """Put the scores of the folds into one column, and make them probabilities if they are none."""
+    some = next(iter(parts.values()))
+    total = np.zeros((is_positive.size, *some.scores.shape[1:]))
+    count = np.zeros(is_positive.size)
+    for fold, part in parts.items():
+        np.add.at(total, splits[fold][1], part.scores)
+        np.add.at(count, splits[fold][1], 1)
+    tested = count > 0
+    total[~tested] = np.nan
+    total[tested] = (total[tested].T / count[tested]).T
+    if not some.are_probabilities:
+        result.sigmoid = Sigmoid.fitted(total[tested], is_positive[tested], None if weight is None else weight[tested])
+        total[tested] = result.sigmoid.probability(total[tested])
+    result.probability = total
+
+
+def positive_scores(model: Any, X: Any, positive: Any) -> tuple[np.ndarray, bool]:
+    """What a fitted classifier says for the positive class, and whether these are probabilities."""
+    if hasattr(model, "staged_probability"):
+        scores, are_probabilities = np.asarray(model.staged_probability(X, positive), dtype=np.float64), True
+    elif hasattr(model, "predict_proba"):
+        index = np.asarray(model.classes_).tolist().index(positive)
+        scores, are_probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)[:, index], True
+    elif hasattr(model, "decision_function"):
+        sign = 1.0 if np.asarray(model.classes_).tolist()[1] == positive else -1.0
+        scores, are_probabilities = sign * np.asarray(model.decision_function(X), dtype=np.float64), False
+    else:
+        raise ParameterError(f"{type(model).__name__} has neither predict_proba nor decision_function")
+    if not np.isfinite(scores).all():
+        raise ParameterError(
+            f"{type(model).__name__} gave NaN or infinite {'probabilities' if are_probabilities else 'scores'}"
+        )
+    return scores, are_probabilities
+
+
+def positive_probability(model: Any, X: Any, positive: Any, sigmoid: Sigmoid | None = None) -> np.ndarray:
+    """P(positive) of a fitted classifier; scores that are no probabilities need the sigmoid that scales them."""
+    scores, are_probabilities = positive_scores(model, X, positive)
+    if are_probabilities:
+        return scores
+    if sigmoid is None:
+        raise ParameterError(
+            f"{type(model).__name__} has no predict_proba, and no Platt scaling of its scores is known; "
+            "CalibratedClassifierCV around it would work"
+        )
+    return sigmoid.probability(scores)
+
+
+def weight_parameters(estimator: Any, weight: np.ndarray) -> dict[str, np.ndarray]:
+    """The arguments of ``fit`` that carry sample weights to an estimator; none if it takes no weights.
+
+    A pipeline hands them to its last step. With scikit-learn's metadata routing, pipelines and other estimators that
+    pass metadata on get weights if they request them.
+    """
+    if get_config()["enable_metadata_routing"]:
+        routing = get_routing_for_object(estimator)
+        if isinstance(routing, MetadataRouter):
+            return {"sample_weight": weight} if routing.consumes("fit", ["sample_weight"]) else {}
+        if routing.fit.requests.get("sample_weight") not in (None, True):  # not wanted, or under another name
+            return {}
+    if has_fit_parameter(estimator, "sample_weight"):
+        return {"sample_weight": weight}
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        return {f"{name}__{key}": value for key, value in weight_parameters(last, weight).items()}
+    return {}
+
+
+def sentence(error: Exception) -> str:
+    """An error in one line, with its type."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def only_fold(splits: Sequence[Split], count: int) -> np.ndarray:
+    """The number of the fold that tested each row; -1 for none and for several."""
+    fold, times = np.full(count, -1, dtype=np.intp), np.zeros(count, dtype=np.intp)
+    for number, (_, test) in enumerate(splits):
+        fold[test] = number
+        np.add.at(times, test, 1)
+    return np.where(times == 1, fold, -1)
