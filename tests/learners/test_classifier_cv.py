@@ -600,3 +600,24 @@ def test_a_hinge_named_for_the_svc_is_fine(data: tuple[np.ndarray, np.ndarray]) 
         warnings.simplefilter("error")
         search = uneven.UnevenClassifierCV("svc", loss="hinge", margin_gammas=[1, 2], cv=3).fit(*data)
     assert set(search.best_params_) == {"margin_gamma", "C"}
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_param_grid_tries_other_parameters_too(loss: str) -> None:
+    """Each point of the grid scores what a search with that parameter fixed scores, also where gammas share one fit."""
+    random = np.random.default_rng(2)
+    X = random.normal(size=(120, 3))
+    y = (X[:, 0] + random.logistic(size=120) > 0.5).astype(int)
+    same = {"loss": loss, "fn_cost": 5, "margin_gammas": [0.5, 2.0], "cv": 2}
+    grid = {"fit_intercept": [True, False]}
+    search = uneven.UnevenClassifierCV("linear", **same, param_grid=grid).fit(X, y)
+    assert len(search.cv_results_["params"]) == 4
+    for k, fits in enumerate(grid["fit_intercept"]):
+        alone = uneven.UnevenClassifierCV(uneven.UnevenLinearClassifier(fit_intercept=fits), **same).fit(X, y)
+        part = search.cv_results_["mean_test_score"][2 * k : 2 * k + 2]
+        assert np.allclose(part, alone.cv_results_["mean_test_score"])
+    assert search.best_estimator_.fit_intercept == search.best_params_["fit_intercept"]
+    with pytest.raises(ValueError, match="nonsense"):
+        uneven.UnevenClassifierCV("linear", param_grid={"nonsense": [1]}).fit(X, y)
+    with pytest.raises(uneven.errors.ParameterError, match="does not belong in param_grid"):
+        uneven.UnevenClassifierCV("linear", param_grid={"C": [1]}).fit(X, y)

@@ -38,7 +38,8 @@ for order in "CF":
     X = np.asarray(X, order=order)
     for loss in ("logistic", "hinge"):
         model = Linear(loss, fn_cost=9, margin_gamma=2, C=0.01, tol=1e-4)
-        model.fit(X[:60_000].copy(order=order), y[:60_000])  # compiled code and libraries are not the fit's
+        model.fit(X, y)  # compiled code and libraries are not the fit's, and fewer rows may need other ones
+        X.sum()  # the system may have put pages of X aside; coming back, they would count as the fit's
         watch, before = Watch(), resident()
         watch.start()
         model.fit(X, y)
@@ -53,8 +54,9 @@ def test_peak_extra_memory_is_a_small_part_of_the_data(dtype: str) -> None:
     done = subprocess.run([sys.executable, "-c", PEAK, dtype], capture_output=True, text=True, check=True)
     lines = [line.split() for line in done.stdout.splitlines()]
     assert len(lines) == 4
+    most = 0.25 if dtype == "float32" else 0.15  # vectors with a double for each row weigh twice as much
     for order, loss, share in lines:
-        assert float(share) < 0.15, (order, loss)
+        assert float(share) < most, (order, loss)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "sigmoid"])

@@ -5,16 +5,24 @@ from typing import TYPE_CHECKING
 from uneven._lazy import on_first_use
 
 if TYPE_CHECKING:
+    from uneven.learners.boosting import UnevenAdaBoostClassifier as UnevenAdaBoostClassifier
+    from uneven.learners.cascade import UnevenCascadeClassifier as UnevenCascadeClassifier
     from uneven.learners.cv import UnevenClassifierCV as UnevenClassifierCV
+    from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier as UnevenEnsembleClassifier
     from uneven.learners.linear import UnevenLinearClassifier as UnevenLinearClassifier
     from uneven.learners.perceptron import UnevenPerceptron as UnevenPerceptron
     from uneven.learners.svc import UnevenSVC as UnevenSVC
+    from uneven.learners.threshold import UnevenThresholdClassifierCV as UnevenThresholdClassifierCV
 
 _HOME = {
+    "UnevenAdaBoostClassifier": "uneven.learners.boosting",
+    "UnevenCascadeClassifier": "uneven.learners.cascade",
     "UnevenClassifierCV": "uneven.learners.cv",
+    "UnevenEnsembleClassifier": "uneven.learners.ensemble.classifier",
     "UnevenLinearClassifier": "uneven.learners.linear",
     "UnevenPerceptron": "uneven.learners.perceptron",
     "UnevenSVC": "uneven.learners.svc",
+    "UnevenThresholdClassifierCV": "uneven.learners.threshold",
 }
 
 __all__ = sorted(_HOME)  # noqa: PLE0605 - a list of strings

@@ -33,7 +33,7 @@ from uneven.learners.costs_and_loss import (
     read_costs,
 )
 from uneven.learners.deciding import decision, untilted
-from uneven.learners.reading import read_features, read_labels, read_weights
+from uneven.learners.reading import read_features, read_labels, read_weights, require_weighted_classes
 from uneven.learners.weighting import Weighting, weighting
 from uneven.losses import Loss
 from uneven.metrics.labels import positive_class, two_classes
@@ -192,13 +192,7 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         labels = read_labels(y, X.shape[0])
         weight = read_weights(sample_weight, labels.shape[0])
         classes, index = two_classes(labels)
-        if weight.size:
-            for label in (0, 1):
-                if not weight[index == label].any():
-                    raise CostError(
-                        "the labels must come from two classes, but sample_weight is 0 for every example of class "
-                        f"{classes[label]!r}"
-                    )
+        require_weighted_classes(weight, index, classes)
         four = self._costs(given)
         costs = read_costs(labels.shape[0], four)
         positive = positive_class(classes, self.pos_label, symmetric=self._symmetric(costs))

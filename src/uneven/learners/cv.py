@@ -31,6 +31,7 @@ from uneven.learners.tuning.inputs import (
     read_gammas,
     read_losses,
     read_parts,
+    read_points,
     read_ways,
 )
 from uneven.learners.tuning.results import cv_results
@@ -61,7 +62,8 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
     It is faster than a grid search. For a hinge (:class:`UnevenSVC`, or the hinge loss) all gammas at one effective C
     share one fit, whose decision threshold moves. Other linear learners start each fit from its neighbours along gamma.
     Preprocessing (the first steps of a Pipeline) is fitted once per split. The kernel matrix is computed once per
-    split, if it fits into ``cache_size``.
+    split, if it fits into ``cache_size``. Boosted trees (:class:`UnevenXGBClassifier` and its like) share their binned
+    data between gammas.
 
     Parameters
     ----------
@@ -80,6 +82,9 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         C (1 + 1/margin_gamma)/2, so that the balance of data and penalty is the same for every gamma.
     losses : list of losses, optional
         Losses to try.
+    param_grid : dict, optional
+        Other parameters of the learner to try: names and lists of values, as in GridSearchCV, such as
+        ``{"max_depth": [3, 6]}`` of boosted trees.
     cv : int, splitter, iterable of splits, or None
         None: 5 stratified folds. A number of folds beyond the size of the rarer class is reduced, with a warning.
     scoring : None, str or callable
@@ -164,6 +169,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         verbose: bool | int | None = None,
         pos_label: Any = None,
         row_costs: str = "auto",
+        param_grid: Any = None,
     ) -> None:
         self.estimator = estimator
         self.loss = loss
@@ -182,6 +188,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         self.verbose = verbose
         self.pos_label = pos_label
         self.row_costs = row_costs
+        self.param_grid = param_grid
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -241,7 +248,14 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         task = Task(
             learner=learner,
             steps=steps,
-            candidates=candidates(learner, losses, read_cs(self, learner), self.margin_gammas_, ways or [None]),
+            candidates=candidates(
+                learner,
+                losses,
+                read_cs(self, learner),
+                self.margin_gammas_,
+                ways or [None],
+                read_points(self, learner),
+            ),
             costs=costs,
             pos_label=learner.pos_label,
             scorer=None if self.scoring is None else check_scoring(learner, scoring=self.scoring),

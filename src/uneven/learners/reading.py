@@ -16,8 +16,8 @@ from uneven.errors import CostError
 from uneven.solvers.threads import in_threads, row_ranges
 
 
-def read_features(learner: Any, X: Any, *, reset: bool) -> Any:
-    """A finite float64 or float32 array or CSR matrix, not copied if possible.
+def read_features(learner: Any, X: Any, *, reset: bool, missing: bool = False) -> Any:
+    """A finite float64 or float32 array or CSR matrix, not copied if possible; with ``missing`` it may hold NaN.
 
     Sets ``n_features_in_`` and ``feature_names_in_`` of the learner if ``reset``, else compares with them.
     """
@@ -33,7 +33,7 @@ def read_features(learner: Any, X: Any, *, reset: bool) -> Any:
             ensure_all_finite=False,
             accept_large_sparse=True,
         )
-    require_finite("X", X)
+    require_finite("X", X, missing=missing)
     return X
 
 
@@ -81,8 +81,18 @@ def read_weights(sample_weight: Any, count: int) -> np.ndarray:
     return weight
 
 
-def require_finite(name: str, X: Any) -> None:
-    """Raise unless every number is finite; the message says where the first bad one is."""
+def require_weighted_classes(weight: np.ndarray, index: np.ndarray, classes: np.ndarray) -> None:
+    """Raise if all examples of a class have the weight 0; ``index`` is 0 or 1 for each example."""
+    for label in (0, 1):
+        if weight.size and not weight[index == label].any():
+            raise CostError(
+                "the labels must come from two classes, but sample_weight is 0 for every example of class "
+                f"{classes[label]!r}"
+            )
+
+
+def require_finite(name: str, X: Any, *, missing: bool = False) -> None:
+    """Raise unless every number is finite, or missing (NaN) if allowed; the message says where the first bad one is."""
     data = X if isinstance(X, np.ndarray) else X.data
 
     def total(k: int, lo: int, hi: int) -> float:
@@ -91,8 +101,8 @@ def require_finite(name: str, X: Any) -> None:
 
     if math.isfinite(sum(in_threads(total, row_ranges(data.shape[0], data.size)))):
         return
-    bad = np.argwhere(~np.isfinite(data))
-    if not len(bad):  # the numbers are finite, their sum overflowed
+    bad = np.argwhere(np.isinf(data) if missing else ~np.isfinite(data))
+    if not len(bad):  # the sum overflowed, or the bad ones are allowed
         return
     value = data[tuple(bad[0])]
     kind = "NaN" if np.isnan(value) else "inf"

@@ -18,11 +18,14 @@ _FOLDS = 5
 Split = tuple[np.ndarray, np.ndarray]
 
 
-def splits(cv: Any, X: Any, labels: np.ndarray, classes: np.ndarray, groups: Any) -> list[Split]:
+def splits(
+    cv: Any, X: Any, labels: np.ndarray, classes: np.ndarray, groups: Any, random_state: Any = None
+) -> list[Split]:
     """Pairs of train and test rows.
 
-    A number of folds larger than the rarer class is reduced to its size, with a warning. Any other ``cv`` is used as it
-    is; it is rejected if a training part lacks a class.
+    A number means stratified folds, shuffled if there is a ``random_state``. A number of folds larger than the rarer
+    class is reduced to its size, with a warning. Any other ``cv`` is used as it is; it is rejected if a training part
+    lacks a class.
     """
     counts = [int((labels == label).sum()) for label in classes]
     rare, names = int(np.argmin(counts)), classes.tolist()
@@ -33,7 +36,7 @@ def splits(cv: Any, X: Any, labels: np.ndarray, classes: np.ndarray, groups: Any
         if counts[rare] < 2:
             raise CostError(
                 f"cross-validation needs at least 2 examples of each class, got {counts[rare]} of class "
-                f"{names[rare]!r}; set margin_gamma by hand or get more examples"
+                f"{names[rare]!r}; more examples, or a fit without cross-validation, would work"
             )
         if counts[rare] < wanted:
             warnings.warn(
@@ -43,7 +46,7 @@ def splits(cv: Any, X: Any, labels: np.ndarray, classes: np.ndarray, groups: Any
                 stacklevel=4,
             )
             wanted = counts[rare]
-        cv = StratifiedKFold(wanted)
+        cv = StratifiedKFold(wanted, shuffle=random_state is not None, random_state=random_state)
     try:
         found = list(check_cv(cv, labels, classifier=True).split(X, labels, groups))
     except ValueError as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
@@ -174,6 +175,20 @@ def read_losses(search: Any, learner: Any) -> list[Any]:
     if isinstance(search.losses, str) or not list(search.losses):
         raise ParameterError(f"losses must be a list of losses, got {brief(search.losses)}")
     return list(search.losses)
+
+
+def read_points(search: Any, learner: Any) -> list[dict[str, Any]]:
+    """The points of ``param_grid``: parameters that only the learner knows; [{}] if there are none."""
+    if search.param_grid is None:
+        return [{}]
+    own = {*COSTS, "margin_gamma", "C", "loss", "pos_label"}
+    for name in search.param_grid:
+        if name in own:
+            raise ParameterError(f"{name} does not belong in param_grid: UnevenClassifierCV has a parameter for it")
+    points = [dict(point) for point in ParameterGrid(search.param_grid)]
+    for point in points:
+        clone(learner).set_params(**point)  # an unknown name is refused before any work
+    return points
 
 
 def _positive_numbers(name: str, values: Any) -> np.ndarray:

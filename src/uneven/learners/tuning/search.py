@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,8 @@ from uneven.solvers.linear.shared_grams import SharedGrams
 class Candidate:
     """One point of the grid: parameters of the learner, and its path, which has one loss, one C and one way.
 
-    ``way`` is how costs of each row are used; None if all rows have the same.
+    ``way`` is how costs of each row are used; None if all rows have the same. ``others`` are those of the parameters
+    that only the learner knows.
     """
 
     params: dict[str, Any]
@@ -48,17 +49,26 @@ class Candidate:
     loss: Any
     path: int
     way: str | None
+    others: dict[str, Any] = field(default_factory=dict)
 
 
 def candidates(
-    learner: Any, losses: list[Any], Cs: list[Any], gammas: np.ndarray, ways: Sequence[str | None]
+    learner: Any,
+    losses: list[Any],
+    Cs: list[Any],
+    gammas: np.ndarray,
+    ways: Sequence[str | None],
+    points: Sequence[dict[str, Any]] = ({},),
 ) -> list[Candidate]:
-    """The grid. For a hinge, C is the effective one, so that each path is one fit; None means the learner's own C."""
+    """The grid. For a hinge, C is the effective one, so that each path is one fit; None means the learner's own C.
+
+    ``points`` are values of parameters that only the learner knows.
+    """
     found: list[Candidate] = []
     path = 0
     named = len(losses) > 1 or "loss" in learner.get_params(deep=False)
-    for way, loss in itertools.product(ways, losses):
-        one_fit = is_one_fit(learner, loss)
+    for others, way, loss in itertools.product(points, ways, losses):
+        one_fit = is_one_fit(clone(learner).set_params(**others) if others else learner, loss)
         for C in Cs:
             for gamma in gammas.tolist():
                 effective = learner.C if C is None and hasattr(learner, "C") else C
@@ -69,7 +79,8 @@ def candidates(
                     params["C"] = C
                 if named:
                     params["loss"] = loss
-                found.append(Candidate(params, gamma, effective, loss, path, way))
+                params |= others
+                found.append(Candidate(params, gamma, effective, loss, path, way, others))
             path += 1
     return found
 
@@ -193,6 +204,18 @@ def _fits(
     task: Task, X: Any, y: Any, sample_weight: Any, train: np.ndarray, reusable: Reusable
 ) -> Iterator[tuple[int, Any, bool, float]]:
     """For every candidate: its index, its fit, whether that is the fit at gamma = 1 of its path, and its seconds."""
+    for _, group in itertools.groupby(enumerate(task.candidates), key=lambda item: id(item[1].others)):
+        indices, some = zip(*group, strict=True)
+        learner = clone(task.learner).set_params(**some[0].others) if some[0].others else task.learner
+        part = replace(task, learner=learner, candidates=list(some))
+        for index, *rest in _fits_at_one_point(part, X, y, sample_weight, train, reusable):
+            yield indices[index], *rest
+
+
+def _fits_at_one_point(
+    task: Task, X: Any, y: Any, sample_weight: Any, train: np.ndarray, reusable: Reusable
+) -> Iterator[tuple[int, Any, bool, float]]:
+    """The same for candidates that share the parameters that only the learner knows."""
     by_path: dict[int, list[int]] = {}
     for index, candidate in enumerate(task.candidates):
         by_path.setdefault(candidate.path, []).append(index)
@@ -227,6 +250,9 @@ def _plain_fits(
     if type(task.learner) is UnevenLinearClassifier:
         proved = task.scorer is not None  # a scorer may look at anything that a model has
         yield from fits_along(task.learner, X, y, sample_weight, costs, params, follower, proved=proved)
+        return
+    if hasattr(task.learner, "shared_fits"):  # boosted trees, which share their bins
+        yield from task.learner.shared_fits(X, y, sample_weight, costs, params)
         return
     given = {name: value for name, value in {"sample_weight": sample_weight, **costs}.items() if value is not None}
     for one in params:

@@ -1,0 +1,19 @@
+"""Learners with coefficients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from uneven.adapters.onnx_graph import Converter, SkGraph
+from uneven.learners import UnevenLinearClassifier, UnevenPerceptron
+
+
+def _scores(graph: SkGraph, model: Any, X: str) -> str:
+    turned = model._classes.turned
+    weights = graph.constant(np.asarray(turned(model.coef_[0]), dtype=np.float64))
+    return graph.node("Add", graph.node("MatMul", X, weights), graph.number(float(turned(model.intercept_[0]))))
+
+
+CONVERTERS = [Converter(UnevenLinearClassifier, _scores), Converter(UnevenPerceptron, _scores)]

@@ -1,0 +1,74 @@
+"""Classifiers of other libraries with the threshold for the costs: the log-odds of the inner model, corrected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from uneven.adapters.onnx_graph import Converter, SkGraph
+from uneven.costs import RowCosts
+from uneven.errors import CostError, ParameterError
+from uneven.learners import UnevenThresholdClassifierCV
+from uneven.learners.corrections.scored_rows import MOST_CERTAIN, alpha_log_odds
+
+
+def _scores(graph: SkGraph, model: Any, probability: str) -> str:
+    """Corrected log-odds minus those of alpha."""
+    line, alpha = _straight(model), graph.number(_alpha(model))
+    log_odds = graph.node(
+        "Sub", graph.node("Log", probability), graph.node("Log", graph.node("Sub", graph.number(1.0), probability))
+    )
+    log_odds = graph.node("Clip", log_odds, graph.number(-MOST_CERTAIN), graph.number(MOST_CERTAIN))
+    for limit, sign in zip(model._odds.limits, (-1.0, 1.0), strict=True):
+        log_odds = _compressed(graph, log_odds, float(limit), sign)
+    corrected = graph.node("Mul", graph.number(line.slope), log_odds)
+    return graph.node("Sub", graph.node("Sub", corrected, graph.number(line.shift)), alpha)
+
+
+def _compressed(graph: SkGraph, log_odds: str, limit: float, sign: float) -> str:
+    """What exceeds a limit by r exceeds it by log(1 + r) only."""
+    side = graph.number(sign)
+    excess = graph.node("Relu", graph.node("Mul", side, graph.node("Sub", log_odds, graph.number(limit))))
+    slower = graph.node("Log", graph.node("Add", graph.number(1.0), excess))
+    return graph.node("Sub", log_odds, graph.node("Mul", side, graph.node("Sub", excess, slower)))
+
+
+def _probability(graph: SkGraph, model: Any, score: str) -> str:
+    return graph.node("Sigmoid", graph.node("Add", score, graph.number(_alpha(model))))
+
+
+def _straight(model: Any) -> Any:
+    if model.correction_.knots is not None:
+        raise ParameterError(
+            f"an UnevenThresholdClassifierCV with method={model.method!r} cannot be exported to ONNX, because its "
+            "correction is not a straight line; method='gibbs' can"
+        )
+    return model.correction_
+
+
+def _alpha(model: Any) -> float:
+    costs = model._row_costs
+    if costs.per_row:
+        raise CostError(
+            "an UnevenThresholdClassifierCV that was fitted with costs of each row cannot be exported to ONNX: its "
+            "decisions need the costs of new rows; fit it with numbers"
+        )
+    return float(alpha_log_odds(RowCosts(1, costs.fp_regret, costs.fn_regret))[0][0])
+
+
+def _inner(model: Any) -> Any:
+    if model._sigmoid is not None:
+        raise ParameterError(
+            f"an UnevenThresholdClassifierCV around {type(model.estimator_).__name__}, which has no predict_proba, "
+            "cannot be exported to ONNX; a classifier with probabilities can"
+        )
+    _straight(model)
+    if not np.isfinite(_alpha(model)):
+        raise CostError("a rule that always says the same cannot be exported to ONNX: one of the costs is 0")
+    return model.estimator_
+
+
+CONVERTERS = [
+    Converter(UnevenThresholdClassifierCV, _scores, _probability, has_probability=lambda model: True, inner=_inner)
+]

@@ -1,0 +1,1 @@
+"""What the adapters of XGBoost, LightGBM and CatBoost share."""

@@ -1,0 +1,1 @@
+"""Boosting of stumps and small trees: binned columns, histograms, splits, steps."""
