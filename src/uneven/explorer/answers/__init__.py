@@ -1,0 +1,1 @@
+"""What the page shows, computed: plain data in, plain data out."""

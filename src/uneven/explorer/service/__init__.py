@@ -1,0 +1,1 @@
+"""The server: which requests are answered, by which process, and within which limits."""

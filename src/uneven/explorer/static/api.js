@@ -1,0 +1,122 @@
+// Questions to the server. A question that is asked again replaces the one before.
+
+export class Refused extends Error {
+  constructor(message, status, field = null, column = null) {
+    super(message);
+    this.status = status;
+    this.field = field;
+    this.column = column;
+  }
+}
+
+const GONE = "The explorer does not answer. Is `uneven explore` still running?";
+const RETRIES = 5;
+
+async function send(name, options) {
+  for (let attempt = 0; ; attempt += 1) {
+    let reply;
+    try {
+      reply = await fetch(`/api/${name}`, { method: "POST", ...options });
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new Refused(GONE, 0);
+    }
+    if (reply.ok) return reply;
+    let said = {};
+    try {
+      said = await reply.json();
+    } catch { /* no words came */ }
+    if (reply.status === 503 && attempt < RETRIES) {
+      await new Promise((done) => setTimeout(done, 300 * (attempt + 1)));
+      if (options.signal?.aborted) throw new DOMException("stale", "AbortError");
+      continue;
+    }
+    throw new Refused(said.error ?? `The explorer answered with error ${reply.status}.`, reply.status, said.field, said.column);
+  }
+}
+
+export async function ask(name, data, signal) {
+  const reply = await send(name, { headers: { "content-type": "application/json" }, body: JSON.stringify(data), signal });
+  return reply.json();
+}
+
+export async function askText(name, signal) {
+  const reply = await send(name, { headers: { "content-type": "application/json" }, body: "{}", signal });
+  return reply.text();
+}
+
+function withTable(file, question, signal) {
+  return {
+    headers: { "content-type": "application/octet-stream", "x-question": encodeURIComponent(JSON.stringify({ ...question, name: file.name })) },
+    body: file,
+    signal,
+  };
+}
+
+export async function askTable(file, signal) {
+  return (await send("table", withTable(file, {}, signal))).json();
+}
+
+// Each line of the answer is a part of it; the last one has no progress.
+export async function askFit(file, question, receive, signal) {
+  const reply = await send("fit", withTable(file, question, signal));
+  const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  let last = null;
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    text += value;
+    const lines = text.split("\n");
+    text = lines.pop();
+    for (const line of lines) {
+      last = JSON.parse(line);
+      if (last.error) throw new Refused(last.error, 400, last.field, last.column);
+      receive(last);
+    }
+  }
+  if (last === null || last.sentence === undefined) throw new Refused("The fit was cut short.", 0);
+  return last;
+}
+
+// One kind of question of which only the newest matters. A newer one waits for one that was just asked, so that the
+// picture follows a slider; it replaces one that takes long.
+export class Newest {
+  constructor(work, patience) {
+    this.work = work;
+    this.patience = patience;
+    this.controller = null;
+    this.started = 0;
+    this.wanted = false;
+  }
+
+  ask() {
+    if (this.controller) {
+      this.wanted = true;
+      const age = performance.now() - this.started;
+      if (age >= this.patience) this.controller.abort();
+      return;
+    }
+    this.run();
+  }
+
+  stop() {
+    this.wanted = false;
+    this.controller?.abort();
+  }
+
+  async run() {
+    do {
+      this.wanted = false;
+      this.controller = new AbortController();
+      this.started = performance.now();
+      try {
+        await this.work(this.controller.signal);
+      } catch (error) {
+        if (error.name !== "AbortError") throw error;
+      } finally {
+        this.controller = null;
+      }
+    } while (this.wanted);
+  }
+}

@@ -1,0 +1,165 @@
+// The tab "Your data": a table, a fit, and a threshold to drag.
+
+import { askFit, askTable, askText, Refused } from "/static/api.js";
+import { showProblem } from "/static/formula.js";
+import { DataPictures } from "/static/data_pictures.js";
+
+const MOST = 64 * 1024 * 1024;
+const PROBLEMS = { file: "file", target: "target", positive: "target", fp: "data-fp", fn: "data-fn", seconds: "seconds", members: "seconds" };
+const byId = (id) => document.getElementById(id);
+
+export class DataTab {
+  constructor(page) {
+    this.page = page;
+    this.file = null;
+    this.targets = [];
+    this.controller = null;
+    this.pictures = new DataPictures();
+    this.ownCosts = false;
+    for (const id of ["data-fp", "data-fn"]) byId(id).addEventListener("input", () => { this.ownCosts = true; });
+    this.adoptCosts();
+    byId("file").addEventListener("change", () => { if (byId("file").files[0]) this.take(byId("file").files[0]); });
+    byId("example").addEventListener("click", () => this.takeExample());
+    byId("target").addEventListener("change", () => this.showValues());
+    byId("positive-value").addEventListener("change", () => this.showNegatives());
+    byId("data-controls").addEventListener("submit", (event) => { event.preventDefault(); this.fit(); });
+    byId("cancel").addEventListener("click", () => this.controller?.abort());
+    const drop = byId("drop");
+    for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, (event) => { event.preventDefault(); drop.classList.add("over"); });
+    drop.addEventListener("dragleave", () => drop.classList.remove("over"));
+    drop.addEventListener("drop", (event) => {
+      event.preventDefault();
+      drop.classList.remove("over");
+      if (event.dataTransfer.files[0]) this.take(event.dataTransfer.files[0]);
+    });
+    // A file that misses the box must not replace the page.
+    for (const name of ["dragover", "drop"]) window.addEventListener(name, (event) => event.preventDefault());
+  }
+
+  // The costs of the other tab, until others are typed here.
+  adoptCosts() {
+    if (this.ownCosts || this.page.state.costs !== "two") return;
+    byId("data-fp").value = this.page.state.fp;
+    byId("data-fn").value = this.page.state.fn;
+  }
+
+  say(words, status = "waiting", note = "") {
+    byId("result").dataset.status = status;
+    byId("result-sentence").textContent = words;
+    byId("result-note").textContent = note;
+  }
+
+  clear() {
+    for (const id of new Set(Object.values(PROBLEMS))) showProblem(byId(`problem-${id}`), null);
+  }
+
+  refuse(error) {
+    if (!(error instanceof Refused)) throw error;
+    const id = PROBLEMS[error.field];
+    if (id) showProblem(byId(`problem-${id}`), error);
+    this.say(id ? "This cannot be fitted yet." : error.message, "mistake");
+  }
+
+  async takeExample() {
+    byId("file-said").textContent = "Fetching the example …";
+    try {
+      const text = await askText("example");
+      await this.take(new File([text], "tumours.csv", { type: "text/csv" }));
+    } catch (error) {
+      byId("file-said").textContent = "";
+      this.refuse(error);
+    }
+  }
+
+  async take(file) {
+    this.controller?.abort();
+    this.clear();
+    byId("asked").disabled = true;
+    this.file = null;
+    if (file.size > MOST) {
+      byId("file-said").textContent = "";
+      this.refuse(new Refused(`${file.name} has ${Math.ceil(file.size / 2 ** 20)} MB; at most ${MOST / 2 ** 20} MB are read here, and \`uneven fit\` reads larger files`, 413, "file"));
+      return;
+    }
+    byId("file-said").textContent = `Reading ${file.name} …`;
+    try {
+      const found = await askTable(file);
+      this.file = file;
+      this.targets = found.targets;
+      byId("file-said").textContent = found.words;
+      byId("target").replaceChildren(...found.targets.map(({ name }) => new Option(name, name)));
+      byId("target").value = likely(found.targets);
+      byId("asked").disabled = false;
+      this.showValues();
+      this.say("Choose what to predict and what mistakes cost, then fit.");
+    } catch (error) {
+      byId("file-said").textContent = "";
+      this.refuse(error);
+    }
+  }
+
+  showValues() {
+    const { values } = this.targets.find(({ name }) => name === byId("target").value);
+    byId("positive-value").replaceChildren(...values.map(({ value, rows }) => new Option(`${value} (${rows.toLocaleString("en")} rows)`, value)));
+    this.showNegatives();
+  }
+
+  showNegatives() {
+    const { values } = this.targets.find(({ name }) => name === byId("target").value);
+    const others = values.filter(({ value }) => value !== byId("positive-value").value);
+    byId("negatives").textContent = others.length > 1 ? `All ${others.length} other values count as negative.` : "";
+  }
+
+  async fit() {
+    this.clear();
+    this.controller = new AbortController();
+    byId("fit").disabled = true;
+    byId("cancel").hidden = false;
+    byId("progress").hidden = false;
+    byId("data-panels").hidden = true;
+    this.pictures.hide();
+    this.say("Fitting …");
+    const question = {
+      target: byId("target").value, positive: byId("positive-value").value, fp: byId("data-fp").value, fn: byId("data-fn").value,
+      members: byId("members").value, seconds: byId("seconds").value,
+    };
+    this.tell({ progress: "starting", share: 0 });
+    try {
+      const result = await askFit(this.file, question, (part) => this.tell(part), this.controller.signal);
+      const members = Object.entries(result.members).map(([name, weight]) => `${name.replace("_", " ")} ${Math.round(100 * weight)} %`).join(", ");
+      const cheaper = result.cost.cost < Math.min(result.everyone, result.no_one);
+      this.say(result.sentence, cheaper ? "calibrated" : "not calibrated", `Models averaged: ${members}.`);
+      byId("data-panels").hidden = false;
+      this.pictures.showResult(result);
+    } catch (error) {
+      if (error.name === "AbortError") this.say("Stopped.");
+      else this.refuse(error);
+    } finally {
+      byId("fit").disabled = false;
+      byId("cancel").hidden = true;
+      byId("progress").hidden = true;
+      this.controller = null;
+    }
+  }
+
+  tell(part) {
+    if (part.progress) {
+      byId("progress-words").textContent = part.progress;
+      byId("bar").value = part.share;
+    }
+    if (part.about) {
+      byId("about").hidden = false;
+      byId("about-list").replaceChildren(...part.about.map((sentence) => Object.assign(document.createElement("li"), { textContent: sentence })));
+    }
+    if (part.gamma_path) {
+      byId("data-panels").hidden = false;
+      this.pictures.showPath(part.gamma_path);
+    }
+  }
+}
+
+// The column to predict is most often the last one that has two values.
+function likely(targets) {
+  const named = targets.find(({ name }) => /^(target|label|class|y|outcome|diagnosis|fraud|churn|default)$/i.test(name));
+  return (named ?? targets.findLast(({ values }) => values.length === 2) ?? targets.at(-1)).name;
+}

@@ -1,0 +1,104 @@
+// The pictures of the tab "Your data".
+
+import { Handle } from "/static/handle.js";
+import { dots, line, Picture, short, upright } from "/static/plots.js";
+
+const byId = (id) => document.getElementById(id);
+const TICKS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.99, 0.997, 0.999];
+const logit = (p) => Math.log(p / (1 - p));
+const expit = (x) => 1 / (1 + Math.exp(-x));
+const SMALLEST = 1e-4;
+const money = (amount) => (Math.abs(amount) >= 1000 ? Math.round(amount).toLocaleString("en") : short(amount, 4));
+
+export class DataPictures {
+  constructor() {
+    this.threshold = new Picture("plot-threshold", "flag where the probability is above", "cost per 1,000 rows");
+    this.curve = new Picture("plot-curve", "α: a false alarm costs α, a miss 1 − α", "expected cost");
+    this.path = new Picture("plot-path", "γ", "cost per 1,000 rows");
+    this.at = 0;
+    this.handle = new Handle(this.threshold, {
+      label: "threshold", steps: 200, read: () => this.at, shown: (value) => short(expit(value)), write: (value) => { this.at = value; this.showMoney(); },
+    });
+  }
+
+  hide() {
+    for (const id of ["threshold-figure", "curve-figure", "path-figure"]) byId(id).hidden = true;
+  }
+
+  showPath(path) {
+    byId("path-figure").hidden = false;
+    this.path.show(() => {
+      const [low, high] = [path.cost.map((c, k) => c - path.error[k]), path.cost.map((c, k) => c + path.error[k])];
+      const edge = { line: { width: 0 }, hoverinfo: "skip", hovertemplate: null, showlegend: false };
+      const k = path.gamma.reduce((best, gamma, i) => (Math.abs(Math.log(gamma / path.chosen)) < Math.abs(Math.log(path.gamma[best] / path.chosen)) ? i : best), 0);
+      return {
+        traces: [
+          line("", path.gamma, high, "first", edge), line("one standard error", path.gamma, low, "first", { ...edge, fill: "tonexty", fillcolor: getComputedStyle(document.documentElement).getPropertyValue("--band") }),
+          line("mean over 5 folds", path.gamma, path.cost, "accent", { showlegend: false, mode: "lines+markers" }),
+          dots("chosen", [path.chosen], [path.cost[k]], "second", { showlegend: false }),
+        ],
+        shapes: [upright(1, " even margins")], x: { type: "log", range: [Math.log10(path.gamma[0]) - 0.05, Math.log10(path.gamma.at(-1)) + 0.05], tickvals: [1 / 16, 1 / 4, 1, 4, 16, 64], ticktext: ["1/16", "1/4", "1", "4", "16", "64"] },
+        y: { rangemode: "tozero" }, words: `Cross-validated cost for ${path.gamma.length} gammas; the cheapest is ${short(path.chosen)}.`,
+      };
+    });
+    byId("said-path").textContent = `Logistic loss, calibrated for your costs at every γ; the cheapest γ is ${short(path.chosen)}. The band is one standard error.`;
+  }
+
+  showResult(result) {
+    this.result = result;
+    byId("threshold-figure").hidden = false;
+    byId("curve-figure").hidden = false;
+    const { at, misses, alarms } = result.threshold;
+    this.per = 1000 / result.rows;
+    this.costs = misses.map((miss, k) => this.per * (miss * result.fn_cost + alarms[k] * result.fp_cost));
+    this.x = at.map((p) => logit(Math.min(Math.max(p, SMALLEST), 1 - SMALLEST)));
+    this.at = logit(Math.min(Math.max(result.threshold.chosen, SMALLEST), 1 - SMALLEST));
+    this.threshold.show(() => this.thresholdContent());
+    this.curve.show(() => this.curveContent());
+    this.showMoney();
+    const { own } = result.curve;
+    byId("said-curve").textContent = `Your costs are at α = ${short(own)}. Dashed: flag everyone or no one. Dotted: this threshold kept at other costs. Line: the best threshold for each.`;
+  }
+
+  thresholdContent() {
+    const { result, costs, x } = this;
+    const [low, high] = [logit(SMALLEST * 5), logit(1 - SMALLEST * 5)];
+    const ends = (value) => ({ x: [low, high], y: [value, value] });
+    const [all, none] = [1000 * result.everyone, 1000 * result.no_one];
+    const top = Math.min(Math.max(...costs), 1.6 * Math.max(Math.min(all, none), costs[0])) * 1.05;
+    const rule = (name, value) => line(name, ends(value).x, ends(value).y, "grey", { line: { dash: "dash", width: 1.4 } });
+    const rules = [["flag everyone", all], ["flag no one", none]].filter(([, value]) => value <= top).map(([name, value]) => rule(name, value));
+    return {
+      traces: [line("cost", [...x, high], [...costs, costs.at(-1)], "accent", { line: { shape: "hv" } }), ...rules],
+      x: { range: [low, high], zeroline: false, tickvals: TICKS.map(logit), ticktext: TICKS.map((p) => String(p)) }, y: { range: [0, top] },
+      words: `Cost at each threshold. ${byId("money").textContent}`,
+    };
+  }
+
+  // Cost, misses and false alarms at the line: a search in what the server has sent.
+  showMoney() {
+    const { result, x } = this;
+    const { misses, alarms } = result.threshold;
+    let k = 0;
+    while (k + 1 < x.length && x[k + 1] <= this.at + 1e-12) k += 1;
+    const cost = this.costs[k];
+    const rule = Math.min(1000 * result.everyone, 1000 * result.no_one);
+    const name = result.everyone <= result.no_one ? "flagging everyone" : "flagging no one";
+    const saved = rule - cost;
+    const against = saved >= 0 ? `saves ${money(saved)} against ${name}` : `costs ${money(-saved)} more than ${name}`;
+    byId("money").textContent = `Flag above ${short(expit(this.at))}: ${misses[k].toLocaleString("en")} of ${result.positives.toLocaleString("en")} missed, ${alarms[k].toLocaleString("en")} false alarms. Per 1,000 rows it costs ${money(cost)} and ${against}.`;
+  }
+
+  curveContent() {
+    const { alpha, cost, best, constant, own } = this.result.curve;
+    const top = Math.max(...constant);
+    return {
+      traces: [
+        line("one rule for all", alpha, constant, "grey", { line: { dash: "dash", width: 1.4 } }),
+        line("this threshold", alpha, cost, "second", { line: { dash: "dot", width: 1.8 } }), line("best threshold", alpha, best, "accent"),
+      ],
+      shapes: [upright(own, " your costs")], x: { range: [0, 1] }, y: { range: [0, 1.15 * top] },
+      words: `Expected cost for every alpha; yours is ${short(own)}.`,
+    };
+  }
+}

@@ -1,0 +1,268 @@
+"""The page in a real browser: the whole walk on a desktop and on a phone, hostile input, the back button, two tabs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from browsing import PATIENCE, SIZES, Visit, has_browser, running_browser, running_explorer
+from playwright.sync_api import expect
+
+import uneven
+
+pytestmark = pytest.mark.skipif(not has_browser(), reason="needs Debian's chromium, which `make test` installs")
+expect.set_options(timeout=PATIENCE)
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with running_explorer() as (_, found):
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with running_browser() as made:
+        yield made
+
+
+@pytest.fixture
+def visit(browser: Any, address: str) -> Iterator[Visit]:
+    made = Visit(browser, address)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small table, whose names and values are hostile."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=(160, 2))
+    positive = x[:, 0] + 0.7 * random.normal(size=160) > 0.8
+    rows = [f"{a:.3f},{b:.3f},{'<b>bad</b>' if p else 'good'}" for (a, b), p in zip(x, positive, strict=True)]
+    path = tmp_path_factory.mktemp("tables") / "rows.csv"
+    path.write_text("\n".join([f'first,"{HOSTILE}",label', *rows]), encoding="utf-8")
+    return path
+
+
+def sentence(page: Any, words: str) -> None:
+    """Wait until the sentence on top begins so, and is up to date."""
+    expect(page.locator("#sentence")).to_have_text(re.compile("^" + re.escape(words)))
+    expect(page.locator("#verdict")).not_to_have_class(re.compile("waiting"))
+
+
+def drawn(page: Any, name: str) -> None:
+    """Wait until a picture has been drawn."""
+    plot = page.locator(f"#plot-{name}")
+    plot.scroll_into_view_if_needed()
+    expect(plot.locator(".main-svg").first).to_be_visible()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_walk_through_losses(browser: Any, address: str, size: str) -> None:
+    visit = Visit(browser, address, size)
+    page = visit.page
+    sentence(page, "Calibrated for your costs: a miss counts 20 false alarms.")
+    expect(page.locator("#reason")).to_contain_text("corollary 2")
+    expect(page.locator("#implied")).to_have_text("This loss treats a false negative as 20 times a false positive.")
+    for name in ("partial", "risk", "h", "psi", "bound", "alpha"):
+        drawn(page, name)
+    expect(page.locator("#said-bound")).to_contain_text("cost regret at most")
+
+    page.select_option("#phi", "sigmoid")
+    sentence(page, "Not calibrated: at P = ")
+    page.click("#apply-remedy")
+    sentence(page, "Calibrated for your costs")
+    page.wait_for_url("**beta=**")
+
+    gamma = page.input_value("#gamma")
+    page.focus("#gamma-slider")
+    page.keyboard.press("ArrowRight")
+    assert page.input_value("#gamma") != gamma
+    page.check("#keep-beta")
+    sentence(page, "Not calibrated")
+
+    page.check("#costs-alpha")
+    page.fill("#alpha", "0.5")
+    page.uncheck("#weighted")
+    page.fill("#gamma", "1")
+    sentence(page, "Calibrated for your costs: both mistakes count the same.")
+
+    visit.close()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_formula_of_ones_own(browser: Any, address: str, size: str, tmp_path: Path) -> None:
+    visit = Visit(browser, address, size)
+    page = visit.page
+    page.select_option("#kind", "own")
+    page.fill("#text", "softplus(-t) + fo(t)")
+    sentence(page, "There is a mistake in the formula.")
+    expect(page.locator("#problem-text mark")).to_have_text("f")
+    expect(page.locator("#problem-text")).to_contain_text("column 16")
+    page.fill("#text", "softplus(-t) + relu(-t)**2/2")
+    sentence(page, "Calibrated for your costs")
+    expect(page.locator("#problem-text")).to_be_empty()
+    assert page.locator("#formula math").count() == 3
+
+    before = page.inner_text("#said-risk")
+    drawn(page, "h")
+    handle = page.get_by_role("slider", name="eta, the probability")
+    handle.scroll_into_view_if_needed()
+    box = handle.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 90, box["y"] + 40, steps=5)
+    page.mouse.up()
+    assert page.inner_text("#said-risk") != before
+    dragged = page.input_value("#eta-slider")
+    handle.press("ArrowLeft")
+    assert int(page.input_value("#eta-slider")) == int(dragged) - 1
+
+    with page.expect_download() as download:
+        page.click("#certify")
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    assert uneven.verify(file.read_text())
+    expect(page.locator("#certificate-said")).to_contain_text("Checked again")
+    width = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert width[0] <= width[1]
+    visit.close()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_walk_through_data(browser: Any, address: str, size: str, table: Path) -> None:
+    visit = Visit(browser, address, size)
+    page = visit.page
+    page.get_by_role("tab", name="Your data").click()
+    page.set_input_files("#file", table)
+    expect(page.locator("#file-said")).to_contain_text("160 rows, 3 columns")
+    assert page.input_value("#target") == "label"
+    assert page.input_value("#positive-value") == "<b>bad</b>"
+    page.fill("#data-fn", "5")
+    page.click("#fit")
+    expect(page.locator("#progress")).to_be_visible()
+    expect(page.locator("#result-sentence")).to_have_text(re.compile("^Flag a row where the probability is above"))
+    for name in ("threshold", "curve", "path"):
+        drawn(page, name)
+    money = page.inner_text("#money")
+    handle = page.get_by_role("slider", name="threshold")
+    handle.focus()
+    handle.press("Home")
+    everyone = page.inner_text("#money")
+    assert everyone != money
+    assert re.search(r" 0 of \d+ missed", everyone)
+    handle.press("End")
+    assert re.search(r" 0 false alarms", page.inner_text("#money"))
+    about = page.locator("#about-list")
+    expect(about).to_contain_text("160 rows")
+    width = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert width[0] <= width[1]
+    assert page.locator("main img").count() == 0
+    visit.close()
+
+
+def test_hostile_input(visit: Visit, tmp_path: Path) -> None:
+    page = visit.page
+    sentence(page, "Calibrated")
+    page.select_option("#kind", "own")
+    for text in (HOSTILE, "t" * 5000, "(" * 1999, "9**9**9**9**9", "__import__('os').system('true')", "\u202et\x00"):
+        page.fill("#text", text)
+        sentence(page, "There is a mistake in the formula.")
+        expect(page.locator("#problem-text")).not_to_be_empty()
+    page.goto(
+        f"{visit.address}?kind=own&text={quote(HOSTILE)}&gamma={quote(HOSTILE)}&phi={quote(HOSTILE)}&eta=-5&tab=x"
+    )
+    sentence(page, "There is a mistake in the formula.")
+    page.goto(f"{visit.address}?phi={quote(HOSTILE)}&p.{quote(HOSTILE)}=1")
+    sentence(page, "One of the numbers or names cannot be used.")
+    assert page.locator("main img, main script").count() == 0
+    page.get_by_role("tab", name="Your data").click()
+    huge = tmp_path / "huge.csv"
+    with huge.open("wb") as file:
+        file.truncate(65 * 1024 * 1024)
+    page.set_input_files("#file", huge)
+    expect(page.locator("#problem-file")).to_contain_text("at most 64 MB")
+    page.set_input_files("#file", {"name": "page.csv", "mimeType": "text/csv", "buffer": b"<html>" + HOSTILE.encode()})
+    expect(page.locator("#problem-file")).to_contain_text("web page")
+
+
+def test_the_back_button_and_the_link(visit: Visit) -> None:
+    page = visit.page
+    sentence(page, "Calibrated")
+    page.select_option("#phi", "hinge")
+    page.wait_for_url("**/?phi=hinge")
+    page.fill("#fn", "5")
+    page.wait_for_url("**/?phi=hinge&fn=5")
+    sentence(page, "Calibrated for your costs: a miss counts 5 false alarms.")
+    page.get_by_role("tab", name="Your data").click()
+    expect(page.locator("#data")).to_be_visible()
+    page.go_back()
+    expect(page.locator("#losses")).to_be_visible()
+    page.go_back()
+    sentence(page, "Calibrated for your costs: a miss counts 20 false alarms.")
+    assert page.input_value("#phi") == "hinge"
+    page.go_back()
+    expect(page.locator("#phi")).to_have_value("logistic")
+    page.go_forward()
+    expect(page.locator("#phi")).to_have_value("hinge")
+    other = visit.open("?kind=pair&positive=10*softplus(-t)&negative=softplus(t)&costs=alpha&alpha=1/11&weighted=0")
+    sentence(other, "Calibrated for your costs: a miss counts 10 false alarms.")
+
+
+def test_two_tabs_do_not_disturb_each_other(visit: Visit, table: Path) -> None:
+    first, second = visit.page, visit.open("?phi=hinge&tab=data")
+    second.set_input_files("#file", table)
+    expect(second.locator("#asked")).to_be_enabled()
+    second.click("#fit")
+    second.click("#cancel")  # at once: on a quick machine the fit ends soon
+    expect(second.locator("#result-sentence")).to_have_text("Stopped.")
+    second.click("#fit")  # a stopped fit leaves room for the next one
+    first.bring_to_front()
+    sentence(first, "Calibrated")
+    first.select_option("#phi", "perceptron")
+    sentence(first, "Not calibrated: at P = 0.5 it can decide the wrong way.")
+    second.bring_to_front()
+    assert second.input_value("#phi") == "hinge"
+    expect(second.locator("#threshold-figure")).to_be_visible()
+
+
+def test_dark_mode_labels_and_keyboard(browser: Any, address: str) -> None:
+    visit = Visit(browser, address, color_scheme="dark")
+    page = visit.page
+    sentence(page, "Calibrated")
+    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert max(map(int, re.findall(r"\d+", back)[:3])) < 60
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != back
+    for kind in ("phi", "own", "pair"):
+        page.select_option("#kind", kind)
+        named = page.locator("main").get_by_role("slider").or_(page.locator("main").get_by_role("textbox"))
+        for control in (one for one in named.all() if one.is_visible()):
+            assert control.evaluate("e => Boolean(e.labels?.length || e.ariaLabel)"), control
+    assert page.locator("#plot-h").get_attribute("aria-label")
+    page.get_by_role("tab", name="Losses").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#data")).to_be_visible()
+    expect(page.get_by_role("tab", name="Your data")).to_be_focused()
+    visit.close()
+
+
+def test_when_the_server_is_gone(browser: Any) -> None:
+    with running_explorer() as (process, address):
+        visit = Visit(browser, address)
+        sentence(visit.page, "Calibrated")
+        process.send_signal(2)
+        process.wait(timeout=30)
+        visit.page.select_option("#phi", "hinge")
+        expect(visit.page.locator("#sentence")).to_contain_text("does not answer")
+        visit.problems = [problem for problem in visit.problems if "net::ERR_" not in problem]
+        visit.close()
+    assert process.returncode == 0

@@ -1,0 +1,91 @@
+"""``uneven explore``: what it prints, how it ends, and what it says if it cannot begin."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import running_explorer
+from click.testing import CliRunner
+
+from uneven.cli.main import main
+from uneven.explorer.service import server
+
+STATIC = Path(server.__file__).parents[1] / "static"
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(main, ["explore", "--no-browser", *arguments])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise there")
+def test_ctrl_c_ends_it_with_all_its_processes() -> None:
+    with running_explorer() as (process, address):
+        with urllib.request.urlopen(address, timeout=60) as page:
+            assert b"uneven" in page.read()
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        below = children.read_text().split() if children.exists() else []
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        said = process.stderr.read()
+        assert process.wait(timeout=30) == 0
+    assert said == "Stopped.\n"
+    for child in below:
+        assert not Path(f"/proc/{child}").exists() or os.stat(f"/proc/{child}").st_uid != os.getuid()
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in ("uvicorn", "starlette"):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, package, None)
+            for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
+                patch.setitem(sys.modules, name, None)
+            patch.delitem(sys.modules, "uneven.explorer.service.app", raising=False)
+            found = run()
+        assert found.exit_code == 2
+        assert "pip install 'uneven[explorer]'" in found.output
+        assert found.output.count("\n") == 1
+
+
+def test_a_port_that_is_taken() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        found = run("--port", str(port))
+        assert found.exit_code == 2
+        assert f"port {port}" in found.output
+        assert "--port gives another" in found.output
+    bad = run("--host", "no such host.invalid")
+    assert bad.exit_code == 2
+    assert "no address" in bad.output
+
+
+def test_the_usual_port_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        monkeypatch.setattr(server, "USUAL_PORT", taken.getsockname()[1])
+        with server._listener("127.0.0.1", None) as free:
+            assert free.getsockname()[1] not in (0, server.USUAL_PORT)
+
+
+def test_others_are_let_in_only_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(server, "serve", lambda host, port, *, browser, say: asked.append((host, port, browser)))
+    assert run().output == ""
+    warned = CliRunner().invoke(main, ["explore", "--host", "0.0.0.0", "--port", "9999"]).output
+    assert warned.startswith("Warning: at 0.0.0.0 everyone who can reach this machine")
+    assert asked == [("127.0.0.1", None, False), ("0.0.0.0", 9999, True)]
+
+
+def test_the_page_is_part_of_the_package() -> None:
+    """The wheel holds whatever lies in the folder of the package; nothing of the page lies elsewhere."""
+    names = {file.name for file in STATIC.iterdir()}
+    assert {"index.html", "style.css", "main.js", "losses.js", "data.js"} <= names

@@ -1,0 +1,264 @@
+"""The server: who is answered, with which limits, and what it says to the browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from uneven.explorer.service import app as application
+from uneven.explorer.service import guard
+from uneven.explorer.service.guard import POLICY
+from uneven.explorer.service.hosts import leaves_machine, names_this_server
+from uneven.explorer.service.limits import MOST_QUESTION, MOST_TABLE
+from uneven.explorer.service.pool import Busy
+
+HERE = "http://127.0.0.1:8765"
+QUESTION = {"kind": "phi", "phi": "hinge", "gamma": "2", "beta": None, "fp": "1", "fn": "20"}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with TestClient(application.application("127.0.0.1", 8765), base_url=HERE) as made:
+        yield made
+
+
+def test_the_page_loads_only_what_is_served(client: TestClient) -> None:
+    page = client.get("/")
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+    links = re.findall(r'(?:src|href)="([^"#]+)"', page.text)
+    assert links
+    assert all(link.startswith("/static/") for link in links)
+    seen = set()
+    while links:
+        link = links.pop()
+        if link in seen:
+            continue
+        seen.add(link)
+        found = client.get(link)
+        assert found.status_code == 200, link
+        if link.endswith("plotly.min.js"):
+            continue
+        assert "//" not in re.sub(r"(?m)^\s*//.*$|\s// .*$|http://www\.w3\.org/\S*", "", found.text), link
+        links += re.findall(r'from "(/static/[^"]+)"', found.text)
+    assert "/static/plotly.min.js" in seen
+    assert "/static/loss_pictures.js" in seen
+    assert "<script>" not in page.text
+    assert not re.search(r"\son\w+=|\sstyle=", page.text)
+
+
+def test_every_answer_has_the_policy(client: TestClient) -> None:
+    for reply in (
+        client.get("/"),
+        client.get("/nothing"),
+        client.post("/api/verdict", json=QUESTION),
+        client.get("/api/fit"),
+    ):
+        assert reply.headers["content-security-policy"] == POLICY
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert reply.headers["cross-origin-resource-policy"] == "same-origin"
+        assert reply.headers["x-frame-options"] == "DENY"
+    scripts = next(part for part in POLICY.split("; ") if part.startswith("script-src"))
+    assert scripts == "script-src 'self'"
+    assert "default-src 'none'" in POLICY
+    assert "http" not in POLICY
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example:8765", "127.0.0.1", "127.0.0.1:80", "localhost:8766", "127.0.0.1.evil.example:8765", "8.8.8.8:8765"],
+)
+def test_other_hosts_are_refused(client: TestClient, host: str) -> None:
+    for path in ("/", "/api/verdict"):
+        reply = client.get(path, headers={"host": host})
+        assert reply.status_code == 421
+        assert "own address" in reply.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:9999"},
+        {"origin": "https://127.0.0.1:8765"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+def test_other_sites_are_refused(client: TestClient, headers: dict[str, str]) -> None:
+    reply = client.post("/api/verdict", json=QUESTION, headers=headers)
+    assert reply.status_code == 403
+    assert "another site" in reply.json()["error"]
+    assert client.get("/", headers=headers).status_code == 200  # a link from elsewhere may lead here
+
+
+def test_our_own_page_is_answered(client: TestClient) -> None:
+    for headers in ({}, {"origin": HERE}, {"origin": HERE, "sec-fetch-site": "same-origin"}):
+        assert client.post("/api/verdict", json=QUESTION, headers=headers).json()["status"] == "calibrated"
+    other = client.post(
+        "/api/verdict", json=QUESTION, headers={"host": "localhost:8765", "origin": "http://localhost:8765"}
+    )
+    assert other.status_code == 200
+    assert other.headers["cache-control"] == "no-store"
+
+
+def test_which_hosts_are_this_machine() -> None:
+    assert names_this_server("[::1]:8765", "::1", 8765)
+    assert names_this_server("192.168.1.7:8765", "0.0.0.0", 8765)
+    assert names_this_server("box.local:8765", "box.local", 8765)
+    assert not names_this_server("evil.example:8765", "0.0.0.0", 8765)
+    assert not names_this_server("192.168.1.7:8765", "127.0.0.1", 8765)
+    assert [leaves_machine(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "box.local")] == [
+        False
+    ] * 3 + [True] * 2
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status", "words"),
+    [
+        (b"{", "application/json", 400, "not JSON"),
+        (b"[" * 60_000, "application/json", 400, "not JSON"),
+        (b"[]", "application/json", 400, "JSON object"),
+        (b"{}", "text/plain", 415, "application/json"),
+        (b'{"kind": "phi"}', "application/json", 400, "must be a text"),
+        (b" " * (MOST_QUESTION + 1), "application/json", 413, "larger than 64 KB"),
+    ],
+)
+def test_bad_bodies(client: TestClient, body: bytes, kind: str, status: int, words: str) -> None:
+    reply = client.post("/api/curves", content=body, headers={"content-type": kind})
+    assert reply.status_code == status
+    assert words in reply.json()["error"]
+
+
+def test_a_body_that_hides_its_size(client: TestClient) -> None:
+    reply = client.post(
+        "/api/curves", content=(b" " * 1000 for _ in range(100)), headers={"content-type": "application/json"}
+    )
+    assert reply.status_code == 413
+
+
+def test_wrong_paths_and_methods(client: TestClient) -> None:
+    for path in (
+        "/static/",
+        "/static/../guard.py",
+        "/static/%2e%2e/__init__.py",
+        "/etc/passwd",
+        "/api/",
+        "/api/nothing",
+    ):
+        assert client.get(path).status_code == 404
+    assert client.get("/api/curves").status_code == 405
+    assert client.post("/").status_code == 405
+
+
+def test_hostile_text_comes_back_as_data(client: TestClient) -> None:
+    reply = client.post("/api/curves", json={**QUESTION, "kind": "own", "text": "<script>alert(1)</script>"})
+    assert reply.status_code == 400
+    assert reply.headers["content-type"] == "application/json"
+    assert (reply.json()["field"], reply.json()["column"]) == ("text", 1)
+
+
+def test_too_much_at_once(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(*_: Any) -> None:
+        raise Busy
+
+    with monkeypatch.context() as patch:
+        patch.setattr("uneven.explorer.service.pool.Pool.submit", busy)
+        reply = client.post("/api/curves", json=QUESTION)
+        assert reply.status_code == 503
+        assert reply.headers["retry-after"] == "1"
+        assert "try again" in reply.json()["error"]
+    monkeypatch.setattr(guard, "MOST_REQUESTS", 0)
+    assert client.get("/").status_code == 503
+
+
+def upload(client: TestClient, path: str, content: bytes, **question: Any) -> Any:
+    headers = {"content-type": "application/octet-stream", "x-question": quote(json.dumps(question))}
+    return client.post(path, content=content, headers=headers)
+
+
+def test_a_table_from_upload_to_threshold(client: TestClient) -> None:
+    whole = client.post("/api/example", json={}).content
+    assert whole.count(b"\n") == 570
+    lines = [line.split(b",") for line in whole.splitlines()[:151]]  # fewer rows and columns: quicker
+    content = b"\n".join(b",".join([*line[:4], line[-1]]) for line in lines)
+    table = upload(client, "/api/table", content, name="tümours, <b>.csv").json()
+    assert table["rows"] == 150
+    assert table["targets"][-1]["name"] == "diagnosis"
+    positives = next(one["rows"] for one in table["targets"][-1]["values"] if one["value"] == "malignant")
+    asked = {"name": "a.csv", "target": "diagnosis", "positive": "malignant", "fp": "1", "fn": "20", "seconds": "60"}
+    reply = upload(client, "/api/fit", content, **asked, members="quick")
+    *parts, last = [json.loads(line) for line in reply.text.splitlines()]
+    shares = [part["share"] for part in parts if "share" in part]
+    assert shares == sorted(shares)
+    assert len(shares) > 10
+    assert any("gamma_path" in part for part in parts)
+    assert last["positives"] == positives
+    threshold = last["threshold"]
+    per_row = [(20 * miss + alarm) / 150 for miss, alarm in zip(threshold["misses"], threshold["alarms"], strict=True)]
+    assert per_row[0] == pytest.approx(last["everyone"])
+    assert per_row[-1] == pytest.approx(last["no_one"])
+    assert threshold["at"] == sorted(threshold["at"])
+    assert last["cost"]["cost"] < last["everyone"]
+
+
+@pytest.mark.parametrize(
+    ("content", "question", "field", "words"),
+    [
+        (b"", {"name": "a.csv"}, "file", "is empty"),
+        (b"a,b\n1,2\n", {"name": "a.xlsx"}, "file", "must be a text file"),
+        (b"PK\x03\x04....", {"name": "a.csv"}, "file", "Excel workbook or a zip"),
+        (b"\x1f\x8b\x08\x00\x00\x00", {"name": "a.csv"}, "file", "not a text file"),
+        (b"<html><script>alert(1)</script>", {"name": "a.csv"}, "file", "web page"),
+        (b"a,b\n1,2\n1,2,3\n", {"name": "a.csv"}, "file", "line 3"),
+        (b"a,b\n1,x\n2,x\n", {"name": "a.csv"}, None, None),
+        (b"a\n1\n1\n", {"name": "a.csv"}, "target", "between 2 and 20"),
+    ],
+)
+def test_awkward_tables(
+    client: TestClient, content: bytes, question: Any, field: str | None, words: str | None
+) -> None:
+    reply = upload(client, "/api/table", content, **question)
+    if words is None:
+        assert reply.status_code == 200
+        return
+    assert reply.status_code == 400
+    assert reply.json()["field"] == field
+    assert words in reply.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "words"),
+    [
+        ({"fp": "0"}, "fp", "positive"),
+        ({"fn": ""}, "fn", "missing"),
+        ({"seconds": "1e9"}, "seconds", "at most 1,200"),
+        ({"members": "none"}, "members", "must be one of"),
+        ({"target": "c"}, "target", "no column 'c'"),
+        ({"positive": "z"}, "target", "no row of column"),
+        ({}, "target", "at least 10 rows"),
+    ],
+)
+def test_awkward_fits(client: TestClient, change: dict[str, str], field: str, words: str) -> None:
+    asked = {"name": "a.csv", "target": "b", "positive": "x", "fp": "1", "fn": "2", "seconds": "9", "members": "quick"}
+    reply = upload(client, "/api/fit", b"a,b\n1,x\n2,y\n", **{**asked, **change})
+    last = json.loads(reply.text.splitlines()[-1])
+    assert last["field"] == field
+    assert words in last["error"]
+
+
+def test_uploads_have_their_form(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert client.post("/api/table", content=b"a", headers={"content-type": "text/csv"}).status_code == 415
+    wrong = {"content-type": "application/octet-stream", "x-question": "[1]"}
+    assert client.post("/api/table", content=b"a", headers=wrong).status_code == 400
+    right = {**wrong, "x-question": "%7B%7D", "content-length": str(MOST_TABLE + 1)}
+    reply = client.post("/api/table", content=b"a", headers=right)
+    assert reply.status_code == 413
+    assert "64 MB" in reply.json()["error"]

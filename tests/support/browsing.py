@@ -1,0 +1,100 @@
+"""A real server and a real browser for tests of the explorer."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+#: Debian's browser; another one by this variable.
+CHROMIUM = os.environ.get("UNEVEN_CHROMIUM", "/usr/bin/chromium")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+#: Milliseconds to wait for anything; a busy machine needs more than 60 seconds.
+PATIENCE = 1000 * int(os.environ.get("UNEVEN_PATIENCE", "60"))
+SIZES: dict[str, dict[str, Any]] = {
+    "desktop": {"viewport": {"width": 1280, "height": 850}},
+    "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
+}
+#: Plotly adds styles for maps when it is loaded, which the policy forbids; there are no maps here.
+_EXPECTED = "Applying inline style violates the following Content Security Policy directive 'style-src 'self''"
+
+
+@contextmanager
+def running_explorer(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command ``uneven explore`` and the address it prints; Ctrl-C at the end."""
+    command = [sys.executable, "-W", "error", "-m", "uneven", "explore", "--no-browser", "--port", "0", *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        yield process, next(found.group() for line in process.stderr if (found := re.search(r"http://\S+", line)))
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=30)
+        process.stderr.close()
+
+
+@contextmanager
+def running_browser() -> Iterator[Any]:
+    """Chromium without a window."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Visit:
+    """A page, and everything that went wrong on it."""
+
+    def __init__(self, browser: Any, address: str, size: str = "desktop", **more: Any) -> None:
+        self.address = address
+        self.context = browser.new_context(**SIZES[size], accept_downloads=True, **more)
+        self.context.set_default_timeout(PATIENCE)
+        self.problems: list[str] = []
+        self.page = self.open()
+
+    def open(self, search: str = "") -> Any:
+        """A new tab of the same browser."""
+        page = self.context.new_page()
+        page.on("console", self._heard)
+        page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (self.problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", self._asked)
+        page.goto(self.address + search)
+        return page
+
+    def _heard(self, message: Any) -> None:
+        refused = "Failed to load resource: the server responded with a status of 400"  # a mistake in a field
+        if message.type in ("error", "warning") and not message.text.startswith((_EXPECTED, refused)):
+            self.problems.append(f"{message.type}: {message.text}")
+
+    def _asked(self, request: Any) -> None:
+        if not request.url.startswith((self.address, "blob:")):
+            self.problems.append(f"a request to {request.url}")
+
+    def close(self) -> None:
+        """Close the page; whatever went wrong is an error."""
+        self.context.close()
+        assert not self.problems, self.problems
+
+
+def has_browser() -> bool:
+    return Path(CHROMIUM).exists()
