@@ -226,12 +226,24 @@ def test_formulas_stay_whole_in_terminals_of_any_width(columns: int) -> None:
 def test_a_bar_moves_in_a_terminal(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("x,y\n" + "".join(f"{k % 7},{'a' if k % 3 else 'b'}\n" for k in range(60)))
-    costs = ["--target", "y", "--positive", "b", "--fp-cost", "1", "--fn-cost", "2"]
+    costs = [
+        "--target",
+        "y",
+        "--positive",
+        "b",
+        "--fp-cost",
+        "1",
+        "--fn-cost",
+        "2",
+        "--learner",
+        "linear",
+        "--save-anyway",
+    ]
     command = [*COMMAND, "fit", str(table), *costs, "-o", str(tmp_path / "m.skops")]
     status, shown = in_terminal(command, {**os.environ, "TERM": "xterm", "COLUMNS": "120"})
     assert status == 0
     assert "[........................] repeat 1 of 2, fold 1 of 5" in shown
-    assert "[############............] repeat 2 of 2, fold 1 of 5" in shown
+    assert "[###########.............] repeat 2 of 2, fold 1 of 5, about " in shown
 
 
 def test_the_help_names_every_command_and_what_it_does() -> None:

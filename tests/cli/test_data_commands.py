@@ -18,6 +18,7 @@ from uneven.cli.main import main
 from uneven.metrics import CostEstimate
 
 FIT = ["--target", "fraud", "--positive", "yes", "--fp-cost", "1", "--fn-cost", "9"]
+LINEAR = ["--learner", "linear"]
 
 
 def run(*arguments: object) -> Result:
@@ -54,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model(folder: Path) -> Path:
     path = folder / "model.skops"
-    result = run("fit", folder / "cases.parquet", *FIT, "-o", path)
+    result = run("fit", folder / "cases.parquet", *FIT, *LINEAR, "-o", path)
     assert result.exit_code == 0, result.output
     for sentence in (
         "399 rows, ",
@@ -68,8 +69,8 @@ def model(folder: Path) -> Path:
         "alpha='1/10'): calibrated",
         "threshold-moved",
         "flag no one",
-        "Are you sure about 9 : 1? (models refitted)",
-        "cheapest here",
+        "Are you sure about 9 : 1? (models refitted or thresholds moved)",
+        "Cheapest of 4 models: ",
     ):
         assert sentence in result.stdout
     assert "repeat 2 of 2, fold 5 of 5" in result.stderr
@@ -101,12 +102,14 @@ def test_predict_and_report(folder: Path, model: Path) -> None:
     assert "The model flags a row where the probability is above 0.1." in report.stdout
 
 
-@pytest.mark.parametrize("options", [["--learner", "svc"], ["--loss", "squared_hinge", "--gamma", "3"], ["--tune"]])
+@pytest.mark.parametrize(
+    "options", [["--learner", "svc"], ["--loss", "squared_hinge", "--gamma", "3"], [*LINEAR, "--tune"]]
+)
 def test_other_learners(folder: Path, options: list[str]) -> None:
     path = folder / "other.skops"
     result = run("fit", folder / "cases.csv", *FIT, *options, "--quick", "-o", path)
     assert result.exit_code == 0, result.output
-    if options == ["--tune"]:
+    if "--tune" in options:
         assert re.search(r"Tuned: margin_gamma = .*, C = ", result.stdout)
     assert run("predict", path, folder / "cases.csv", "-o", folder / "o.csv").exit_code == 0
     assert run("report", path, folder / "cases.csv").exit_code == 0
@@ -152,10 +155,10 @@ def test_bad_tables(folder: Path, model: Path) -> None:
     (folder / "noise.parquet").write_bytes(b"noise")
     assert "is not a Parquet file" in sentence("fit", folder / "noise.parquet", *FIT, "-o", out)
     assert "--fn-cost must be positive" in sentence("fit", cases, *FIT[:-1], "-1", "-o", out)
-    assert "--loss is for the linear learner" in sentence(
+    assert "--loss is for --learner linear, got --learner svc" in sentence(
         "fit", cases, *FIT, "--learner", "svc", "--loss", "hinge", "-o", out
     )
-    assert "leave --gamma out" in sentence("fit", cases, *FIT, "--tune", "--gamma", "2", "-o", out)
+    assert "leave --gamma out" in sentence("fit", cases, *FIT, *LINEAR, "--tune", "--gamma", "2", "-o", out)
     assert "calibrated for no alpha" in sentence("fit", cases, *FIT, "--loss", "perceptron", "-o", out)
     assert "ends in .csv, .parquet" in sentence("predict", model, cases, "-o", folder / "x.txt")
     assert not out.exists()
@@ -172,7 +175,7 @@ def test_bad_models(folder: Path, model: Path) -> None:
     assert "was made by version 9.9.9" in result.stderr
     from skops import io
 
-    bad.write_bytes(io.dumps({"format": "uneven-model/2", "pipeline": Path}))
+    bad.write_bytes(io.dumps({"format": "uneven-model/3", "pipeline": Path}))
     assert "is not opened" in run("report", bad, cases).stderr
 
 
@@ -197,13 +200,17 @@ def test_the_cheapest_is_named(costs: list[float], sentence: str) -> None:
 
 def test_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    result = run("demo")
+    result = run("demo", "--members", "linear,neighbours")
     assert result.exit_code == 0, result.output
-    assert "A missed malignancy costs 20 false alarms" in result.stdout
-    assert "cheapest here" in result.stdout
+    assert "A miss costs 20 and a false alarm costs 1." in result.stdout
+    found = re.search(r"The cheapest model, ([^,]*), missed (\d+) of 212 tumours and raised (\d+) false", result.stdout)
+    assert found is not None
+    name, misses, alarms = found.groups()
+    assert f"a cost of {20 * int(misses) + int(alarms)}." in result.stdout
+    assert "Cheapest of 4 models: " + name.removesuffix(" logistic regression") in result.stdout
     assert "calibrated for alpha = 1/21" in result.stdout
     text = (tmp_path / "uneven-report.html").read_text(encoding="utf-8")
-    assert text.count("data:image/png;base64,") >= 4
+    assert text.count("data:image/png;base64,") >= 2
     assert "http://" not in text.replace("http://www.w3.org", "")
     assert "https://" not in text
     assert "uneven-certificate/1" in text

@@ -10,6 +10,8 @@ from uneven.cli._output import console
 
 if TYPE_CHECKING:
     from uneven.cli.decisions.answers import WhatIf
+    from uneven.cli.decisions.choice import Choice
+    from uneven.cli.decisions.ensembles import Member
     from uneven.cli.decisions.reporting import Report
     from uneven.metrics import CostEstimate
 
@@ -17,23 +19,23 @@ if TYPE_CHECKING:
 _WIDE = 100
 
 
-def print_comparison(rows: list[CostEstimate], what_ifs: list[WhatIf], unit: str | None, *, tuned: bool) -> None:
-    """Print what a cross-validation found: the answer first."""
+def print_choice(choice: Choice, what_ifs: list[WhatIf], how: str) -> None:
+    """Print what a comparison found: the answer first."""
     from uneven.cli.decisions.answers import first_line
 
-    click.echo(first_line(rows, unit))
-    print_costs(rows, unit=unit)
-    if not tuned and min(row.cost for row in rows) < rows[0].cost:
-        click.echo(f"--tune may find a cheaper {rows[0].name}: it chooses gamma and C by cost.")
-    print_what_ifs(what_ifs, "models refitted", unit)
+    warning, chosen = choice.warning(), choice.in_words()
+    for sentence in [warning, chosen] if warning else [chosen, first_line(choice.rows, choice.unit)]:
+        click.echo(sentence)
+    print_costs(choice.rows, how, choice.unit)
+    print_what_ifs(what_ifs, "models refitted or thresholds moved", choice.unit)
 
 
-def print_costs(rows: list[CostEstimate], how: str = "cross-validated", unit: str | None = None) -> None:
-    """Print a table with one row per classifier, ours first, then say which is the cheapest."""
+def print_costs(rows: list[CostEstimate], how: str, unit: str | None = None) -> None:
+    """Print a table with one row per classifier, ours first."""
     from rich import box
     from rich.table import Table
 
-    from uneven.cli.decisions.answers import cheapest_in_words, difference_in_words, per_thousand
+    from uneven.cli.decisions.answers import difference_in_words, per_thousand
 
     screen = console()
     wide = screen.width >= _WIDE
@@ -48,7 +50,23 @@ def print_costs(rows: list[CostEstimate], how: str = "cross-validated", unit: st
         mistakes = f"{row.false_positives:,g}", f"{row.false_negatives:,g}"
         table.add_row(row.name, per_thousand(row.cost), *interval, difference_in_words(row), *mistakes)
     screen.print(table)
-    click.echo(cheapest_in_words(rows))
+
+
+def print_members(members: list[Member], unit: str | None) -> None:
+    """Print what an ensemble is made of."""
+    from rich import box
+    from rich.table import Table
+
+    from uneven.cli.decisions.answers import per_thousand
+
+    click.echo("\nWhat the ensemble is made of (costs per 1,000 rows, out of fold):")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("member", no_wrap=True)
+    table.add_column("weight", justify="right", no_wrap=True)
+    table.add_column(f"alone it costs{f' ({unit})' if unit else ''}", justify="right", no_wrap=True)
+    for member in members:
+        table.add_row(member.name, f"{member.weight:.2f}", per_thousand(member.cost))
+    console().print(table)
 
 
 def print_what_ifs(what_ifs: list[WhatIf], how: str, unit: str | None) -> None:

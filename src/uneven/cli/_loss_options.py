@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,20 @@ if TYPE_CHECKING:
     from uneven.losses import Loss
 
 Command = Callable[..., Any]
+_ZOO_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+(\(.*\))?")
+
+#: Parameters of a loss of the zoo.
+settings_option = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of a loss of another library, such as weight=1,10; may be repeated.",
+)
 
 _OPTIONS = (
     click.argument("loss", required=False),
+    settings_option,
     click.option(
         "--gamma",
         metavar="G",
@@ -51,10 +63,12 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Machine-read
 
 @dataclass(frozen=True)
 class Request:
-    """A loss and the alpha asked for, if any."""
+    """A loss and the alpha asked for, if any; for a loss of the zoo, its name and the parameters given."""
 
     loss: Loss
     alpha: Fraction | None
+    zoo_name: str | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 def loss_options(command: Command) -> Command:
@@ -66,6 +80,7 @@ def loss_options(command: Command) -> Command:
 
 def read_request(
     loss: str | None,
+    settings: tuple[str, ...],
     gamma: str | None,
     beta: str | None,
     positive: str | None,
@@ -83,9 +98,21 @@ def read_request(
     if (positive is None) != (negative is None):
         raise UnevenError("--positive and --negative belong together: give both, or a LOSS")
     if (loss is None) == (positive is None):
-        raise UnevenError("give a LOSS (a registered name or an expression in t), or --positive and --negative")
+        raise UnevenError(
+            "give a LOSS (a registered name, a loss of another library or an expression in t), or --positive "
+            "and --negative"
+        )
     chosen: Loss
-    if loss is not None:
+    parameters = read_settings(settings)
+    if loss is not None and _ZOO_NAME.fullmatch(loss):
+        from uneven import zoo
+
+        if gamma is not None or beta is not None:
+            raise UnevenError("--gamma and --beta belong to a phi; a loss of another library takes --set")
+        chosen = zoo.loss(loss, **parameters)
+    elif parameters:
+        raise UnevenError("--set belongs to a loss of another library, such as torch.nn.CrossEntropyLoss")
+    elif loss is not None:
         chosen = UnevenMarginLoss(loss, gamma="1" if gamma is None else gamma, beta=beta)
     elif gamma is not None or beta is not None:
         raise UnevenError("--gamma and --beta belong to a LOSS, not to --positive and --negative")
@@ -97,7 +124,26 @@ def read_request(
         if target is None:
             raise UnevenError("--weighted needs costs: give --alpha, or --fp-cost and --fn-cost")
         chosen = chosen.weighted(target)
-    return Request(chosen, target)
+    is_zoo = loss is not None and _ZOO_NAME.fullmatch(loss)
+    return Request(chosen, target, loss if is_zoo else None, parameters)
+
+
+def read_settings(settings: tuple[str, ...]) -> dict[str, Any]:
+    """The parameters given by ``--set``: a text, None, or with commas a tuple of texts."""
+    from uneven.errors import UnevenError
+
+    found: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name:
+            raise UnevenError(f"--set takes NAME=VALUE, such as --set weight=1,10, got {setting!r}")
+        if name in found:
+            raise UnevenError(f"--set {name} is given twice")
+        if value.lower() == "none":
+            found[name] = None
+        else:
+            found[name] = tuple(part.strip() for part in value.split(",") if part.strip()) if "," in value else value
+    return found
 
 
 def remedy_options(request: Request, remedy: Prescription | None) -> str | None:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import uneven
+from uneven.cli._trusted_types import TRUSTED_TYPES
 from uneven.errors import UnevenError
 
-FORMAT = "uneven-model/2"
-_PARTS = ("pipeline", "about", "rivals", "seen")
+FORMAT = "uneven-model/3"
+_PARTS = ("pipeline", "preprocessing", "about", "rivals", "seen")
 
 
 def model_bytes(content: dict[str, Any]) -> bytes:
@@ -25,12 +26,13 @@ def read_model(path: str) -> dict[str, Any]:
 
     data = Path(path).read_bytes()
     try:
-        foreign = [name for name in io.get_untrusted_types(data=data) if not _is_ours(name)]
+        used = io.get_untrusted_types(data=data)
+        foreign = sorted(set(used) - TRUSTED_TYPES)
         if foreign:
             raise UnevenError(
                 f"{path} is not opened: it holds types that `uneven fit` never writes, {', '.join(foreign[:4])}"
             )
-        content = io.loads(data, trusted=io.get_untrusted_types(data=data))
+        content = io.loads(data, trusted=used)
     except UnevenError:
         raise
     except Exception as error:  # skops raises many types of error for a foreign file
@@ -47,7 +49,3 @@ def read_model(path: str) -> dict[str, Any]:
     if lacking:
         raise UnevenError(f"{path} is not a whole model of `uneven fit`: it lacks {', '.join(lacking)}; fit it again")
     return content
-
-
-def _is_ours(name: str) -> bool:
-    return name.startswith(("uneven.", "sklearn.", "numpy.", "scipy.sparse"))

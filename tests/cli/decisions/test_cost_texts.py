@@ -8,8 +8,8 @@ import pytest
 
 from uneven.cli.decisions.cost_texts import columns_in, cost_of_rows, number_in
 from uneven.cli.decisions.given_costs import GivenCosts, scaled_misses
-from uneven.cli.tables.table import Table, read_table
 from uneven.errors import CostError, UnevenError
+from uneven.tables.table import Table, read_table
 
 FRAME = pd.DataFrame(
     {

@@ -20,11 +20,11 @@ from uneven.cli.decisions.answers import (
 from uneven.cli.decisions.decided import thresholds_of
 from uneven.cli.decisions.seen_rows import row_hashes, seen, seen_in_words
 from uneven.cli.decisions.unknowns import unknowns
-from uneven.cli.tables.columns import planned
-from uneven.cli.tables.matrix import typed
-from uneven.cli.tables.table import read_table
 from uneven.costs import RowCosts
 from uneven.metrics import CostEstimate
+from uneven.tables.columns import planned
+from uneven.tables.matrix import typed
+from uneven.tables.table import read_table
 
 
 def estimates(wide: float, **costs: float) -> list[CostEstimate]:

@@ -32,7 +32,7 @@ def certify(output: str, psi: tuple[str, ...], budget: int, **options: Any) -> N
     Writes the proof to a file that `uneven verify` can check. Exit code 0: proved or refuted; 1: undecided.
     """
     from uneven.calibration import certify as prove
-    from uneven.cli.tables.files import require_output
+    from uneven.tables.files import require_output
 
     require_output(output)
     request = read_request(**options)

@@ -29,7 +29,7 @@ def check(as_json: bool, plot: str | None, **options: Any) -> None:
     costs, LOSS is checked for the costs that it assumes.
     """
     from uneven.calibration import analyze, implied_alpha
-    from uneven.cli.tables.files import require_output
+    from uneven.tables.files import require_output
 
     if plot is not None:
         require_output(plot)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
+from uneven.cli._reading_options import read_options, reading_options
 from uneven.cli.decisions.cost_options import cost_options
-from uneven.cli.tables.options import read_options, reading_options
 
 
 @click.command()
@@ -16,19 +18,21 @@ from uneven.cli.tables.options import read_options, reading_options
 @click.option(
     "--learner",
     "kind",
-    type=click.Choice(["linear", "svc"]),
-    default="linear",
-    show_default=True,
-    help="A linear classifier or a kernel support vector machine.",
+    type=click.Choice(["auto", "ensemble", "linear", "svc"]),
+    help="auto (default): the cheapest of the ensemble and simple models. Or the ensemble, a linear classifier or a "
+    "kernel support vector machine, whatever the comparison says.",
 )
-@click.option("--loss", metavar="NAME", help="A registered phi or an expression in t (linear learner only).")
-@click.option("--gamma", default="1", show_default=True, metavar="G", help="Margin asymmetry, if it is not tuned.")
-@click.option("--tune", is_flag=True, help="Choose gamma and C by cross-validated cost, and how to use costs of rows.")
-@click.option("--quick", is_flag=True, help="Skip the comparison with simple alternatives.")
+@click.option("--members", metavar="NAMES", help="Members of the ensemble, such as linear,forest; by default all.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Stop fitting members of the ensemble in time.")
+@click.option("--loss", metavar="NAME", help="Of the linear learner: a registered phi or an expression in t.")
+@click.option("--gamma", metavar="G", help="Margin asymmetry of the linear learner or the SVM [default: 1].")
+@click.option("--tune", is_flag=True, help="Also try (auto) or fit our linear classifier, gamma and C chosen by cost.")
+@click.option("--quick", is_flag=True, help="Skip the comparison: fit the ensemble, or the learner that you name.")
+@click.option("--save-anyway", is_flag=True, help="Save the model even if flagging everyone or no one is as cheap.")
 @click.option("--others-negative", is_flag=True, help="Every value of the target but the positive one is negative.")
 @click.option("--id", "id_column", metavar="COL", help="The column that names the rows: not used for prediction.")
 @click.option("--drop", multiple=True, metavar="COL", help="A column to leave out (may be repeated).")
-@click.option("--keep", multiple=True, metavar="COL", help="A column to use though it looks like an ID or free text.")
+@click.option("--keep", multiple=True, metavar="COL", help="A column to use though it looks like an ID.")
 @reading_options
 @click.option("-o", "--output", required=True, metavar="MODEL", help="The model file (skops) to write.")
 def fit(
@@ -40,11 +44,14 @@ def fit(
     tp_cost: str,
     tn_cost: str,
     unit: str | None,
-    kind: str,
+    kind: str | None,
+    members: str | None,
+    time_limit: float | None,
     loss: str | None,
-    gamma: str,
+    gamma: str | None,
     tune: bool,
     quick: bool,
+    save_anyway: bool,
     others_negative: bool,
     id_column: str | None,
     drop: tuple[str, ...],
@@ -52,72 +59,86 @@ def fit(
     output: str,
     **reading: str | None,
 ) -> None:
-    """Fit a classifier that is right for your costs.
+    """Find the cheapest classifier for your costs.
 
     DATA is a table: .csv, .tsv, .txt (also .gz), .xlsx or .parquet. How it is written is detected, and shown. A cost is
-    a number, a column or an arithmetic of columns, such as "amount*0.9 + 5". Unless --quick is given, the classifier is
-    compared with simple alternatives by cross-validated cost.
+    a number, a column or an arithmetic of columns, such as "amount*0.9 + 5". An ensemble of several learners, logistic
+    regression in the usual three ways, "flag everyone" and "flag no one" are compared on the same folds; the cheapest
+    model is saved.
     """
-    from uneven.cli._cost_table import print_comparison
+    from uneven.cli._cost_table import print_choice, print_members
+    from uneven.cli._fitted import model_in_words
+    from uneven.cli._interrupt import watched
     from uneven.cli._models import model_bytes
     from uneven.cli._output import write_whole
-    from uneven.cli._pipelines import MOST_CATEGORIES
     from uneven.cli._progress import end_progress, show_progress
-    from uneven.cli.decisions.classifiers import Wish
-    from uneven.cli.decisions.fitting import Training
+    from uneven.cli.decisions.choice import Choice
+    from uneven.cli.decisions.ensembles import is_ensemble, members_of
     from uneven.cli.decisions.given_costs import GivenCosts
+    from uneven.cli.decisions.preparation import Question, prepared
     from uneven.cli.decisions.seen_rows import row_hashes
-    from uneven.cli.tables.columns import planned
-    from uneven.cli.tables.files import require_output
-    from uneven.cli.tables.matrix import typed
-    from uneven.cli.tables.remarks import tell_about_table
-    from uneven.cli.tables.size import require_memory
-    from uneven.cli.tables.table import read_table
-    from uneven.cli.tables.target import read_target
+    from uneven.cli.decisions.wish import AUTO, Wish
+    from uneven.tables.files import require_output
+    from uneven.tables.remarks import about_table
 
-    wish = Wish(kind, loss, gamma, tune)
+    wish = Wish.read(kind, loss, gamma, tune, members, time_limit)
     given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost, unit)
     require_output(output, inputs=(data,))
     options = read_options(**reading)
     wish.require_loss(None if given.per_row else given.numbers())
-    table = read_table(data, options)
-    labels = read_target(table, target, positive, others_negative=others_negative)
-    labelled = table.rows(labels.known)
-    cost_columns = given.columns(labelled, target)
-    costs = given.of(labelled)
-    dropped = [*drop, *([id_column] if id_column else [])]
-    plan = planned(labelled, target, leave_out=dropped, keep=keep)
-    X = typed(labelled, plan.columns)
-    width = require_memory(X, MOST_CATEGORIES)
-    training = Training(wish, given, costs, plan.columns, X, labels.is_positive)
-    tell_about_table(table, plan, X, labels, width)
-    for sentence in training.plan_in_words(cost_columns):
+    question = Question(target, positive, others_negative, id_column, drop, keep)
+    ready = prepared(data, options, question, given, wish)
+    training = ready.training
+    for sentence in about_table(ready.table, ready.plan, training.X, ready.labels, ready.width):
         click.echo(sentence)
-    rows = [] if quick else training.compared(show_progress)
-    others = [] if quick else training.what_ifs(rows, show_progress)
-    show_progress("fitting the model to all rows")
-    pipeline = training.fitted()
-    end_progress()
-    about = {
-        "target": target,
-        "positive": labels.positive,
-        "negatives": labels.negatives,
-        "others_negative": others_negative,
-        "id": id_column,
-        "costs": given.to_dict(),
-        "columns": [column.to_dict() for column in plan.columns],
-        "dropped": list(drop),
-        "skipped": plan.skipped,
-        "decimal": table.decimal,
-        "rows": int(labels.is_positive.size),
-        "positives": int(labels.is_positive.sum()),
-        "comparison": [row.to_dict() for row in rows],
+    for sentence in training.plan_in_words(ready.cost_columns):
+        click.echo(sentence)
+    name, about = training.first_choice, {**ready.about(), "comparison": [], "compared": ""}
+    with watched() as interruption:
+
+        def progress(message: str, share: float) -> None:
+            interruption.check()
+            show_progress(message, share)
+
+        if not quick:
+            outcome = training.compared(progress)
+            end_progress()
+            name = training.cheapest(outcome)
+            choice = Choice(outcome.rows(name), wish.kind == AUTO, unit)
+            print_choice(choice, outcome.what_ifs(name), outcome.how)
+            if choice.useless and not save_anyway:
+                _ask_before_saving(name)
+            about |= {"comparison": [row.to_dict() for row in choice.rows], "compared": outcome.how}
+        progress(f"fitting {name} to all rows", 1.0)
+        pipeline = training.fitted(name)
+        end_progress()
+        preprocessing, rivals = training.fitted_alternatives(name, pipeline)
+    content = {
+        "pipeline": pipeline,
+        "preprocessing": preprocessing,
+        "about": {**about, "model": name, "learner": wish.kind},
+        "rivals": {} if quick else rivals,
+        "seen": row_hashes(training.X),
     }
-    rivals = {} if quick else training.fitted_alternatives(pipeline)
-    content = {"pipeline": pipeline, "about": about, "rivals": rivals, "seen": row_hashes(X)}
     write_whole(output, model_bytes(content))
-    if rows:
-        print_comparison(rows, others, unit, tuned=tune)
-    for sentence in training.model_in_words(pipeline):
+    if is_ensemble(pipeline[-1]):
+        print_members(members_of(pipeline[-1]), unit)
+    for sentence in model_in_words(pipeline):
         click.echo(sentence)
-    click.echo(f"The model is in {output}.")
+    click.echo(f"The model ({name}) is in {output}.")
+
+
+def can_ask() -> bool:
+    """Whether a user can answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _ask_before_saving(name: str) -> None:
+    """End the command unless the user wants a model that saves nothing; without a terminal, say how to get it."""
+    if can_ask():
+        if click.confirm(f"Save {name} anyway?"):
+            return
+        click.echo("Nothing was saved.")
+    else:
+        click.echo("Nothing was saved; --save-anyway saves it in spite of this.")
+    raise click.exceptions.Exit(1)

@@ -10,6 +10,8 @@ import click
 from uneven.cli._loss_options import Request, json_option, loss_options, read_request, remedy_options
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from uneven.calibration import Analysis
 
 
@@ -50,6 +52,16 @@ def implied_cost(as_json: bool, **options: Any) -> None:
 _AGREE = {"calibrated": True, "calibrated up to rounding": True, "undecided": None}
 
 
+def _recipe(request: Request, alpha: Fraction) -> str:
+    """What to pass to a loss of another library instead."""
+    from uneven.zoo import declared, parameters_for
+
+    assert request.zoo_name is not None
+    knob = declared(request.zoo_name).knob
+    kept = {key: value for key, value in request.settings.items() if knob is None or key != knob.parameter}
+    return parameters_for(request.zoo_name, fp_cost=alpha, fn_cost=1 - alpha, **kept).in_words()
+
+
 def _compared(yours: Analysis, agree: bool | None, request: Request) -> str:
     from uneven.calibration.implied_costs import costs_in_words
 
@@ -58,6 +70,8 @@ def _compared(yours: Analysis, agree: bool | None, request: Request) -> str:
         return f"{costs} may be the same or not: {yours.verdict.reason}."
     if agree:
         return f"{costs} are the same."
+    if request.zoo_name is not None and request.loss.exact_alpha is None:
+        return f"{costs} are not the same. {_recipe(request, yours.exact_alpha)}"
     remedy = yours.prescription
     if remedy is None:
         return f"{costs} are not the same."

@@ -4,39 +4,52 @@ from __future__ import annotations
 
 import click
 
-from uneven.cli.tables.options import read_options, reading_options
+from uneven.cli._reading_options import read_options, reading_options
+from uneven.cli.decisions.cost_options import changed_cost_options, changed_costs
 
 
 @click.command()
 @click.argument("model")
 @click.argument("data")
 @click.option("--id", "id_column", metavar="COL", help="The column that names the rows; by default that of the fit.")
+@changed_cost_options
 @reading_options
 @click.option("-o", "--output", required=True, metavar="OUT", help="The .csv or .parquet file to write.")
-def predict(model: str, data: str, id_column: str | None, output: str, **reading: str | None) -> None:
+def predict(
+    model: str,
+    data: str,
+    id_column: str | None,
+    fp_cost: str | None,
+    fn_cost: str | None,
+    tp_cost: str | None,
+    tn_cost: str | None,
+    output: str,
+    **reading: str | None,
+) -> None:
     """Predict with a model of `uneven fit`.
 
     Writes for each row: its ID, the prediction in the words of the target, the probability, the threshold of the row,
-    the expected costs of both decisions, and the score. Probability and expected costs only if the loss has them.
+    the expected costs of both decisions, and the score. Probability and expected costs only if the model has them.
+    Costs that you give replace those of the fit; nothing is fitted again.
     """
     from uneven.cli._models import read_model
     from uneven.cli._output import write_whole
     from uneven.cli.decisions.application import applied
     from uneven.cli.decisions.predictions import prediction_table
     from uneven.cli.decisions.seen_rows import seen, seen_in_words
-    from uneven.cli.tables.files import WRITABLE, require_output
-    from uneven.cli.tables.remarks import new_categories
-    from uneven.cli.tables.table import read_table, table_bytes
+    from uneven.tables.files import WRITABLE, require_output
+    from uneven.tables.remarks import new_categories
+    from uneven.tables.table import read_table, table_bytes
 
     require_output(output, WRITABLE, inputs=(model, data))
     options = read_options(**reading)
     content = read_model(model)
     about = content["about"]
     table = read_table(data, options, about["decimal"])
-    used = applied(content, table, id_column)
+    used = applied(content, table, id_column, changed_costs(fp_cost, fn_cost, tp_cost, tn_cost))
     write_whole(output, table_bytes(prediction_table(used), output))
     click.echo(table.in_words())
-    for sentence in (*used.remarks, *new_categories(content["pipeline"], used.X)):
+    for sentence in (*used.remarks, *new_categories(content["preprocessing"], used.X)):
         click.echo(sentence)
     known = seen_in_words(seen(used.X, content["seen"]))
     if known:
@@ -45,4 +58,6 @@ def predict(model: str, data: str, id_column: str | None, output: str, **reading
     if expected:
         click.echo(expected)
     count = int(used.decisions.said_positive.sum())
-    click.echo(f"{output}: {len(table)} rows, {count} predicted {about['target']} = {about['positive']}.")
+    click.echo(f"{output}: {len(table):,} rows, {count:,} predicted {about['target']} = {about['positive']}.")
+    if used.names is None:
+        click.echo(f"They are in the order of {data}; --id COL adds the column that names them.")

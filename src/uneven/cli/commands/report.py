@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from uneven.cli.tables.options import read_options, reading_options
+from uneven.cli._reading_options import read_options, reading_options
+from uneven.cli.decisions.cost_options import changed_cost_options, changed_costs
 
 
 @click.command()
@@ -12,29 +13,41 @@ from uneven.cli.tables.options import read_options, reading_options
 @click.argument("data")
 @click.option("--id", "id_column", metavar="COL", help="The column that names the rows; by default that of the fit.")
 @click.option("--html", "page", metavar="FILE", help="Also write the report as one HTML file, with figures.")
+@changed_cost_options
 @reading_options
-def report(model: str, data: str, id_column: str | None, page: str | None, **reading: str | None) -> None:
+def report(
+    model: str,
+    data: str,
+    id_column: str | None,
+    page: str | None,
+    fp_cost: str | None,
+    fn_cost: str | None,
+    tp_cost: str | None,
+    tn_cost: str | None,
+    **reading: str | None,
+) -> None:
     """What a model costs on a table with labels.
 
     In money, with confidence intervals: against flagging everyone or no one and against the usual alternatives, at the
     costs of the model, at half and at double costs of a miss; the rows it would flag first, its decision threshold, and
-    what it was not able to know.
+    what it was not able to know. Costs that you give replace those of the fit; nothing is fitted again.
     """
-    from uneven.cli._cost_table import print_costs, print_first_rows, print_what_ifs
-    from uneven.cli._fitted import loss_in_words
+    from uneven.cli._cost_table import print_costs, print_first_rows, print_members, print_what_ifs
+    from uneven.cli._fitted import model_in_words
     from uneven.cli._models import read_model
     from uneven.cli._output import write_whole
-    from uneven.cli.decisions.answers import first_line, threshold_in_words
+    from uneven.cli.decisions.answers import capitalised, cheapest_in_words, first_line, threshold_in_words
+    from uneven.cli.decisions.ensembles import is_ensemble, members_of
     from uneven.cli.decisions.reporting import made_report
-    from uneven.cli.tables.files import require_output
-    from uneven.cli.tables.table import read_table
+    from uneven.tables.files import require_output
+    from uneven.tables.table import read_table
 
     if page is not None:
         require_output(page, inputs=(model, data))
     options = read_options(**reading)
     content = read_model(model)
     table = read_table(data, options, content["about"]["decimal"])
-    made = made_report(content, table, id_column)
+    made = made_report(content, table, id_column, changed_costs(fp_cost, fn_cost, tp_cost, tn_cost))
     if page is not None:
         from uneven.cli.pages.report import report_page
 
@@ -44,13 +57,14 @@ def report(model: str, data: str, id_column: str | None, page: str | None, **rea
     if made.seen:
         click.echo(made.seen)
     click.echo(table.in_words())
-    click.echo(f"{made.is_positive.size} rows, {int(made.is_positive.sum())} positive.")
+    click.echo(f"{made.is_positive.size:,} rows, {int(made.is_positive.sum()):,} positive.")
     click.echo(used.given.in_words(used.decisions.costs))
     known = used.decisions.probability is not None
     click.echo(threshold_in_words(used.decisions.threshold, has_probability=known))
     for remark in used.remarks:
         click.echo(remark)
     print_costs(made.rows, "on this table", unit)
+    click.echo(capitalised(cheapest_in_words(made.rows)))
     if not content["rivals"]:
         click.echo("The model was fitted with --quick: there are no alternatives to compare it with.")
     print_what_ifs(made.what_ifs, made.how_moved, unit)
@@ -58,6 +72,10 @@ def report(model: str, data: str, id_column: str | None, page: str | None, **rea
     click.echo("\nWhat the model was not able to know:")
     for sentence in made.unknowns:
         click.echo(f"- {sentence}")
-    click.echo(loss_in_words(made.pipeline))
+    last = made.pipeline[-1]
+    if is_ensemble(last):
+        print_members(members_of(last), unit)
+    for sentence in model_in_words(made.pipeline):
+        click.echo(sentence)
     if page is not None:
         click.echo(f"The report is in {page}.")

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from uneven._money import money
-from uneven.cli.decisions.classifiers import EVERYONE, NO_ONE
+from uneven.cli.decisions.candidates import EVERYONE, NO_ONE
 from uneven.costs import RowCosts
 from uneven.metrics import CostEstimate
 
 PER = 1000  # rows
-_RULES = {EVERYONE: "flagging everyone", NO_ONE: "flagging no one"}
+#: What the constant rules do, by name.
+RULES = {EVERYONE: "flagging everyone", NO_ONE: "flagging no one"}
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,12 @@ class WhatIf:
     @property
     def may_be_chance(self) -> bool:
         """Whether the difference between ours and the cheapest, or the next if ours is it, may be chance."""
-        return _may_be_chance(min(self.rows[1:], key=lambda row: row.cost))
+        return may_be_chance(min(self.rows[1:], key=lambda row: row.cost))
 
 
 def better_constant(rows: list[CostEstimate]) -> CostEstimate:
     """The cheaper of the two constant rules."""
-    return min((row for row in rows if row.name in _RULES), key=lambda row: row.cost)
+    return min((row for row in rows if row.name in RULES), key=lambda row: row.cost)
 
 
 def per_thousand(value: float, unit: str | None = None) -> str:
@@ -68,7 +69,7 @@ def difference_in_words(row: CostEstimate, unit: str | None = None) -> str:
 def first_line(rows: list[CostEstimate], unit: str | None) -> str:
     """The answer: what the model saves against the better constant rule, or that it is dearer."""
     rule = better_constant(rows)
-    name = _RULES[rule.name]
+    name = RULES[rule.name]
     assert rule.difference is not None
     assert rule.difference_low is not None
     assert rule.difference_high is not None
@@ -95,13 +96,19 @@ def cheapest_in_words(rows: list[CostEstimate]) -> str:
     if rival.cost == ours.cost:
         *first, last = [row.name for row in rows if row.cost == ours.cost]
         return f"{', '.join(first)} and {last} are the cheapest here, at the same cost."
-    close = " (the difference may be chance)" if _may_be_chance(rival) else ""
+    close = " (the difference may be chance)" if may_be_chance(rival) else ""
     if ours.cost < rival.cost:
         return f"{ours.name} is the cheapest here; next is {rival.name}{close}."
     return f"{rival.name} is the cheapest here, not {ours.name}{close}."
 
 
-def _may_be_chance(row: CostEstimate) -> bool:
+def capitalised(words: str) -> str:
+    """Words that begin a sentence."""
+    return words[:1].upper() + words[1:]
+
+
+def may_be_chance(row: CostEstimate) -> bool:
+    """Whether the interval of the difference from the first row holds 0."""
     low, high = row.difference_low, row.difference_high
     return low is None or high is None or low <= 0 <= high
 
@@ -143,7 +150,9 @@ def probability_in_words(probability: float) -> str:
     return f"{probability:.3f}" if probability >= 0.01 else f"{probability:.2g}"
 
 
-def threshold_in_words(threshold: np.ndarray, *, has_probability: bool = True) -> str:
+def threshold_in_words(
+    threshold: np.ndarray, *, has_probability: bool = True, action: str = "The model flags a row"
+) -> str:
     """The decision threshold in probability: one number, or the range over the rows."""
     if not has_probability:
         return "This loss has no probabilities: the model flags a row where its score is above 0."
@@ -154,6 +163,6 @@ def threshold_in_words(threshold: np.ndarray, *, has_probability: bool = True) -
         return odd.strip()
     low, middle, high = (f"{part:.3g}" for part in np.quantile(known, [0, 0.5, 1]))
     if low == high:
-        return f"The model flags a row where the probability is above {low}.{odd}"
+        return f"{action} where the probability is above {low}.{odd}"
     spread = f"{low} to {high}, median {middle}"
-    return f"The model flags a row where the probability is above the threshold of the row: {spread}.{odd}"
+    return f"{action} where the probability is above the threshold of the row: {spread}.{odd}"

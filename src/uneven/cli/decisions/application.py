@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from uneven._money import money
-from uneven.cli.decisions.decided import Decisions, decisions
+from uneven.cli.decisions.decided import Decisions, can_move, decisions
 from uneven.cli.decisions.given_costs import GivenCosts
-from uneven.cli.tables.matrix import read_columns, typed
-from uneven.cli.tables.table import Table
+from uneven.errors import UnevenError
+from uneven.tables.matrix import read_columns, typed
+from uneven.tables.table import Table
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,19 @@ class Application:
         )
 
 
-def applied(content: dict[str, Any], table: Table, id_column: str | None = None) -> Application:
-    """Apply the model to all rows of the table; an error names a column that is missing, for the model or its costs."""
+def applied(
+    content: dict[str, Any], table: Table, id_column: str | None = None, changes: dict[str, str] | None = None
+) -> Application:
+    """Apply the model to all rows of the table; an error names a column that is missing, for the model or its costs.
+
+    ``changes`` are costs in place of those of the model; an error says so if it cannot decide at other costs.
+    """
     about = content["about"]
-    given = GivenCosts(**about["costs"])
+    given = GivenCosts(**{**about["costs"], **(changes or {})})
+    if changes and not can_move(content["pipeline"]):
+        raise UnevenError(
+            f"this model ({about['model']}) decides only at the costs of its fit, got others; fit it again with them"
+        )
     costs = given.of(table)
     X = typed(table, read_columns(about["columns"]))
     remarks = []
@@ -71,5 +81,5 @@ def applied(content: dict[str, Any], table: Table, id_column: str | None = None)
         remarks.append(f"There is no column {about['id']!r}, which names the rows: they keep their order.")
     name = id_column if id_column is not None else about["id"]
     names = (name, table.frame[name]) if name is not None and name in table.frame.columns else None
-    found = decisions(content["pipeline"], X, costs, per_row=given.per_row)
+    found = decisions(content["pipeline"], X, costs, told=given.per_row or bool(changes))
     return Application(about, given, X, found, names, remarks)

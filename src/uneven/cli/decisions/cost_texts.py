@@ -21,7 +21,7 @@ from uneven.ops import evaluate
 from uneven.ops.rationals import RATIONALS
 
 if TYPE_CHECKING:
-    from uneven.cli.tables.table import Table
+    from uneven.tables.table import Table
 
 _DIGITS = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _NUMBER = re.compile(rf"[-+]?{_DIGITS}(?:/{_DIGITS})?")

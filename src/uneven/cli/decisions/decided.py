@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
 
+from uneven.cli.decisions.given_costs import four
 from uneven.costs import RowCosts
 from uneven.errors import CostError
-from uneven.metrics.passing_costs import answer_with_costs
+from uneven.metrics.passing_costs import answer_with_costs, takes_costs
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Decisions:
         Its threshold is 0.
     probability : ndarray or None
         Of the positive class; None if the loss does not identify it.
+    threshold : ndarray
+        The probability above which a row is flagged; NaN where it is flagged below.
     why_no_probability : str
     """
 
@@ -32,12 +36,8 @@ class Decisions:
     said_positive: np.ndarray
     score: np.ndarray
     probability: np.ndarray | None
+    threshold: np.ndarray
     why_no_probability: str = ""
-
-    @cached_property
-    def threshold(self) -> np.ndarray:
-        """The probability above which positive is the cheaper decision; NaN where it is cheaper below."""
-        return thresholds_of(self.costs)
 
     @cached_property
     def expected_costs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -51,10 +51,6 @@ class Decisions:
         """What the positive decision is expected to save in each row."""
         negative, positive = self.expected_costs
         return np.asarray(negative - positive)
-
-    def at(self, costs: RowCosts) -> np.ndarray:
-        """The decisions that are cheaper at other costs."""
-        return costs.prefers_positive(self._known)
 
     @property
     def _known(self) -> np.ndarray:
@@ -72,21 +68,53 @@ def thresholds_of(costs: RowCosts) -> np.ndarray:
     return np.where((sign > 0) | np.isinf(alpha), np.clip(sign * alpha, 0.0, 1.0), np.nan)
 
 
-def decisions(pipeline: Any, X: Any, costs: RowCosts, *, per_row: bool) -> Decisions:
-    """What a fitted pipeline says; its labels are 0 and 1."""
+def decisions(pipeline: Any, X: Any, costs: RowCosts, *, told: bool) -> Decisions:
+    """What a fitted pipeline says; its labels are 0 and 1. ``told``: it is told the costs, else it uses its own."""
     features, last = pipeline[:-1].transform(X), pipeline[-1]
-    probability, why = _probability(last, features, costs, per_row=per_row)
-    if per_row:
-        score = answer_with_costs(last, "decision_function", features, costs)
+    probability, why = _probability(last, features, costs, told=told)
+    said = _answer(last, "predict", features, costs, told=told) == 1
+    cut = last.thresholds(costs) if hasattr(last, "thresholds") else thresholds_of(costs)
+    if hasattr(last, "decision_function"):
+        score = np.asarray(_answer(last, "decision_function", features, costs, told=told), dtype=float)
     else:
-        score = last.decision_function(features)
-    return Decisions(costs, score > 0, score, probability, why)
+        score = _log_odds_above(probability, costs)
+    score = np.where(said == (score > 0), score, np.where(said, np.nextafter(0.0, 1.0), 0.0))
+    return Decisions(costs, said, score, probability, cut, why)
 
 
-def _probability(last: Any, features: Any, costs: RowCosts, *, per_row: bool) -> tuple[np.ndarray | None, str]:
+def can_move(pipeline: Any) -> bool:
+    """Whether a fitted pipeline can decide at other costs than those of its fit."""
+    last = pipeline[-1]
+    if not takes_costs(last, "predict"):
+        return False
+    return bool(getattr(last, "moves", True)) and hasattr(last, "predict_proba")
+
+
+def said_positive(pipeline: Any, X: Any, costs: RowCosts, *, told: bool) -> np.ndarray:
+    """Where a fitted pipeline predicts positive."""
+    return np.asarray(_answer(pipeline[-1], "predict", pipeline[:-1].transform(X), costs, told=told) == 1)
+
+
+def _answer(last: Any, method: str, features: Any, costs: RowCosts, *, told: bool) -> Any:
+    """What a method says; costs that are the same in all rows are passed as numbers."""
+    if not (told and takes_costs(last, method)):
+        return getattr(last, method)(features)
+    if any(isinstance(cost, np.ndarray) for cost in four(costs).values()):
+        return answer_with_costs(last, method, features, costs)
+    return getattr(last, method)(features, **four(costs))
+
+
+def _log_odds_above(probability: np.ndarray | None, costs: RowCosts) -> np.ndarray:
+    """How far the log-odds of each row are on the positive side of its threshold."""
+    alpha, sign = costs.thresholds()
+    assert probability is not None
+    cut = np.where(np.isinf(alpha), alpha, logit(np.clip(alpha, 0.0, 1.0)))
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(sign * (logit(probability) - cut), nan=0.0, posinf=np.inf, neginf=-np.inf)
+
+
+def _probability(last: Any, features: Any, costs: RowCosts, *, told: bool) -> tuple[np.ndarray | None, str]:
     try:
-        if per_row:
-            return answer_with_costs(last, "predict_proba", features, costs)[:, 1], ""
-        return last.predict_proba(features)[:, 1], ""
+        return np.asarray(_answer(last, "predict_proba", features, costs, told=told))[:, 1], ""
     except (AttributeError, CostError) as error:  # the loss has none; rows whose costs the scores cannot give back
         return None, str(error).partition(": ")[2] or str(error)

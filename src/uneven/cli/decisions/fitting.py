@@ -1,32 +1,31 @@
-"""The work of ``uneven fit`` after the table is read: compare, and fit to all rows."""
+"""The work of ``uneven fit`` after the table is read: compare, choose, and fit to all rows."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from uneven.cli._fitted import loss_in_words, parameters_in_words
-from uneven.cli._pipelines import assembled
-from uneven.cli.decisions.answers import WhatIf, threshold_in_words
-from uneven.cli.decisions.classifiers import Wish, alternatives, contest
+from uneven.cli._pipelines import preprocessing
+from uneven.cli.decisions.answers import threshold_in_words
+from uneven.cli.decisions.candidates import ALTERNATIVES, Candidate, candidates, wished
+from uneven.cli.decisions.contest import Outcome, Progress, Rows, contest
 from uneven.cli.decisions.decided import thresholds_of
-from uneven.cli.decisions.given_costs import GivenCosts, four, mean_regrets
-from uneven.cli.decisions.what_ifs import what_ifs
-from uneven.cli.tables.columns import Column
+from uneven.cli.decisions.ensembles import members_in_words
+from uneven.cli.decisions.given_costs import GivenCosts, mean_regrets
+from uneven.cli.decisions.wish import AUTO, Wish
 from uneven.costs import RowCosts
+from uneven.learners.frames.columns import Column
 from uneven.learners.tuning.ways import DECIDE
-from uneven.metrics import CostEstimate, compare
-from uneven.metrics.passing_costs import fit_with_costs
 
-OURS = "uneven"
-_LARGE = 20_000  # rows from which one cross-validation is precise enough, and two folds for the other costs
-
-Progress = Callable[[str, float], None]
+#: Folds of a comparison with ensembles, by the largest number of rows; above the last, one split.
+_FOLDS = {1000: 5, 20_000: 3}
+#: Folds without ensembles, and rows up to which there are two repeats.
+_QUICK_FOLDS, _TWICE = 5, 20_000
+#: Of a time limit, for the fits of ensembles; the rest is for everything else.
+_FOR_ENSEMBLES = 0.9
+_PAYS = "Flagging a row pays"
 
 
 @dataclass(frozen=True)
@@ -54,101 +53,78 @@ class Training:
         mean_regrets(self.costs)  # an error if there is nothing to decide
 
     def plan_in_words(self, cost_columns: list[str]) -> list[str]:
-        """What the outcomes cost, and how costs of rows will be used."""
+        """What the outcomes cost, how costs of rows will be used, and what the ensemble is made of."""
         found = [self.given.in_words(self.costs)]
         used = [column.name for column in self.columns]
         for name in cost_columns:
             if name in used:
                 option = f'--drop "{name}"' if " " in name else f"--drop {name}"
                 found.append(f"Column {name!r} is used for costs and for prediction; {option} keeps it for costs only.")
+        found += self._decisions_in_words()
+        if self.wish.has_ensemble:
+            found += members_in_words(self.wish.members)
+        return found
+
+    def _decisions_in_words(self) -> list[str]:
+        known = self.wish.way == DECIDE
         if not self.given.per_row:
-            known = self.wish.way == DECIDE
-            return [*found, threshold_in_words(thresholds_of(self.costs), has_probability=known)]
+            return [threshold_in_words(thresholds_of(self.costs), has_probability=known, action=_PAYS)]
+        found = []
         turned = int((self.costs.regrets(self.is_positive) < 0).sum())
         if turned:
             found.append(f"In {turned:,} of {self.costs.count:,} rows the mistake costs less than the right decision.")
-        if self.wish.tune:
-            found.append("Costs differ by row: learning with them and deciding by them are both tried.")
-        elif self.wish.way == DECIDE:
-            found.append("Costs differ by row: the model learns with their means and decides each row by its own.")
-            found.append(threshold_in_words(thresholds_of(self.costs)))
-        else:
-            found.append(
-                "Costs differ by row: the rows are weighted by them, because this loss has no probabilities to decide "
-                "each row by."
-            )
-        return found
+        if self.wish.tune and self.wish.kind != AUTO:
+            return [*found, "Costs differ by row: learning with them and deciding by them are both tried."]
+        if known:
+            found.append("Costs differ by row: each row is decided by its own.")
+            return [*found, threshold_in_words(thresholds_of(self.costs), action=_PAYS)]
+        return [
+            *found,
+            "Costs differ by row: the rows are weighted by them, because this loss has no probabilities to decide each "
+            "row by.",
+        ]
 
-    def compared(self, progress: Progress) -> list[CostEstimate]:
-        """Cross-validated costs of our classifier, of the usual alternatives and of the constant rules."""
-        return self._compared_at(self.costs, self._numbers(), progress, repeats=1 if self._large else 2)
+    def compared(self, progress: Progress) -> Outcome:
+        """All candidates on the same folds."""
+        repeats = 1 if self.wish.has_ensemble or self.is_positive.size > _TWICE else 2
+        how = {"folds": self._folds, "repeats": repeats}
+        return contest(self._rows, self._candidates(), self._preprocessing(), progress, **how)
 
-    def what_ifs(self, given: list[CostEstimate], progress: Progress) -> list[WhatIf]:
-        """The same comparison at half and double costs of a miss, with all models fitted anew."""
-
-        def compared_at(label: str, costs: RowCosts) -> list[CostEstimate]:
-            def told(message: str, share: float) -> None:
-                progress(f"a miss costs {label}: {message}", share)
-
-            return self._compared_at(costs, None, told, folds=2 if self._large else 5)
-
-        return what_ifs(self.costs, given, compared_at)
-
-    def fitted(self) -> Any:
-        """Our pipeline, fitted to all rows."""
-        pipeline = self._assembled(self._classifier(self.costs, self._numbers()))
-        y = self.is_positive.astype(int)
-        with _without_warnings():
-            if self.given.per_row:
-                fit_with_costs(pipeline, self.X, y, self.costs)
-            else:
-                pipeline.fit(self.X, y)
-        return pipeline
-
-    def fitted_alternatives(self, pipeline: Any) -> dict[str, Any]:
-        """The usual alternatives behind the preprocessing of our pipeline, fitted to all rows, for reports."""
-        features, y = pipeline[:-1].transform(self.X), self.is_positive.astype(int)
-        models = alternatives(self.costs, per_row=self.given.per_row)
-        return {name: model.fit(features, y) for name, model in models.items()}
-
-    def model_in_words(self, pipeline: Any) -> list[str]:
-        """What was tuned, and what is known of the loss."""
-        found = []
-        last = pipeline[-1]
-        if hasattr(last, "best_params_"):
-            found.append(f"Tuned: {parameters_in_words(last.best_params_)}.")
-        way = getattr(last, "row_costs_", None)
-        if way is not None:
-            chosen = "decide each row by its own costs" if way == DECIDE else "learn with the costs of the rows"
-            found.append(f"Of the two ways to use costs of rows the cheaper one is to {chosen}.")
-        return [*found, loss_in_words(pipeline)]
+    def cheapest(self, outcome: Outcome) -> str:
+        """The name of the cheapest candidate that may be saved."""
+        return outcome.cheapest([candidate.name for candidate in wished(self.wish, self._candidates())])
 
     @property
-    def _large(self) -> bool:
-        return self.is_positive.size > _LARGE
+    def first_choice(self) -> str:
+        """The name of what is fitted if nothing is compared."""
+        return self._candidates()[-1].name
 
-    def _numbers(self) -> dict[str, str] | None:
-        return None if self.given.per_row else self.given.numbers()
+    def fitted(self, name: str) -> Any:
+        """The pipeline of a candidate, fitted to all rows."""
+        chosen = next(candidate for candidate in self._candidates() if candidate.name == name)
+        return self._rows.fit(chosen.pipeline(self.costs, self._preprocessing()))
 
-    def _classifier(self, costs: RowCosts, numbers: dict[str, str] | None) -> Any:
-        return self.wish.classifier(costs, per_row=self.given.per_row, numbers=numbers)
+    def fitted_alternatives(self, name: str, pipeline: Any) -> tuple[Any, dict[str, Any]]:
+        """The preprocessing, and the usual alternatives behind it but the named one, all fitted, for reports."""
+        first = pipeline[0] if pipeline[0] != "passthrough" else self._preprocessing().fit(self.X)
+        features, y = first.transform(self.X), self.is_positive.astype(int)
+        usual = (candidate for candidate in self._candidates() if candidate.name in ALTERNATIVES)
+        return first, {c.name: c.new(self.costs).fit(features, y) for c in usual if c.name != name}
 
-    def _assembled(self, classifier: Any) -> Any:
-        return assembled(self.columns, self.is_positive.size, classifier)
+    @property
+    def _rows(self) -> Rows:
+        return Rows(self.X, self.is_positive, self.costs, self.given.per_row)
 
-    def _compared_at(
-        self, costs: RowCosts, numbers: dict[str, str] | None, progress: Progress, *, folds: int = 5, repeats: int = 1
-    ) -> list[CostEstimate]:
-        ours = self._classifier(costs, numbers)
-        models = contest(OURS, ours, costs, per_row=self.given.per_row, assemble=self._assembled)
-        y = self.is_positive.astype(int)
-        with _without_warnings():
-            return compare(models, self.X, y, folds=folds, repeats=repeats, progress=progress, **four(costs))
+    @property
+    def _folds(self) -> int:
+        if not self.wish.has_ensemble:
+            return _QUICK_FOLDS
+        return next((folds for most, folds in _FOLDS.items() if self.is_positive.size <= most), 1)
 
+    def _candidates(self) -> list[Candidate]:
+        limit = self.wish.time_limit
+        seconds = None if limit is None else _FOR_ENSEMBLES * limit / (self._folds + 1)
+        return candidates(self.wish, self.given, self.costs, seconds)
 
-@contextmanager
-def _without_warnings() -> Iterator[None]:
-    """Rows whose mistake pays were announced before the fit."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="in .* rows the mistake costs less", category=UserWarning)
-        yield
+    def _preprocessing(self) -> Any:
+        return preprocessing(self.columns, self.is_positive.size)

@@ -14,7 +14,7 @@ from uneven.costs import RowCosts
 from uneven.errors import CostError
 
 if TYPE_CHECKING:
-    from uneven.cli.tables.table import Table
+    from uneven.tables.table import Table
 
 _OPTIONS = {"fp_cost": "--fp-cost", "fn_cost": "--fn-cost", "tp_cost": "--tp-cost", "tn_cost": "--tn-cost"}
 _OUTCOMES = {"fn_cost": "a miss", "fp_cost": "a false alarm", "tp_cost": "a hit", "tn_cost": "a correct all-clear"}

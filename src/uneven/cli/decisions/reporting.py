@@ -9,17 +9,18 @@ import numpy as np
 
 from uneven.cli.decisions.answers import WhatIf
 from uneven.cli.decisions.application import Application, applied
-from uneven.cli.decisions.classifiers import EVERYONE, NO_ONE
+from uneven.cli.decisions.candidates import EVERYONE, NO_ONE
+from uneven.cli.decisions.contest import what_ifs
+from uneven.cli.decisions.decided import can_move, said_positive
 from uneven.cli.decisions.given_costs import four
 from uneven.cli.decisions.seen_rows import seen, seen_in_words
 from uneven.cli.decisions.unknowns import unknowns
-from uneven.cli.decisions.what_ifs import what_ifs
-from uneven.cli.tables.remarks import new_categories
-from uneven.cli.tables.table import Table
-from uneven.cli.tables.target import read_target
 from uneven.costs import RowCosts
 from uneven.metrics import CostEstimate, compare_predictions
 from uneven.metrics.passing_costs import answer_with_costs
+from uneven.tables.remarks import new_categories
+from uneven.tables.table import Table
+from uneven.tables.target import read_target
 
 OURS = "this model"
 _FIRST = 10
@@ -85,21 +86,24 @@ class Report:
         return self.used.given.unit
 
 
-def made_report(content: dict[str, Any], table: Table, id_column: str | None = None) -> Report:
+def made_report(
+    content: dict[str, Any], table: Table, id_column: str | None = None, changes: dict[str, str] | None = None
+) -> Report:
     """The report of a model on a table; rows without a label are left out."""
     about = content["about"]
     labels = read_target(table, about["target"], about["positive"], others_negative=about["others_negative"])
     labelled = table.rows(labels.known)
-    used = applied(content, labelled, id_column)
+    used = applied(content, labelled, id_column, changes)
     truth, pipeline = labels.is_positive, content["pipeline"]
-    features = pipeline[:-1].transform(used.X)
-    rows = _compared(content, used, features, truth, used.decisions.costs, used.decisions.said_positive)
-    moved = used.decisions.probability is not None
+    features = content["preprocessing"].transform(used.X)
+    rows = _compared(content, features, truth, used.decisions.costs, used.decisions.said_positive)
+    moved = can_move(pipeline)
 
     def compared_at(_: str, costs: RowCosts) -> list[CostEstimate]:
-        ours = used.decisions.at(costs) if moved else used.decisions.said_positive
-        return _compared(content, used, features, truth, costs, ours)
+        ours = said_positive(pipeline, used.X, costs, told=True) if moved else used.decisions.said_positive
+        return _compared(content, features, truth, costs, ours)
 
+    news = new_categories(content["preprocessing"], used.X)
     return Report(
         used=used,
         is_positive=truth,
@@ -108,24 +112,21 @@ def made_report(content: dict[str, Any], table: Table, id_column: str | None = N
         how_moved="thresholds moved, nothing refitted" if moved else "the decisions stay, nothing refitted",
         first=_first(used, labelled, truth),
         seen=seen_in_words(seen(used.X, content["seen"])),
-        unknowns=unknowns(about, used.X, truth, int((~labels.known).sum()), new_categories(pipeline, used.X)),
+        unknowns=unknowns(about, used.X, truth, int((~labels.known).sum()), news),
         pipeline=pipeline,
     )
 
 
 def _compared(
-    content: dict[str, Any], used: Application, features: Any, truth: np.ndarray, costs: RowCosts, ours: np.ndarray
+    content: dict[str, Any], features: Any, truth: np.ndarray, costs: RowCosts, ours: np.ndarray
 ) -> list[CostEstimate]:
-    """Costs on these rows; the alternatives were fitted with the training table."""
+    """Costs on these rows, ours first, then by cost; the alternatives were fitted with the training table."""
     predictions = {OURS: ours.astype(int)}
     for name, model in content["rivals"].items():
-        if name == "threshold-moved":
-            plain = content["rivals"]["plain logistic regression"]
-            predictions[name] = costs.prefers_positive(plain.predict_proba(features)[:, 1]).astype(int)
-        else:
-            predictions[name] = answer_with_costs(model, "predict", features, costs)
+        predictions[name] = answer_with_costs(model, "predict", features, costs)
     predictions |= {NO_ONE: np.zeros(truth.size, dtype=int), EVERYONE: np.ones(truth.size, dtype=int)}
-    return compare_predictions(truth.astype(int), predictions, **four(costs))
+    first, *others = compare_predictions(truth.astype(int), predictions, **four(costs))
+    return [first, *sorted(others, key=lambda row: row.cost)]
 
 
 def _first(used: Application, table: Table, truth: np.ndarray) -> list[FlaggedRow]:

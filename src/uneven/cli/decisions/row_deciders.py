@@ -1,4 +1,4 @@
-"""Classifiers that learn probabilities and decide each row by its own costs."""
+"""A learner of this package that learns with mean costs and decides each row by its own."""
 
 from __future__ import annotations
 
@@ -89,51 +89,3 @@ class DecidedByRow(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples, 2)
         """
         return np.asarray(self.learner_.predict_proba(X))
-
-
-class ThresholdMovedByRow(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Any classifier with probabilities of the labels 0 and 1; each row is decided by its own costs.
-
-    Parameters
-    ----------
-    classifier : classifier
-
-    Attributes
-    ----------
-    classifier_ : classifier
-    classes_ : ndarray
-    """
-
-    def __init__(self, classifier: Any) -> None:
-        self.classifier = classifier
-
-    def fit(self, X: Any, y: Any) -> ThresholdMovedByRow:
-        """Fit without costs.
-
-        Parameters
-        ----------
-        X, y
-
-        Returns
-        -------
-        ThresholdMovedByRow
-        """
-        self.classifier_ = clone(self.classifier).fit(X, y)
-        self.classes_ = self.classifier_.classes_
-        return self
-
-    def predict(self, X: Any, *, fp_cost: Any, fn_cost: Any, tp_cost: Any = 0.0, tn_cost: Any = 0.0) -> np.ndarray:
-        """The cheaper class of each row at its costs.
-
-        Parameters
-        ----------
-        X
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,)
-
-        Returns
-        -------
-        ndarray
-        """
-        probability = self.classifier_.predict_proba(X)[:, 1]
-        costs = RowCosts.read(len(probability), fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost)
-        return np.asarray(costs.prefers_positive(probability).astype(int))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import html
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 #: Inches: small, so that the words of a figure can be read on a phone.
@@ -25,11 +26,6 @@ def text(words: str) -> str:
 def paragraph(words: str, kind: str = "") -> str:
     """A paragraph of plain words; ``kind`` is a class of the style, such as "lead" or "warning"."""
     return f'<p class="{kind}">{text(words)}</p>' if kind else f"<p>{text(words)}</p>"
-
-
-def sentence(words: str) -> str:
-    """A paragraph that begins with a capital letter."""
-    return paragraph(words[:1].upper() + words[1:])
 
 
 def heading(words: str) -> str:
@@ -69,6 +65,17 @@ def picture(figure: Any, words: str = "", *, narrow: bool = False) -> str:
     data = base64.b64encode(buffer.getvalue()).decode()
     kind = ' class="narrow"' if narrow else ""
     return f'<img{kind} src="data:image/png;base64,{data}" alt="{text(words or str(figure.get_label()))}">'
+
+
+@contextmanager
+def closed(display: Any) -> Iterator[Any]:
+    """The figure of a display; closed afterwards."""
+    import matplotlib.pyplot as plt
+
+    try:
+        yield display.figure_
+    finally:
+        plt.close(display.figure_)
 
 
 _PAGE = """<!doctype html>

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from uneven._money import money
-from uneven.cli._fitted import loss_in_words
+from uneven.cli._fitted import model_in_words
 from uneven.cli.decisions.answers import (
-    better_constant,
+    capitalised,
     cheapest_in_words,
-    difference_in_words,
     first_line,
-    per_thousand,
     probability_in_words,
     question,
     stability_in_words,
     threshold_in_words,
 )
+from uneven.cli.decisions.choice import Choice
 from uneven.cli.decisions.given_costs import four
 from uneven.cli.decisions.reporting import Report
-from uneven.cli.pages.page import bullets, heading, page, paragraph, picture, sentence, table, text
+from uneven.cli.decisions.wish import AUTO
+from uneven.cli.pages.costs import confusion_figure, cost_figure, cost_table, what_if_table
+from uneven.cli.pages.ensemble import ensemble_parts
+from uneven.cli.pages.page import bullets, closed, heading, page, paragraph, picture, table, text
 from uneven.metrics import CostEstimate
 
 
@@ -43,7 +43,7 @@ def report_page(made: Report, read_as: str) -> str:
         paragraph(f"{read_as} {count:,} rows with a label, {positives:,} positive ({positives / count:.1%}).", "soft"),
         paragraph(used.given.in_words(used.decisions.costs)),
         heading("Who is the cheapest?"),
-        sentence(cheapest_in_words(made.rows)),
+        paragraph(capitalised(cheapest_in_words(made.rows))),
         cost_figure(made.rows, unit),
         cost_table(made.rows, unit),
         paragraph(
@@ -51,10 +51,10 @@ def report_page(made: Report, read_as: str) -> str:
             "soft",
         ),
         heading("What was decided, and what it cost"),
-        _confusion(made),
+        confusion_figure(made.is_positive, made.used.decisions.said_positive, used.words, used.decisions.costs, unit),
         heading(question(given)),
         paragraph(stability_in_words(made.what_ifs)),
-        _what_if_table(made),
+        what_if_table(made.what_ifs, unit),
         paragraph(f"At other costs: {made.how_moved}. Costs and savings per 1,000 rows.", "soft"),
         heading("Where is the threshold?"),
         paragraph(threshold_in_words(used.decisions.threshold, has_probability=used.decisions.probability is not None)),
@@ -64,38 +64,26 @@ def report_page(made: Report, read_as: str) -> str:
         heading("What the model was not able to know"),
         bullets(made.unknowns),
         heading("The model"),
-        paragraph(loss_in_words(made.pipeline), "soft"),
+        paragraph(f"It is the model {about['model']}, fitted to {about['rows']:,} rows."),
+        *_chosen(about, unit),
+        *(paragraph(words) for words in model_in_words(made.pipeline)),
+        *ensemble_parts(made.pipeline[-1], unit),
     )
 
 
-def cost_table(rows: list[CostEstimate], unit: str | None) -> str:
-    """What each classifier costs per 1,000 rows; ours is the first."""
-    ours = rows[0].name
-    header = ["", f"cost{f' ({unit})' if unit else ''}", f"more than {ours}", "95 % interval", "false alarms", "misses"]
-    cells = [
-        [
-            row.name,
-            per_thousand(row.cost),
-            difference_in_words(row),
-            f"{per_thousand(row.low)} to {per_thousand(row.high)}",
-            f"{row.false_positives:,g}",
-            f"{row.false_negatives:,g}",
-        ]
-        for row in rows
+def _chosen(about: dict[str, Any], unit: str | None) -> list[str]:
+    """What the comparison at the fit found; nothing if there was none."""
+    rows = [CostEstimate(**row) for row in about["comparison"]]
+    if not rows:
+        return [paragraph("It was fitted with --quick, without a comparison.", "soft")]
+    choice = Choice(rows, about["learner"] == AUTO, unit)
+    how = f"Costs per 1,000 rows at the fit: {about['compared']}. Every model was tested on rows that it had not seen."
+    return [
+        paragraph(choice.warning(), "warning") if choice.warning() else "",
+        paragraph(f"When it was fitted: {choice.in_words()[:1].lower()}{choice.in_words()[1:]}"),
+        cost_table(rows, unit),
+        paragraph(how, "soft"),
     ]
-    return table(header, cells, strong=ours)
-
-
-def _what_if_table(made: Report) -> str:
-    unit = f" ({made.unit})" if made.unit else ""
-    header = ["a miss costs", f"this model saves{unit}", "against", "cheapest", "it costs"]
-    cells = []
-    for what in made.what_ifs:
-        rule = better_constant(what.rows)
-        cheapest = f"{what.cheapest} (may be chance)" if what.may_be_chance else what.cheapest
-        saved = difference_in_words(rule)
-        cells.append([f"{what.label}, {what.ratio}", saved, rule.name, cheapest, per_thousand(what.rows[0].cost)])
-    return table(header, cells, words=(0, 2, 3))
 
 
 def _first_table(made: Report) -> str:
@@ -131,42 +119,6 @@ def _word(made: Report, is_positive: bool) -> str:
 # -- figures ----------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _closed(display: Any) -> Iterator[Any]:
-    """The figure of a display; closed afterwards."""
-    import matplotlib.pyplot as plt
-
-    try:
-        yield display.figure_
-    finally:
-        plt.close(display.figure_)
-
-
-def cost_figure(rows: list[CostEstimate], unit: str | None) -> str:
-    """The costs per 1,000 rows with their intervals; much dearer rules are in the table only."""
-    from uneven import figures
-    from uneven.figures.style import without_caption
-
-    near = 1.6 * max(rows[0].high, better_constant(rows).cost)
-    shown = [(row.name, 1000 * row.cost, 1000 * row.low, 1000 * row.high) for row in rows if row.cost <= near]
-    label = f"expected cost per 1,000 rows{f' ({unit})' if unit else ''}"
-    figure = figures.costs_compared(shown, highlight=rows[0].name, label=label)
-    return picture(without_caption(figure), "Costs of the models, with intervals")
-
-
-def _confusion(made: Report) -> str:
-    from uneven.figures import CostConfusionDisplay
-
-    negative, positive = made.used.words
-    words = np.array([negative, positive])
-    truth, said = words[made.is_positive.astype(int)], words[made.used.decisions.said_positive.astype(int)]
-    display = CostConfusionDisplay.from_predictions(
-        truth, said, pos_label=positive, unit=made.unit, **four(made.used.decisions.costs)
-    )
-    with _closed(display) as figure:
-        return picture(figure, "The four outcomes: how many rows, and what they cost", narrow=True)
-
-
 def _threshold_figure(made: Report) -> str:
     from uneven.figures import ThresholdCostDisplay
 
@@ -181,7 +133,7 @@ def _threshold_figure(made: Report) -> str:
         unit=made.unit,
         **four(made.used.decisions.costs),
     )
-    with _closed(display) as figure:
+    with closed(display) as figure:
         return picture(figure, "Cost at every threshold of the score") + paragraph(
             "Scores are moved so that 0 is the threshold of every row. If the cheapest threshold is far from 0, or "
             "much cheaper, the model is off for these rows.",

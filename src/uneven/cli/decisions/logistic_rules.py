@@ -1,0 +1,139 @@
+"""Logistic regression as it is commonly used when costs are unequal: as it is, with class weights, or cut elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+
+from uneven.cli.decisions.decided import thresholds_of
+from uneven.costs import RowCosts
+
+PLAIN, WEIGHTED, MOVED = "plain", "weighted", "moved"
+
+
+class LogisticRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """scikit-learn's logistic regression of the labels 0 and 1, and where its probabilities are cut.
+
+    Parameters
+    ----------
+    way : {"plain", "weighted", "moved"}
+        "plain" ignores the costs. "weighted" weights the positives by fn_cost/fp_cost. "moved" fits as "plain" and
+        flags a row where its probability is above fp_cost/(fp_cost + fn_cost).
+    fp_cost, fn_cost : float
+        What a false positive and a false negative cost more than the right decision.
+
+    Attributes
+    ----------
+    model_ : LogisticRegression
+    used_ : ndarray or None
+        Columns of a sparse matrix with a number in a training row; the others would have the coefficient 0.
+    classes_ : ndarray
+    """
+
+    def __init__(self, way: str = PLAIN, fp_cost: float = 1.0, fn_cost: float = 1.0) -> None:
+        self.way = way
+        self.fp_cost = fp_cost
+        self.fn_cost = fn_cost
+
+    def fit(self, X: Any, y: Any) -> LogisticRule:
+        """Fit.
+
+        Parameters
+        ----------
+        X, y
+
+        Returns
+        -------
+        LogisticRule
+        """
+        weight = {0: 1.0, 1: self.fn_cost / self.fp_cost} if self.way == WEIGHTED else None
+        self.used_ = np.flatnonzero(X.getnnz(axis=0)) if issparse(X) else None
+        self.model_ = LogisticRegression(max_iter=2000, class_weight=weight).fit(self._used(X), y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def _used(self, X: Any) -> Any:
+        return X if self.used_ is None else X[:, self.used_]
+
+    @property
+    def moves(self) -> bool:
+        """Whether it can decide at other costs than those of the fit."""
+        return self.way == MOVED
+
+    def thresholds(self, costs: RowCosts) -> np.ndarray:
+        """The probability above which each row is flagged; NaN where it is flagged below.
+
+        Parameters
+        ----------
+        costs : RowCosts
+
+        Returns
+        -------
+        ndarray
+        """
+        if self.way == MOVED:
+            return thresholds_of(costs)
+        return np.full(costs.count, 0.5 if self.way == PLAIN else self.fp_cost / (self.fp_cost + self.fn_cost))
+
+    def decision_function(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = 0.0, tn_cost: Any = 0.0
+    ) -> np.ndarray:
+        """Scores whose threshold is 0; only "moved" uses the costs of the rows, by default those of the constructor.
+
+        Parameters
+        ----------
+        X
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,)
+
+        Returns
+        -------
+        ndarray
+        """
+        score = self.model_.decision_function(self._used(X))
+        if self.way != MOVED:
+            return np.asarray(score)
+        if fp_cost is None or fn_cost is None:
+            fp_cost, fn_cost = self.fp_cost, self.fn_cost
+        costs = RowCosts.read(score.size, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost)
+        alpha, sign = costs.thresholds()
+        with np.errstate(divide="ignore"):
+            cut = np.where(np.isinf(alpha), alpha, logit(np.clip(alpha, 0.0, 1.0)))
+        return np.asarray(sign * (score - cut))
+
+    def predict(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = 0.0, tn_cost: Any = 0.0
+    ) -> np.ndarray:
+        """The label of each row.
+
+        Parameters
+        ----------
+        X, fp_cost, fn_cost, tp_cost, tn_cost
+            As in :meth:`decision_function`.
+
+        Returns
+        -------
+        ndarray
+        """
+        costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        return self.classes_[(self.decision_function(X, **costs) > 0).astype(int)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of both classes; the weights of "weighted" are taken out again.
+
+        Parameters
+        ----------
+        X
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+        """
+        score = self.model_.decision_function(self._used(X))
+        if self.way == WEIGHTED:
+            score = score - np.log(self.fn_cost / self.fp_cost)
+        return np.column_stack([expit(-score), expit(score)])

@@ -1,0 +1,120 @@
+"""Candidates on the same folds: the costs are those of the metrics, and a tie goes to the simplest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from uneven.cli.decisions.candidates import ALTERNATIVES, CONSTANT_RULES, Candidate, candidates, wished
+from uneven.cli.decisions.contest import AS_GIVEN, FACTORS, Rows, contest
+from uneven.cli.decisions.given_costs import GivenCosts, scaled_misses
+from uneven.cli.decisions.wish import Wish
+from uneven.costs import RowCosts
+from uneven.errors import CostError, UnevenError
+from uneven.metrics import compare
+
+
+def rows(n: int = 240, *, per_row: bool = False) -> Rows:
+    random = np.random.default_rng(2)
+    X = pd.DataFrame(random.normal(size=(n, 3)), columns=list("abc"))
+    is_positive = X["a"].to_numpy() + random.logistic(size=n) > 1
+    fn_cost = random.uniform(1, 9, n) if per_row else 4.0
+    return Rows(X, is_positive, RowCosts(n, 1.0, fn_cost), per_row)
+
+
+def quiet(message: str, share: float) -> None:
+    assert message
+    assert 0 <= share < 1
+
+
+LINEAR = Wish.read("linear", None, None, False, None, None)
+
+
+@pytest.mark.parametrize("per_row", [False, True])
+def test_costs_are_those_of_compare(per_row: bool) -> None:
+    data, given = rows(per_row=per_row), GivenCosts("1", "c" if per_row else "4")
+    found = candidates(LINEAR, given, data.costs)
+    outcome = contest(data, found, StandardScaler(), quiet, folds=2, repeats=2)
+    assert outcome.how == "cross-validated, 2 folds twice"
+    y = data.is_positive.astype(int)
+    for label, factor in FACTORS.items():
+        costs = scaled_misses(data.costs, factor)
+        exact = data.costs if label == AS_GIVEN else costs
+        models = {one.name: one.pipeline(exact, StandardScaler()) for one in found}
+        paid = {"fp_cost": costs.fp_cost, "fn_cost": costs.fn_cost}
+        theirs = {row.name: row for row in compare(models, data.X, y, folds=2, **paid)}
+        ours = outcome.rows("uneven linear", label)
+        assert ours[0].name == "uneven linear"
+        assert [row.cost for row in ours[1:]] == sorted(row.cost for row in ours[1:])
+        for row in ours:
+            assert row.cost == pytest.approx(theirs[row.name].cost)
+            expected = theirs[row.name].cost - theirs["uneven linear"].cost
+            assert (row.difference or 0.0) == pytest.approx(expected)
+
+
+def test_one_split_tests_a_quarter_that_no_model_has_seen() -> None:
+    data = rows(400)
+    seen: list[int] = []
+
+    class Watching(LogisticRegression):  # type: ignore[misc]
+        def fit(self, X: np.ndarray, y: np.ndarray) -> Watching:
+            seen.append(len(X))
+            return super().fit(X, y)
+
+    found = [Candidate("one", lambda _: Watching(), moves=True)]
+    outcome = contest(data, found, StandardScaler(), quiet, folds=1, repeats=1)
+    assert seen == [300]
+    assert outcome.is_positive.size == 100
+    assert outcome.how == "on 100 rows kept out of the fits"
+    assert outcome.decisions[AS_GIVEN]["one"].shape == (1, 100)
+
+
+def test_a_tie_goes_to_the_simplest() -> None:
+    data = rows()
+    found = [Candidate(name, lambda _: LogisticRegression(), moves=True) for name in ("simple", "same")]
+    outcome = contest(data, found, StandardScaler(), quiet, folds=2, repeats=1)
+    assert outcome.cheapest(["simple", "same"]) == "simple"
+
+
+def test_who_may_be_saved() -> None:
+    data, given = rows(), GivenCosts("1", "4")
+    auto = Wish.read(None, None, None, False, "linear, forest", None)
+    assert auto.members == ("linear", "forest")
+    names = [one.name for one in wished(auto, candidates(auto, given, data.costs))]
+    assert names == [*ALTERNATIVES, "ensemble"]
+    assert [one.name for one in wished(LINEAR, candidates(LINEAR, given, data.costs))] == ["uneven linear"]
+    tuned = Wish.read(None, None, None, True, None, None)
+    assert [one.name for one in candidates(tuned, given, data.costs)] == [
+        *CONSTANT_RULES,
+        *ALTERNATIVES,
+        "uneven linear (tuned)",
+        "ensemble",
+    ]
+
+
+def test_options_that_exclude_each_other() -> None:
+    assert Wish.read(None, "hinge", None, False, None, None).kind == "linear"
+    assert Wish.read(None, None, "2", False, None, None).kind == "linear"
+    for arguments, sentence in (
+        (("ensemble", "hinge", None, False, None, None), "--loss is for --learner linear, got --learner ensemble"),
+        (("ensemble", None, None, True, None, None), "--tune is for --learner auto or linear or svc, got"),
+        (("linear", None, None, False, "forest", None), "--members is for --learner auto or ensemble, got"),
+        (("svc", None, None, False, None, 3.0), "--time-limit is for --learner auto or ensemble, got"),
+        (("auto", None, None, False, " , ", None), "--members needs names with commas between them"),
+        (("auto", None, None, False, None, 0.0), "--time-limit must be a positive number of seconds, got 0"),
+        (("auto", None, None, False, None, float("nan")), "--time-limit must be a positive number of seconds, got nan"),
+    ):
+        with pytest.raises(UnevenError, match=sentence):
+            Wish.read(*arguments)
+
+
+def test_one_row_of_a_class_cannot_be_compared() -> None:
+    data = rows(40)
+    lonely = Rows(data.X, np.arange(40) == 3, data.costs, per_row=False)
+    with pytest.raises(CostError, match="needs two rows of each class, got 1 of one; --quick skips it"):
+        contest(
+            lonely, candidates(LINEAR, GivenCosts("1", "4"), data.costs), StandardScaler(), quiet, folds=5, repeats=1
+        )
