@@ -17,8 +17,10 @@ from uneven.calibration import Certificate
 GAMMAS = ("0.001", "0.1", "1", "2", "3", "20", "1000")
 HEAD = """# The registry, certified
 
-Made by `python benchmarks/certificates.py docs/certificate-table.md`; do not edit. Loss: phi(t), phi(-gamma t)/gamma.
-Times are in milliseconds: the median of three, on a machine with other work.
+Made by `python benchmarks/certificates.py docs/certificate-table.md`; do not edit. A positive example with decision
+value t has the loss phi(t), a negative one phi(-gamma t)/gamma. alpha is the only number for which this is calibrated:
+a false positive costs alpha, a false negative 1 - alpha. [Certificates](certificates.md) explains methods and cells.
+Times are milliseconds of the processor: the median of three.
 
 | phi | gamma | status | method | alpha | cells | bytes | prove | verify |
 |---|---|---|---|---|---|---|---|---|
@@ -28,9 +30,9 @@ Times are in milliseconds: the median of three, on a machine with other work.
 def timed(function: Callable[[], object], runs: int = 3) -> tuple[float, object]:
     times, result = [], None
     for _ in range(runs):
-        start = time.perf_counter()
+        start = time.process_time()
         result = function()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return 1000 * statistics.median(times), result
 
 

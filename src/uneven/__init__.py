@@ -15,31 +15,46 @@ if TYPE_CHECKING:
     from uneven import figures as figures
     from uneven import losses as losses
     from uneven import metrics as metrics
+    from uneven import zoo as zoo
+    from uneven.adapters.catboost import UnevenCatBoostClassifier as UnevenCatBoostClassifier
+    from uneven.adapters.lightgbm import UnevenLGBMClassifier as UnevenLGBMClassifier
+    from uneven.adapters.xgboost import UnevenXGBClassifier as UnevenXGBClassifier
     from uneven.calibration import analyze as analyze
     from uneven.calibration import calibrated_loss as calibrated_loss
     from uneven.calibration import certify as certify
     from uneven.calibration import implied_alpha as implied_alpha
     from uneven.calibration import verify as verify
     from uneven.costs import Cost as Cost
+    from uneven.learners import UnevenAdaBoostClassifier as UnevenAdaBoostClassifier
+    from uneven.learners import UnevenCascadeClassifier as UnevenCascadeClassifier
     from uneven.learners import UnevenClassifierCV as UnevenClassifierCV
+    from uneven.learners import UnevenEnsembleClassifier as UnevenEnsembleClassifier
     from uneven.learners import UnevenLinearClassifier as UnevenLinearClassifier
     from uneven.learners import UnevenPerceptron as UnevenPerceptron
     from uneven.learners import UnevenSVC as UnevenSVC
+    from uneven.learners import UnevenThresholdClassifierCV as UnevenThresholdClassifierCV
     from uneven.losses import Loss as Loss
     from uneven.losses import UnevenMarginLoss as UnevenMarginLoss
     from uneven.losses import cost_loss as cost_loss
     from uneven.losses import phi as phi
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.2.0"
 
 _HOME = {
     "Cost": "uneven.costs",
     "Loss": "uneven.losses",
+    "UnevenAdaBoostClassifier": "uneven.learners",
+    "UnevenCascadeClassifier": "uneven.learners",
+    "UnevenCatBoostClassifier": "uneven.adapters.catboost",
     "UnevenClassifierCV": "uneven.learners",
+    "UnevenEnsembleClassifier": "uneven.learners",
+    "UnevenLGBMClassifier": "uneven.adapters.lightgbm",
     "UnevenLinearClassifier": "uneven.learners",
     "UnevenMarginLoss": "uneven.losses",
     "UnevenPerceptron": "uneven.learners",
     "UnevenSVC": "uneven.learners",
+    "UnevenThresholdClassifierCV": "uneven.learners",
+    "UnevenXGBClassifier": "uneven.adapters.xgboost",
     "analyze": "uneven.calibration",
     "calibrated_loss": "uneven.calibration",
     "certify": "uneven.calibration",
@@ -48,7 +63,7 @@ _HOME = {
     "phi": "uneven.losses",
     "verify": "uneven.calibration",
 }
-_MODULES = ("calibration", "errors", "figures", "losses", "metrics")
+_MODULES = ("calibration", "errors", "figures", "losses", "metrics", "zoo")
 
 __all__ = [*sorted(_HOME), *_MODULES]  # noqa: PLE0604 - the names of _HOME and _MODULES are strings
 __getattr__, __dir__ = on_first_use(__name__, _HOME, _MODULES)

@@ -1,5 +1,5 @@
 """``python -m uneven`` is the ``uneven`` command."""
 
-from uneven.cli.main import main
+from uneven.cli.main import run
 
-main(prog_name="uneven")
+run()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.image import imread
+from scipy.special import betainc
 
 import uneven
 from uneven import figures
@@ -64,6 +66,19 @@ def test_a_jump_is_drawn_as_a_disc_and_a_ring() -> None:
     )
     assert [(x, round(y, 6)) for x, y, _ in found] == [(0.25, 0.0625), (0.25, 0.125), (0.25, 0.25), (0.25, 0.25)]
     assert [colour == "white" for _, _, colour in found] == [False, False, True, True]
+
+
+def test_windows_are_incomplete_beta_functions_and_their_bounds_tighten() -> None:
+    left, right = figures.window_orders((1, 5, 12)).axes
+    for line, order in zip(left.lines, (1, 5, 12), strict=False):
+        t, value = line.get_data()
+        assert np.allclose(value, betainc(order + 1, order, 1 / (1 + np.exp(t))), atol=1e-12)
+    *bounds, limit = (line.get_ydata() for line in right.lines)
+    assert np.allclose(limit, np.minimum(2 * right.lines[0].get_xdata(), 10 / 11))
+    for wide, narrow in pairwise([*bounds, limit]):
+        assert np.all(narrow <= wide * (1 + 1e-9))
+    with pytest.raises(UnevenError, match="orders is empty"):
+        figures.window_orders(())
 
 
 def test_the_sigmoid() -> None:

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from array_libraries import LIBRARIES
 from click.testing import CliRunner, Result
+from onnxruntime import InferenceSession
 
 import uneven
+from uneven.adapters.onnx import to_onnx
 from uneven.cli.main import main
 from uneven.losses.margin_function import smooth_switches
 from uneven.ops.kernels import compiled
@@ -22,6 +25,8 @@ def visit_every_door(name: str, folder: Path) -> None:
     visit_calibration(name)
     visit_kernels(name)
     visit_learners(name)
+    visit_trees(name)
+    visit_frameworks(name)
     visit_figures(name)
     visit_commands(name, folder)
 
@@ -59,9 +64,37 @@ def visit_learners(name: str) -> None:
     clf = uneven.UnevenLinearClassifier(name, fp_cost=1, fn_cost=4, margin_gamma=2).fit(X, y)
     assert clf.loss_ == uneven.calibrated_loss(name, alpha="1/5", gamma=2)
     assert np.mean(clf.predict(X)[y == 1]) > 0.8  # false negatives are expensive
+    boosting = uneven.UnevenAdaBoostClassifier(name, fn_cost=4, margin_gamma=2, n_estimators=20).fit(X, y)
+    assert np.diff(boosting.train_loss_).max() <= 0
+    assert np.mean(boosting.predict(X)[y == 1]) > 0.8
     search = uneven.UnevenClassifierCV("linear", loss=name, fn_cost=4, margin_gammas=(0.5, 2.0), cv=2).fit(X, y)
     assert search.best_params_["margin_gamma"] in (0.5, 2.0)
     assert uneven.metrics.expected_cost(y, search.predict(X), fn_cost=4) < 0.6
+
+
+def visit_trees(name: str) -> None:
+    X, y = sample()
+    clf = uneven.UnevenXGBClassifier(name, fn_cost=4, margin_gamma=2, n_estimators=10, max_depth=2, n_jobs=1).fit(X, y)
+    assert clf.loss_ == uneven.calibrated_loss(name, alpha="1/5", gamma=2)
+    assert uneven.metrics.expected_cost(y, clf.predict(X), fn_cost=4) < 0.6
+    gradient, hessian = uneven.adapters.lightgbm.objective(name, fn_cost=4)(y, np.zeros(y.size))
+    assert np.array_equal(gradient < 0, y == 1)
+    assert (hessian > 0).all()
+
+
+def visit_frameworks(name: str) -> None:
+    loss = uneven.calibrated_loss(name, alpha=0.2, gamma=2)
+    y, t = np.array([1, -1, 1]), np.array([-1e4, 0.7, 1e4], dtype=np.float32)
+    for jets in LIBRARIES.values():
+        value, slope, _ = jets(loss, y, t)
+        assert np.allclose(value, loss(y, t), rtol=1e-5, atol=1e-30)
+        assert np.allclose(slope, loss.slope(y, t), rtol=1e-5, atol=1e-30)
+    X, labels = sample()
+    clf = uneven.UnevenLinearClassifier(name, fn_cost=4).fit(X, labels)
+    session = InferenceSession(to_onnx(clf, X).SerializeToString())
+    label, probability = session.run(["label", "probability"], {"X": X})
+    assert np.array_equal(label, clf.predict(X))
+    assert np.allclose(probability, clf.predict_proba(X), atol=1e-5)
 
 
 def visit_figures(name: str) -> None:

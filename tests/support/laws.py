@@ -198,8 +198,8 @@ def uneven_margins_compose(phi: Phi) -> None:
     loss = uneven.UnevenMarginLoss(phi, gamma=2.5, beta=0.75, alpha=0.2)
     assert np.allclose(loss.positive(t), 0.8 * phi(t), rtol=1e-14, atol=0)
     assert np.allclose(loss.negative(t), 0.2 * 0.75 * phi(-2.5 * t), rtol=1e-14, atol=0)
-    assert np.allclose(loss.slope(-1, t), -0.2 * 0.75 * 2.5 * phi.slope(-2.5 * t), rtol=1e-13, atol=0)
-    assert np.allclose(loss.curvature(-1, t), 0.2 * 0.75 * 2.5**2 * phi.curvature(-2.5 * t), rtol=1e-13, atol=0)
+    assert np.allclose(loss.slope(-1, t), -0.2 * 0.75 * 2.5 * phi.slope(-2.5 * t), rtol=1e-13, atol=1e-322)
+    assert np.allclose(loss.curvature(-1, t), 0.2 * 0.75 * 2.5**2 * phi.curvature(-2.5 * t), rtol=1e-13, atol=1e-322)
     assert eval(repr(loss), {"uneven": uneven}) == loss == pickle.loads(pickle.dumps(loss))
 
 

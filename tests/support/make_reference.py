@@ -1,4 +1,4 @@
-"""Write tests/reference/losses.json: sixteen published phis to 25 digits, from mpmath alone.
+"""Write tests/reference/losses.json: seventeen phis to 25 digits, from mpmath alone, one of them in several orders.
 
 Run ``python tests/support/make_reference.py``. Everything is computed with 400 digits, so that differences such as
 1 - 5e-324 keep far more digits than are written. Nothing is imported from the package under test: the formulas here,
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,10 @@ GAMMAS = (1e-8, 0.3, 1.0, 7.0, 1e8)
 UNEVEN_SIZES = (1e308, 750.0, 1.0, 1e-300)
 UNEVEN_POINTS = sorted([*UNEVEN_SIZES, *(-size for size in UNEVEN_SIZES)])
 
-WIDTH, CAP, EXPONENT = 1, 2, 2  # defaults of smoothed_hinge, ramp and focal
+WIDTH, CAP, EXPONENT, ORDER = 1, 2, 2, 8  # defaults of smoothed_hinge, ramp, focal and beta
+ORDERS = (1, 2, 4, 8, 16, 64)
+ORDER_SIZES = (10.8, 3.4, 1.9, 0.25, 0.015)  # besides the others: the tails of high orders, and zeros of the curvature
+ORDER_POINTS = sorted([*POINTS, *ORDER_SIZES, *(-size for size in ORDER_SIZES)])
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,22 @@ def focal_curvature(t: Number) -> Number:
     return q**g * p * (g * g * p * b - g * q * b + 2 * g * q + q)
 
 
+def beta(k: int) -> Reference:
+    """The binomial sum of more than k successes in 2k trials, u = 1/(1 + e^t), w = 1 - u, because u' = -u w."""
+
+    def value(t: Number) -> Number:
+        u, w = falling(t), rising(t)
+        return mp.fsum(comb(2 * k, j) * u**j * w ** (2 * k - j) for j in range(k + 1, 2 * k + 1))
+
+    def slope(t: Number) -> Number:
+        return -k * comb(2 * k, k) * falling(t) ** (k + 1) * rising(t) ** k
+
+    def curvature(t: Number) -> Number:
+        return slope(t) * (k * falling(t) - (k + 1) * rising(t))
+
+    return Reference(value, slope, curvature)
+
+
 def savage_curvature(t: Number) -> Number:
     """8 u^2 w (2 w - u) with u = 1/(1 + e^2t) and w = 1 - u, because u' = -2 u w."""
     u, w = falling(2 * t), rising(2 * t)
@@ -133,6 +153,7 @@ def normal_tail(t: Number) -> Number:
 
 REFERENCES = {
     "absolute": Reference(lambda t: abs(1 - t), lambda t: mp.sign(t - 1), zero, corners=(1,)),
+    "beta": beta(ORDER),
     "exponential": Reference(lambda t: mp.exp(-t), lambda t: -mp.exp(-t), lambda t: mp.exp(-t)),
     "focal": Reference(focal, focal_slope, focal_curvature),
     "hinge": Reference(lambda t: max(1 - t, 0), lambda t: -mp.mpf(t < 1), zero, corners=(1,)),
@@ -185,9 +206,9 @@ def written(number: Number) -> str:
     return "0" if abs(number) < SMALLEST else mp.nstr(mp.mpf(number), DIGITS)
 
 
-def partial(name: str, t: float, inner: Number, weight: Number) -> Entry:
+def partial(reference: Reference, t: float, inner: Number, weight: Number) -> Entry:
     """Value, slope and curvature of weight * phi(inner * t), None where they do not exist."""
-    reference, at = REFERENCES[name], inner * mp.mpf(t)
+    at = inner * mp.mpf(t)
     no_slope = at in reference.corners
     no_curvature = no_slope or at in reference.jumps
     return {
@@ -199,13 +220,18 @@ def partial(name: str, t: float, inner: Number, weight: Number) -> Entry:
 
 def phi_entry(name: str, t: float) -> Entry:
     """What is true of phi at t."""
-    return {"phi": name, "t": t, **partial(name, t, mp.one, mp.one)}
+    return {"phi": name, "t": t, **partial(REFERENCES[name], t, mp.one, mp.one)}
 
 
 def negative_entry(name: str, gamma: float, t: float) -> Entry:
     """What is true of phi(-gamma t)/gamma at t."""
     exact = mp.mpf(gamma)
-    return {"phi": name, "gamma": gamma, "t": t, **partial(name, t, -exact, 1 / exact)}
+    return {"phi": name, "gamma": gamma, "t": t, **partial(REFERENCES[name], t, -exact, 1 / exact)}
+
+
+def order_entry(order: int, t: float) -> Entry:
+    """What is true of the phi "beta" of an order at t."""
+    return {"phi": "beta", "order": order, "t": t, **partial(beta(order), t, mp.one, mp.one)}
 
 
 def phi_entries() -> Iterator[Entry]:
@@ -218,6 +244,11 @@ def negative_entries() -> Iterator[Entry]:
     return (negative_entry(name, gamma, t) for name in sorted(REFERENCES) for gamma in GAMMAS for t in UNEVEN_POINTS)
 
 
+def order_entries() -> Iterator[Entry]:
+    """The phi "beta" of every order at its points."""
+    return (order_entry(order, t) for order in ORDERS for t in ORDER_POINTS)
+
+
 def lines(entries: Iterator[Entry]) -> str:
     """A JSON list with one entry on each line."""
     return "[\n" + ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in entries) + "\n]"
@@ -225,7 +256,8 @@ def lines(entries: Iterator[Entry]) -> str:
 
 def table() -> str:
     """The whole file."""
-    return f'{{"phi":{lines(phi_entries())},\n"negative":{lines(negative_entries())}}}\n'
+    parts = {"phi": phi_entries(), "negative": negative_entries(), "orders": order_entries()}
+    return "{" + ",\n".join(f'"{kind}":{lines(entries)}' for kind, entries in parts.items()) + "}\n"
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ def other_values(parameter: Parameter) -> list[Fraction]:
         and (parameter.at_least is None or value >= parameter.at_least)
         and (parameter.above is None or value > parameter.above)
         and (parameter.at_most is None or value <= parameter.at_most)
+        and not (parameter.whole and Fraction(value).denominator != 1)
     ]
     return sorted({Fraction(value) for value in allowed} - {default})
 

@@ -10,6 +10,7 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from math import comb
 from typing import Any
 
 import mpmath
@@ -52,6 +53,7 @@ class _Reader:
             "step": lambda x: mp.one if x > 0 else mp.zero,
             "max": max,
             "min": min,
+            "window": self.window,
         }
 
     def erfc(self, x: Number) -> Number:
@@ -59,6 +61,16 @@ class _Reader:
         if x < 0:
             return 2 - self.erfc(-x)
         return self.mp.exp(-x * x) / (x * self.mp.sqrt(self.mp.pi)) if x > 1000 else self.mp.erfc(x)
+
+    def window(self, x: Number, order: Number) -> Number:
+        """The probability of more than k successes in 2k trials with probability expit(x); for x >= 0 1 - its rest."""
+        k = int(order)
+        least = k + 1 if x < 0 else k
+        odds, total = self.mp.exp(-abs(x)), self.mp.zero
+        for j in range(2 * k, least - 1, -1):
+            total = total * odds + comb(2 * k, j)
+        share = total * odds**least / (1 + odds) ** (2 * k)
+        return share if x < 0 else 1 - share
 
     def value(self, node: ast.expr) -> Number:
         match node:

@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from uneven import losses
 from uneven.expression.functions import FUNCTIONS
 
-_UNARY = [name for name, function in FUNCTIONS.items() if function.arity == 1]
+_UNARY = [
+    (name, "" if function.orders is None else f", {order}")
+    for name, function in FUNCTIONS.items()
+    if function.arity == 1
+    for order in ([0] if function.orders is None else [function.orders[0], function.orders[-1]])
+]
 
 registered = st.sampled_from(losses.names())
 gammas = st.floats(-3, 3).map(lambda exponent: float(10.0**exponent))
@@ -22,7 +27,7 @@ def _grown(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.one_of(
         st.tuples(inner, st.sampled_from(["+", "-", "*", "/"]), inner).map(lambda p: f"({p[0]} {p[1]} {p[2]})"),
         st.tuples(inner, st.sampled_from(["2", "3", "-1", "0.5", "t"])).map(lambda p: f"({p[0]})**({p[1]})"),
-        st.tuples(st.sampled_from(_UNARY), inner).map(lambda p: f"{p[0]}({p[1]})"),
+        st.tuples(st.sampled_from(_UNARY), inner).map(lambda p: f"{p[0][0]}({p[1]}{p[0][1]})"),
         st.tuples(st.sampled_from(["max", "min"]), inner, inner).map(lambda p: f"{p[0]}({p[1]}, {p[2]})"),
         st.tuples(inner, st.sampled_from(["<", "<=", ">", ">="]), inner, inner, inner).map(
             lambda p: f"where({p[0]} {p[1]} {p[2]}, {p[3]}, {p[4]})"

@@ -15,12 +15,16 @@ from uneven.figures.displays.cost_curve import CostCurveDisplay
 from uneven.figures.displays.decision_curve import DecisionCurveDisplay
 from uneven.figures.displays.gamma_path import GammaPathDisplay
 from uneven.figures.displays.threshold_cost import ThresholdCostDisplay
+from uneven.figures.displays.threshold_shift import ThresholdShiftDisplay
 from uneven.figures.h_and_nu import h_and_nu
 from uneven.figures.implied_costs import implied_costs
+from uneven.figures.one_name import one_name
 from uneven.figures.partial_losses import partial_losses
 from uneven.figures.psi_enclosed import psi_enclosed
 from uneven.figures.regret_bound import regret_bound
 from uneven.figures.sides import sides
+from uneven.figures.smoothing_and_weight import smoothing_and_weight
+from uneven.figures.window_orders import window_orders
 
 __all__ = [
     "FIGURES",
@@ -32,6 +36,7 @@ __all__ = [
     "GalleryFigure",
     "GammaPathDisplay",
     "ThresholdCostDisplay",
+    "ThresholdShiftDisplay",
     "all_losses",
     "alpha_of_gamma",
     "conditional_risk",
@@ -39,9 +44,12 @@ __all__ = [
     "draw",
     "h_and_nu",
     "implied_costs",
+    "one_name",
     "partial_losses",
     "psi_enclosed",
     "regret_bound",
     "sides",
+    "smoothing_and_weight",
+    "window_orders",
     "write_gallery",
 ]

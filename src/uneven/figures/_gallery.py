@@ -17,6 +17,7 @@ from uneven.figures.style import without_caption
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: The kinds of files that figures can be written as.
 FORMATS = ("png", "svg", "pdf")
 
 

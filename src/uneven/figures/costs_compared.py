@@ -44,6 +44,7 @@ def costs_compared(
             )
         axes.set_yticks(range(len(rows)), [name for name, *_ in rows])
         axes.set_xlim(left=0)
+        axes.xaxis.set_major_formatter(lambda value, _: money(float(value)))
         axes.margins(y=0.15)
         axes.invert_yaxis()
         axes.set_xlabel(label)

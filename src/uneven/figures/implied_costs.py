@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from uneven.calibration import implied_alpha
@@ -10,16 +11,26 @@ from uneven.figures.style import COLOURS, GREY, captioned, panels, styled
 from uneven.losses import Loss, Phi, UnevenMarginLoss
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def implied_costs(losses: dict[str, Loss | Phi | str] | None = None) -> Figure:
+_MARKS = (1, 3, 10, 30, 100, 300, 1000)
+_CAPTION = (
+    "The costs each loss assumes, whether its author knew or not: the one alpha for which it is calibrated, as "
+    "a ratio (1 - alpha) : alpha (theorem D: there is at most one)."
+)
+
+
+def implied_costs(losses: Mapping[str, Loss | Phi | str] | None = None, *, caption: str = _CAPTION) -> Figure:
     """The cost ratio that each loss silently assumes.
 
     Parameters
     ----------
-    losses : dict of str to Loss, phi, name or expression, optional
+    losses : mapping of str to Loss, phi, name or expression, optional
         By default six losses in common use.
+    caption : str
+        The text below.
 
     Examples
     --------
@@ -59,15 +70,24 @@ def implied_costs(losses: dict[str, Loss | Phi | str] | None = None) -> Figure:
         axes.axvline(1, color=GREY, linewidth=0.8)
         axes.set_xscale("log")
         axes.margins(x=0.25, y=0.12)
+        _label_ratios(axes)
         axes.set_yticks(range(len(ratios)), list(ratios))
         axes.invert_yaxis()
         axes.set_xlabel("cost of a false negative : cost of a false positive")
         axes.grid(axis="y", visible=False)
-        return captioned(
-            figure,
-            "The costs each loss assumes, whether its author knew or not: the one alpha for which it is calibrated, as "
-            "a ratio (1 - alpha) : alpha (theorem D: there is at most one).",
-        )
+        return captioned(figure, caption)
+
+
+def _label_ratios(axes: Axes) -> None:
+    """Ratios such as 1 : 3 and 10 : 1 along the axis."""
+    from matplotlib.ticker import NullLocator
+
+    low, high = axes.get_xlim()
+    marks = {1 / mark: f"1 : {mark}" for mark in _MARKS} | {mark: f"{mark} : 1" for mark in _MARKS}
+    inside = {place: text for place, text in marks.items() if low <= place <= high}
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticks(list(inside), list(inside.values()))
+    axes.set_xlim(low, high)
 
 
 GALLERY = (GalleryFigure("implied-costs", "The costs a loss assumes", implied_costs),)

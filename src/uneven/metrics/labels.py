@@ -119,8 +119,8 @@ def _encoded(pos_label: Any, labels: list[Any]) -> str:
         return ""
     return (
         ": some tools of scikit-learn (CalibratedClassifierCV, StackingClassifier, VotingClassifier, cross_val_predict "
-        "for probabilities) replace labels by 0 and 1 in sorted order before they reach the learner; give them "
-        f"y == {brief(pos_label)} as labels and leave pos_label out"
+        "for probabilities) replace labels by 0 and 1 in sorted order before they reach the learner; give neg_label "
+        f"too if the learner has it, or give them y == {brief(pos_label)} as labels and leave pos_label out"
     )
 
 
@@ -174,10 +174,39 @@ def _require_classes(y: np.ndarray) -> None:
     check_classification_targets(y)
 
 
-def positive_class(classes: np.ndarray, pos_label: Any, *, symmetric: bool) -> int:
-    """The index of the positive one of two sorted classes; see :func:`positive_label`."""
+def positive_class(classes: np.ndarray, pos_label: Any, *, symmetric: bool, neg_label: Any = None) -> int:
+    """The index of the positive one of two sorted classes; see :func:`positive_label`.
+
+    With ``neg_label`` the classes may also be 0 and 1 that stand for the two labels in sorted order, as tools of
+    scikit-learn encode them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.metrics.labels import positive_class
+    >>> positive_class(np.array(["fraud", "ok"]), "fraud", symmetric=False, neg_label="ok")
+    0
+    >>> positive_class(np.array([0, 1]), "fraud", symmetric=False, neg_label="ok")
+    0
+    """
     labels = classes.tolist()
-    return labels.index(positive_label(pos_label, labels, symmetric=symmetric))
+    if neg_label is None:
+        return labels.index(positive_label(pos_label, labels, symmetric=symmetric))
+    if pos_label is None:
+        raise CostError(f"neg_label needs pos_label, the name of the positive class, got neg_label={brief(neg_label)}")
+    named = [neg_label, pos_label]
+    if all(map(_is_label, named)) and neg_label != pos_label:
+        if set(named) == set(labels):
+            return labels.index(pos_label)
+        if set(labels) == {0, 1}:
+            try:
+                return sorted(named).index(pos_label)
+            except TypeError:  # a text and a number have no order
+                pass
+    raise CostError(
+        f"pos_label and neg_label must be the two labels {' and '.join(map(repr, labels))}, got {brief(pos_label)} and "
+        f"{brief(neg_label)}"
+    )
 
 
 def read_weights(sample_weight: Any, count: int) -> np.ndarray:
