@@ -109,7 +109,7 @@ def test_a_formula_of_ones_own(browser: Any, address: str, size: str, tmp_path: 
     page.fill("#text", "softplus(-t) + relu(-t)**2/2")
     sentence(page, "Calibrated for your costs")
     expect(page.locator("#problem-text")).to_be_empty()
-    assert page.locator("#formula math").count() == 3
+    expect(page.locator("#formula math")).to_have_count(3)
 
     before = page.inner_text("#said-risk")
     drawn(page, "h")

@@ -197,7 +197,7 @@ def test_the_time_limit_keeps_what_is_finished(data: tuple[np.ndarray, np.ndarra
     X, y = data
     Slow.release.clear()
     try:
-        model = Ensemble(members={"bayes": GaussianNB(), "slow": Slow()}, time_limit=1.5).fit(X, y)
+        model = Ensemble(members={"bayes": GaussianNB(), "slow": Slow()}, time_limit=5).fit(X, y)
     finally:
         Slow.release.set()
     assert model.weights_ == {"bayes": 1.0}

@@ -184,4 +184,4 @@ def test_an_ordinary_text_takes_no_time() -> None:
     uneven.phi("exp(-t)")  # imports
     start = time.process_time()
     uneven.phi("log(1 + exp(-t)) + relu(-t)**2/2").kinks  # noqa: B018
-    assert time.process_time() - start < 0.1
+    assert time.process_time() - start < 1.0

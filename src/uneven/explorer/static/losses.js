@@ -152,9 +152,12 @@ export class LossesTab {
     }
   }
 
+  // A picture of an older state is drawn, so that it follows a slider; an older mistake is not shown any more.
   async drawCurves(signal) {
+    const asked = this.moved;
     try {
       const found = await ask("curves", question(this.state), signal);
+      if (asked === this.moved) this.typed.stop(); // its formula is among these
       this.clear();
       this.showFormulas(found.formulas);
       this.pictures.draw(found);
@@ -163,7 +166,7 @@ export class LossesTab {
       byId("panels").classList.remove("stale");
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      this.refuse(error);
+      if (asked === this.moved) this.refuse(error);
     }
   }
 
