@@ -173,7 +173,9 @@ def test_ctrl_c_while_threads_work_keeps_what_is_finished() -> None:
         if told.count("bayes") == len(splits):
             raise KeyboardInterrupt
 
-    found = out_of_fold({"bayes": GaussianNB(), "patient": Patient()}, X, y, splits, positive="ok", n_jobs=2, tell=press)
+    found = out_of_fold(
+        {"bayes": GaussianNB(), "patient": Patient()}, X, y, splits, positive="ok", n_jobs=2, tell=press
+    )
     Patient.release.set()
     assert found.ending == "interrupted"
     assert found["bayes"].finished
