@@ -197,7 +197,7 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
         return int(next((settings[name] for name in _ROUNDS if name in settings), _MOST_ROUNDS))
 
     def _binned(self, rows: TreeRows) -> Any:
-        return self._pool(rows)
+        return self._pool(rows.that_count())  # CatBoost's bins and penalty count rows of weight 0, too
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         if isinstance(X, np.ndarray) and X.dtype == object and any(getattr(self, name) for name in _COLUMNS):

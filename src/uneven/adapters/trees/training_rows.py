@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from uneven._inputs import to_float
 from uneven.adapters.trees.metric import COST
@@ -38,6 +39,13 @@ class TreeRows:
     def weight_or_none(self) -> np.ndarray | None:
         """The weights as libraries take them."""
         return self.weight if self.weight.size else None
+
+    def that_count(self) -> TreeRows:
+        """The rows whose weight is not 0."""
+        if not self.weight.size or (self.weight > 0).all():
+            return self
+        rows = np.flatnonzero(self.weight > 0)
+        return TreeRows(_safe_indexing(self.X, rows), self.y[rows], self.weight[rows])
 
 
 def training_rows(problem: Problem, loss: Any) -> tuple[TreeRows, float]:
