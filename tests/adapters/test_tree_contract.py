@@ -49,7 +49,11 @@ def test_scikit_learn(estimator: Any, check: Any) -> None:
 def test_a_weight_is_so_many_rows_for_catboost_once_its_penalty_is_undone(gamma: int) -> None:
     X, y = data(80)
     weight = np.random.default_rng(0).integers(0, 5, y.size)
-    given: dict[str, Any] = {"rounds": 5, "margin_gamma": gamma, "learning_rate": 0.3}  # else chosen by the number of rows
+    given: dict[str, Any] = {
+        "rounds": 5,
+        "margin_gamma": gamma,
+        "learning_rate": 0.3,
+    }  # else chosen by the number of rows
     rows = CATBOOST.make(l2_leaf_reg=3, **given).fit(X.repeat(weight, axis=0), y.repeat(weight)).decision_function(X)
     as_it_is = CATBOOST.make(l2_leaf_reg=3, **given).fit(X, y, sample_weight=weight).decision_function(X)
     undone = CATBOOST.make(l2_leaf_reg=3 / weight[weight > 0].mean(), **given).fit(X, y, sample_weight=weight)

@@ -152,6 +152,7 @@ def test_bad_parameters(learner: Any, change: dict[str, Any], says: str) -> None
         (Boosting(tol=-1), "tol must be at least 0, got -1"),
         (Cascade(feature_price=-1), "feature_price must be at least 0, got -1"),
         (Cascade(feature_price="much"), "feature_price must be at least 0, got 'much'"),
+        (Cascade(feature_price="auto", max_rise=-1), "max_rise must be at least 0, got -1"),
         (Cascade(cv=1), "cv must be a whole number of at least 2, got 1"),
         (Cascade(stage_sizes="many"), "stage_sizes must be 'auto' or whole numbers, got 'many'"),
         (Cascade(stage_sizes=[]), "stage_sizes is empty"),
@@ -177,7 +178,7 @@ def test_bad_data(learner: Any) -> None:
     one = np.zeros(40, int)
     one[0] = 1
     if isinstance(learner, Cascade):
-        with pytest.raises(CostError, match="class 1 has 1 rows that count, too few to make 3 folds"):
+        with pytest.raises(CostError, match="class 1 has 1 rows that count, too few to make 2 folds"):
             clone(learner).fit(X, one)
         with pytest.raises(CostError, match="one cost for all rows"):
             clone(learner).fit(X, y, fn_cost=np.arange(1, 41))

@@ -1,4 +1,4 @@
-"""A cascade of boosted stages that rejects most rows after a few features."""
+"""A cascade of boosted stages that decides most rows after a few features."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 from uneven._inputs import Exact, brief, to_float
 from uneven.costs import Cost
 from uneven.errors import CostError, LossError, ParameterError
-from uneven.learners.base import Problem
 from uneven.learners.boosting import BoostedTrees, require_share
-from uneven.learners.boosting_training import TrainingRows, convex_pair, folds_of
-from uneven.learners.cascade_training import Bill, Fold, Stages, Training, cheapest_odds
-from uneven.learners.costs_and_loss import loss_for, read_cost
+from uneven.learners.boosting_training import Boosted, TrainingRows, convex_pair, folds_of, train
+from uneven.learners.cascade_exits import Bill, Exits, cheapest_exits, tried_exits
+from uneven.learners.cascade_training import Stages, columns_after, highest_price, stage_ends, staged_rows
+from uneven.learners.costs_and_loss import read_cost
 from uneven.learners.parameters import generator, require_integer
 from uneven.learners.progress import progress
 from uneven.learners.reading import read_labels, read_weights
 from uneven.losses import Loss, Phi
-from uneven.solvers.boosting.bins import binned, find_thresholds
 from uneven.solvers.progress import silent
+
+#: As many stages have one tree, then as many two, four, ...
+_ALIKE = 4
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class CascadeReport:
         Mean number of features evaluated.
     reached : ndarray of shape (n_stages,)
         The share of rows that reached each stage.
+    full_mistake_cost : float
+        What mistakes would cost if every row saw all trees of the boosting.
+    full_features : float
+        The number of features that these trees look at.
     """
 
     cost: float
@@ -44,19 +50,21 @@ class CascadeReport:
     feature_cost: float
     features: float
     reached: np.ndarray
+    full_mistake_cost: float
+    full_features: float
 
 
 class UnevenCascadeClassifier(BoostedTrees):
-    r"""A cascade of boosted stages: most negative rows are rejected after a few features.
+    r"""A cascade of boosted stages: most rows are decided after a few features.
 
-    For rare positives and features that cost something (time, money, a test). Each stage looks at a few features more
-    and rejects the rows that are not worth looking at any further, as in the detector of Viola and Jones. Only rows
-    that pass all stages are positive.
+    For rare positives and features that cost something (time, money, a test). As in the detector of Viola and Jones,
+    each stage looks at a few features more, and rejects the rows that are not worth looking at any further. It also
+    accepts rows that are hardly worth a doubt.
 
-    Each stage is a boosting with the uneven loss of its own alpha. That alpha is the one at which rejecting a row and
-    letting it pass cost the same, if passing costs what the later stages cost the rows that pass: the price of their
-    features and their mistakes. It is measured by cross-validation, and the cascade is then trained on all rows.
-    The last stage has the alpha of your own costs.
+    The score is that of :class:`uneven.UnevenAdaBoostClassifier` with the same parameters. Each stage has an alpha of
+    its own, at or below which it rejects a row, and another one above which it accepts. They are chosen together, from
+    the last stage to the first, so that mistakes and evaluated features cost least. This is done on rows that the trees
+    were not trained on.
 
     Parameters
     ----------
@@ -64,22 +72,25 @@ class UnevenCascadeClassifier(BoostedTrees):
         A convex phi that identifies probabilities: "exponential", "logistic", an expression in t, ...
     fp_cost, fn_cost, tp_cost, tn_cost : number
         What the four outcomes cost. ``predict`` also takes costs of each row; ``fit`` does not.
-    feature_price : nonnegative number
+    feature_price : nonnegative number or "auto"
         What it costs to evaluate one feature of one row, in the unit of the other costs. A feature that a row has shown
-        once costs nothing the second time.
+        once costs nothing the second time. "auto": the largest price at which mistakes cost hardly more than those of
+        all trees; see ``max_rise``.
+    max_rise : nonnegative number
+        For ``feature_price="auto"``: by what share the cost of mistakes may rise, on rows that neither trees nor exits
+        were chosen on.
     margin_gamma : positive number
-        Margin asymmetry gamma of all stages.
+        Margin asymmetry gamma.
     n_estimators : int
         Trees of all stages together.
     stage_sizes : "auto" or sequence of int
-        Trees of each stage. "auto": 1, 2, 4, ... up to ``n_estimators`` together.
+        Trees of each stage. "auto": four stages of one tree, four of two, four of four, ..., with ``n_estimators``
+        together.
     learning_rate, max_depth, algorithm, min_weight_fraction_leaf
         As in :class:`uneven.UnevenAdaBoostClassifier`.
     cv : int
-        Number of folds, at least 2. While the alphas are chosen, each fold is tried on a cascade that was trained
-        without it.
-    n_passes : int
-        How often the alphas are taken anew from what the cascade costs.
+        Number of folds, at least 2; fewer if a class has fewer rows. Rows of each fold get scores from trees that were
+        trained without it.
     pos_label : label, optional
         The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}.
     random_state : int, RandomState or None
@@ -90,19 +101,25 @@ class UnevenCascadeClassifier(BoostedTrees):
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
+    feature_price_ : float
+        The price of a feature.
     n_stages_ : int
-    stage_alphas_ : ndarray of shape (n_stages,)
-        The cost parameter of each stage.
+    stage_alphas_ : ndarray of shape (n_stages, 2)
+        A stage rejects a row whose probability is at most the first, and accepts one above the second.
     stage_ends_ : ndarray of shape (n_stages,)
         Number of trees after each stage.
     stage_features_ : ndarray of shape (n_stages,)
         Number of different features that a row has shown after each stage.
-    stage_starts_ : ndarray of shape (n_stages,)
-        What each stage adds to the score, besides its trees.
+    stage_exits_ : ndarray of shape (n_stages, 2)
+        The same as ``stage_alphas_``, as scores of the positive class.
+    init_score_ : float
+        Where the score starts.
+    out_of_fold_report_ : CascadeReport
+        What the training rows cost with trees and exits that were chosen without their fold.
     tree_features_, tree_thresholds_, tree_missing_left_, tree_leaves_ : ndarray
         As in :class:`uneven.UnevenAdaBoostClassifier`.
     loss_, analysis_
-        The loss of the last stage, calibrated for your costs, and what it guarantees.
+        The loss, calibrated for your costs, and what it guarantees.
     cost_scale_ : float
         1 over the mean regret.
     n_features_in_ : int
@@ -112,6 +129,7 @@ class UnevenCascadeClassifier(BoostedTrees):
     References
     ----------
     Viola, Jones: Rapid object detection using a boosted cascade of simple features, CVPR 2001.
+    Bourdev, Brandt: Robust object detection via soft cascade, CVPR 2005.
 
     Examples
     --------
@@ -133,6 +151,7 @@ class UnevenCascadeClassifier(BoostedTrees):
         tp_cost: Exact = 0.0,
         tn_cost: Exact = 0.0,
         feature_price: Exact = 0.0,
+        max_rise: float = 0.0,
         margin_gamma: Exact = 1.0,
         n_estimators: int = 100,
         stage_sizes: Any = "auto",
@@ -140,8 +159,7 @@ class UnevenCascadeClassifier(BoostedTrees):
         max_depth: int = 1,
         algorithm: str = "real",
         min_weight_fraction_leaf: float = 0.0,
-        cv: int = 3,
-        n_passes: int = 3,
+        cv: int = 5,
         pos_label: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
@@ -152,6 +170,7 @@ class UnevenCascadeClassifier(BoostedTrees):
         self.tp_cost = tp_cost
         self.tn_cost = tn_cost
         self.feature_price = feature_price
+        self.max_rise = max_rise
         self.margin_gamma = margin_gamma
         self.n_estimators = n_estimators
         self.stage_sizes = stage_sizes
@@ -160,7 +179,6 @@ class UnevenCascadeClassifier(BoostedTrees):
         self.algorithm = algorithm
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.cv = cv
-        self.n_passes = n_passes
         self.pos_label = pos_label
         self.random_state = random_state
         self.verbose = verbose
@@ -176,7 +194,7 @@ class UnevenCascadeClassifier(BoostedTrees):
         tp_cost: Any = None,
         tn_cost: Any = None,
     ) -> UnevenCascadeClassifier:
-        """Choose the alphas of the stages by cross-validation, then train all stages on all rows.
+        """Boost, then choose the exits on rows that the trees were not trained on.
 
         Parameters
         ----------
@@ -202,21 +220,34 @@ class UnevenCascadeClassifier(BoostedTrees):
                 "knows more; give costs of each row to predict instead"
             )
         loss = self._loss_for(problem.costs)
-        convex_pair(loss, np.ones(2), weighted=True)  # raises unless it is convex,
-        loss.inverse_link(0.0)  # and unless it identifies probabilities
         weighting = problem.weighting(self.loss)
-        bill = self._bill(problem.costs)
-        random = generator(self.random_state)
+        pair = convex_pair(loss, weighting.class_factors, weighted=False)  # raises unless it is convex,
+        loss.inverse_link(0.0)  # and unless it identifies probabilities
+        random, tell = generator(self.random_state), progress(self.verbose, type(self).__name__)
         rows = TrainingRows.of(problem, weighting)
-        folds = []
-        for known, new in folds_of(rows.y, int(self.cv), random, self._classes):
-            held = rows.take(new)
-            folds.append(Fold(self._training(rows.take(known), loss, problem, random), held.X, held.y, held.masses))
-        tell = progress(self.verbose, type(self).__name__)
-        odds = cheapest_odds(folds, bill, int(self.n_passes), tell)
-        stages = self._training(rows, loss, problem, random).stages(odds)
+
+        def boosted(some: TrainingRows) -> Boosted:
+            settings = self._settings(int(self.n_estimators), some.masses)
+            return train(some, pair, replace(settings, progress=silent), random)
+
+        whole = boosted(rows)
+        ends = stage_ends(self._sizes(), whole.trees.count)
+        count = min(int(self.cv), max(2, int(np.bincount(rows.y, minlength=2).min())))
+        folds = folds_of(rows.y, count, random, self._classes)
+        staged = staged_rows(rows, folds, boosted, ends, tell)
+        fp, fn = (to_float(cost) for cost in problem.costs.exact_costs)
+        if isinstance(self.feature_price, str):
+            price = highest_price(staged, fp, fn, rows.X.shape[1], float(self.max_rise), tell)
+        else:
+            price = float(self.feature_price)
+        bill = Bill(fp, fn, price)
         self._remember(problem, weighting.scale, loss)
-        self._keep_stages(stages)
+        self.feature_price_ = price
+        said, last = tried_exits(staged, bill)
+        self.out_of_fold_report_ = _report(
+            bill, staged.y, staged.weight, (said, last, staged.columns[staged.fold]), staged.scores[:, -1] > 0
+        )
+        self._keep_stages(Stages(whole.start, whole.trees, ends, cheapest_exits(staged, bill)))
         return self
 
     def _read_parameters(self) -> None:
@@ -226,9 +257,10 @@ class UnevenCascadeClassifier(BoostedTrees):
                 "loss must be a name, an expression or a phi, because each stage has costs of its own, got "
                 f"{self.loss!r}"
             )
-        require_share("feature_price", self.feature_price, least=0.0, below=np.inf)
+        if self.feature_price != "auto":
+            require_share("feature_price", self.feature_price, least=0.0, below=np.inf)
+        require_share("max_rise", self.max_rise, least=0.0, below=np.inf)
         require_integer("cv", self.cv, least=2, wanted="a whole number of at least 2")
-        require_integer("n_passes", self.n_passes)
         self._sizes()
 
     def _sizes(self) -> tuple[int, ...]:
@@ -239,7 +271,7 @@ class UnevenCascadeClassifier(BoostedTrees):
             sizes: list[int] = []
             left = int(self.n_estimators)
             while left > 0:
-                sizes.append(min(2 ** len(sizes), left))
+                sizes.append(min(2 ** (len(sizes) // _ALIKE), left))
                 left -= sizes[-1]
             return tuple(sizes)
         given = list(self.stage_sizes)
@@ -249,52 +281,24 @@ class UnevenCascadeClassifier(BoostedTrees):
             require_integer("stage_sizes", size)
         return tuple(int(size) for size in given)
 
-    def _bill(self, costs: Cost) -> Bill:
-        fp, fn = (to_float(cost) for cost in costs.exact_costs)
-        return Bill(fp, fn, float(self.feature_price))
-
-    def _training(self, rows: TrainingRows, loss: Loss, problem: Problem, random: np.random.Generator) -> Training:
-        """Rows in bins; the last stage has the loss of the user's costs itself."""
-        fp, fn = (to_float(cost) for cost in problem.costs.exact_costs)  # type: ignore[union-attr]
-        weight = rows.masses if rows.factors.size else np.empty(0)
-
-        def loss_at(odds: float) -> Loss:
-            return loss if odds == fp / fn else loss_for(self.loss, read_cost(odds, 1.0), self.margin_gamma)
-
-        return Training(
-            rows=TrainingRows(np.empty((rows.y.size, 0)), rows.y, rows.factors, rows.masses, rows.regrets),
-            data=binned(rows.X, find_thresholds(rows.X, weight, random)),
-            sizes=self._sizes(),
-            loss_at=loss_at,
-            settings=lambda rounds, masses: replace(self._settings(rounds, masses), progress=silent),
-            random=random,
-        )
-
     def _keep_stages(self, stages: Stages) -> None:
-        self.n_stages_ = stages.count
-        self.stage_alphas_ = stages.odds / (1 + stages.odds)
-        self.stage_ends_ = stages.ends
-        self.stage_starts_ = stages.starts
-        self.stage_features_ = stages.columns
-        self._stage_odds = stages.odds
         self._keep_trees(stages.trees)
+        self.init_score_ = stages.start
+        self.n_stages_ = stages.ends.size
+        self.stage_ends_ = stages.ends
+        self.stage_exits_ = np.stack([stages.exits.low, stages.exits.high], axis=1)
+        self.stage_alphas_ = np.asarray(self.loss_.inverse_link(self.stage_exits_))
+        self.stage_features_ = columns_after(stages.trees, stages.ends)
 
     @property
     def _stages(self) -> Stages:
-        return Stages(self._trees, self.stage_ends_, self.stage_starts_, self._stage_odds)
+        return Stages(self.init_score_, self._trees, self.stage_ends_, Exits(*self.stage_exits_.T))
 
     # -- predicting -------------------------------------------------------------------------------------------------
 
     def _score(self, X: Any) -> np.ndarray:
-        """Scores of the loss of the last stage; those of rejected rows are at most 0."""
-        scores, last = self._stages.run(X)
-        for k in range(self.n_stages_ - 1):
-            rejected = last == k
-            if rejected.any():
-                stage = loss_for(self._fitted_with[0], read_cost(self._stage_odds[k], 1.0), self._fitted_with[2])
-                probability = np.clip(stage.inverse_link(scores[rejected]), 2.0**-52, 1 - 2.0**-52)
-                scores[rejected] = np.minimum(self.loss_.link(probability), 0.0)
-        return scores
+        """Scores at the last stage of each row, which are positive for the rows that it accepts."""
+        return self._stages.run(X)[0]
 
     def features_evaluated(self, X: Any) -> np.ndarray:
         """How many different features each row shows before it is decided.
@@ -329,18 +333,31 @@ class UnevenCascadeClassifier(BoostedTrees):
         if not np.isin(labels, self.classes_).all():
             raise LossError(f"y must hold the classes {brief(self.classes_.tolist())} of the fit")
         weight = read_weights(sample_weight, len(rows))
-        weight = weight / weight.sum() if weight.size else np.full(len(rows), 1 / len(rows))
+        weight = weight if weight.size else np.ones(len(rows))
         scores, last = self._stages.run(rows)
-        said = (last == self.n_stages_ - 1) & (scores > 0)
-        truth = (labels == self._classes.pos_label).astype(np.int8)
+        full = np.full(len(rows), self.init_score_)
+        self._trees.add_scores(rows, full)
         regrets: Any = self._fitted_with[1]
-        bill = self._bill(read_cost(*regrets))
-        cost = float(weight @ bill.of(self.stage_features_, last, said, truth))
-        features = float(weight @ self.stage_features_[last])
-        return CascadeReport(
-            cost=cost,
-            mistake_cost=cost - bill.price * features,
-            feature_cost=bill.price * features,
-            features=features,
-            reached=np.array([float(weight[last >= k].sum()) for k in range(self.n_stages_)]),
-        )
+        fp, fn = (to_float(cost) for cost in read_cost(*regrets).exact_costs)
+        truth = (labels == self._classes.pos_label).astype(np.int8)
+        columns = np.broadcast_to(self.stage_features_, (len(rows), self.n_stages_))
+        return _report(Bill(fp, fn, self.feature_price_), truth, weight, (scores > 0, last, columns), full > 0)
+
+
+def _report(
+    bill: Bill, y: np.ndarray, weight: np.ndarray, found: tuple[np.ndarray, np.ndarray, np.ndarray], full: np.ndarray
+) -> CascadeReport:
+    """What rows cost: ``found`` are decisions, last stages, and columns after each stage; ``full`` with all trees."""
+    said, last, columns = found
+    share = weight / weight.sum()
+    mistakes = float(share @ bill.mistakes(said, y))
+    features = float(share @ np.take_along_axis(columns, last[:, None], axis=1)[:, 0])
+    return CascadeReport(
+        cost=mistakes + bill.price * features,
+        mistake_cost=mistakes,
+        feature_cost=bill.price * features,
+        features=features,
+        reached=np.array([float(share[last >= k].sum()) for k in range(columns.shape[1])]),
+        full_mistake_cost=float(share @ bill.mistakes(full, y)),
+        full_features=float(share @ columns[:, -1]),
+    )

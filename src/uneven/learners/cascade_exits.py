@@ -1,0 +1,156 @@
+r"""Where rows leave a cascade.
+
+A cascade is one boosting, whose score :math:`s` is looked at after each stage. There a row is rejected, accepted, or
+passed on. Passing costs the price of the features still to come. What it saves against rejecting is
+:math:`c_{FN}\, \eta - c_{FP} (1 - \eta)` if later stages accept the row, else nothing; what it saves against accepting
+is the negative of this if later stages reject the row, else nothing. A row is passed on where its score promises that
+either is worth the price:
+
+.. math:: \text{reject if}\quad E[\text{saved against rejecting} \mid s] \le \text{price} \cdot
+          E[\text{features to come} \mid s] \quad\text{and}\quad s \le 0,
+
+and accept alike if :math:`s > 0`. The last stage rejects at 0 and below. So the stages are chosen from the last to the
+first, each with the ones after it known. All of it is estimated on rows that the trees were not trained on: eta by
+Platt's scaling of the score after all trees, savings by a sigmoid of the score after the stage, which also tells what a
+few rows cannot show, features by a mean over rows with similar scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from uneven.learners.platt import Sigmoid
+
+#: Rows with similar scores: the share of all rows, and the least number.
+_SIMILAR, _LEAST_SIMILAR = 0.05, 20
+
+
+@dataclass(frozen=True)
+class Bill:
+    """What rows cost in a cascade: regrets of both mistakes, and the price of a feature."""
+
+    fp: float
+    fn: float
+    price: float
+
+    def mistakes(self, said: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """What the decision about each row costs."""
+        return np.where(said & (y == 0), self.fp, 0.0) + np.where(~said & (y == 1), self.fn, 0.0)
+
+
+@dataclass(frozen=True)
+class Exits:
+    """Where rows leave: rejected if the score is at most ``low``, accepted if it is above ``high``.
+
+    Attributes
+    ----------
+    low, high : ndarray of shape (n_stages,)
+        ``low <= 0 <= high``; both are 0 for the last stage, which every row leaves.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+
+    def leaving(self, stage: int, score: np.ndarray) -> np.ndarray:
+        """Which of the rows that reach a stage leave there."""
+        return np.asarray((score <= self.low[stage]) | (score > self.high[stage]))
+
+    def last_stages(self, scores: np.ndarray) -> np.ndarray:
+        """The stage at which each row leaves, from its scores after all stages."""
+        leaving = (scores <= self.low) | (scores > self.high)
+        return np.asarray(np.argmax(leaving, axis=1))
+
+
+@dataclass(frozen=True)
+class StagedRows:
+    """Rows with their scores after each stage, by trees that were not trained on them.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_rows, n_stages)
+    y : ndarray of int8
+    weight : ndarray
+    fold : ndarray of int
+        Rows of one fold have scores from the same trees.
+    columns : ndarray of shape (n_folds, n_stages)
+        The number of different columns that these trees look at, after each stage.
+    """
+
+    scores: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    fold: np.ndarray
+    columns: np.ndarray
+
+    def take(self, rows: np.ndarray) -> StagedRows:
+        """Some of the rows."""
+        return StagedRows(self.scores[rows], self.y[rows], self.weight[rows], self.fold[rows], self.columns)
+
+    def each_fold(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The rows outside of each fold, and those in it."""
+        for k in range(len(self.columns)):
+            yield np.flatnonzero(self.fold != k), np.flatnonzero(self.fold == k)
+
+    def features(self, stage: np.ndarray | int) -> np.ndarray:
+        """How many different columns each row has shown at a stage."""
+        return np.asarray(self.columns[self.fold, stage])
+
+
+def cheapest_exits(rows: StagedRows, bill: Bill) -> Exits:
+    """The exits at which the rows cost least, chosen from the last stage to the first."""
+    stages = rows.scores.shape[1]
+    final = rows.scores[:, -1]
+    eta = Sigmoid.fitted(final, rows.y == 1, rows.weight).probability(final)
+    worth = bill.fn * eta - bill.fp * (1 - eta)  # of accepting against rejecting
+    low, high = np.zeros(stages), np.zeros(stages)
+    accepted, last = final > 0, np.full(final.size, stages - 1)
+    for k in range(stages - 2, -1, -1):
+        score = rows.scores[:, k]
+        price = bill.price * _smooth(score, rows.features(last) - rows.features(k), rows.weight)
+        rejecting = bill.fn * _promised(score, accepted * worth / bill.fn, rows.weight)
+        accepting = bill.fp * _promised(-score, ~accepted * -worth / bill.fp, rows.weight)
+        low[k] = _edge(score, rejecting > price)
+        high[k] = 0.0 - _edge(-score, accepting > price)
+        accepted = np.where(score <= low[k], False, np.where(score > high[k], True, accepted))
+        last = np.where((score <= low[k]) | (score > high[k]), k, last)
+    return Exits(low, high)
+
+
+def tried_exits(rows: StagedRows, bill: Bill) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each row is accepted, and where it leaves, by exits that were chosen without its fold."""
+    last = np.empty(rows.y.size, np.int64)
+    for others, own in rows.each_fold():
+        last[own] = cheapest_exits(rows.take(others), bill).last_stages(rows.scores[own])
+    return rows.scores[np.arange(last.size), last] > 0, last
+
+
+def _promised(score: np.ndarray, saved: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The mean of savings from 0 to 1 as a function of the score, with which they rise."""
+    return Sigmoid.of_shares(score, np.clip(saved, 0.0, 1.0), weight).probability(score)
+
+
+def _smooth(score: np.ndarray, value: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The mean value of rows with similar scores."""
+    order = np.argsort(score, kind="stable")
+    half = max(_LEAST_SIMILAR, int(_SIMILAR * score.size)) // 2
+    up_to = np.concatenate([[0.0], np.cumsum(weight[order] * value[order])])
+    mass = np.concatenate([[0.0], np.cumsum(weight[order])])
+    place = np.arange(score.size)
+    first, end = np.maximum(place - half, 0), np.minimum(place + half + 1, score.size)
+    mean = np.empty(score.size)
+    mean[order] = (up_to[end] - up_to[first]) / (mass[end] - mass[first])
+    return mean
+
+
+def _edge(score: np.ndarray, pays: np.ndarray) -> float:
+    """The largest score, but at most 0, up to which it never pays to pass a row on."""
+    paying = float(score[pays].min()) if pays.any() else np.inf
+    below = score[score < paying]
+    if not below.size:
+        return -np.inf
+    largest = float(below.max())
+    middle = largest if paying == np.inf else largest + (paying - largest) / 2
+    return min(middle, 0.0)
