@@ -80,6 +80,12 @@ def test_the_remedy_is_one(phi: str, weighted: bool) -> None:
         assert verdict({**question, **remedy["set"]})["status"] in ("calibrated", "calibrated up to rounding")
 
 
+def test_the_remedy_of_formulas_is_one() -> None:
+    question = {"kind": "pair", "positive": "10*softplus(-t)", "negative": "softplus(t)", "fp": "1", "fn": "9"}
+    remedy = verdict({**question, "weighted": False})["remedy"]
+    assert verdict({**question, **remedy["set"]})["status"] == "calibrated"
+
+
 @pytest.mark.parametrize("phi", ["hinge", "sigmoid", "perceptron"])
 def test_the_enclosure_holds_psi_and_the_bound_is_proved(phi: str) -> None:
     question = asked(phi)

@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 import pytest
-from browsing import PATIENCE, SIZES, Visit, has_browser, running_browser, running_explorer
+from browsing import SIZES, Held, Visit, drawn, fits_the_width, has_browser, running_explorer, sentence
 from playwright.sync_api import expect
 
 import uneven
 
 pytestmark = pytest.mark.skipif(not has_browser(), reason="needs Debian's chromium, which `make test` installs")
-expect.set_options(timeout=PATIENCE)
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with running_explorer() as (_, found):
-        yield found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with running_browser() as made:
-        yield made
-
-
-@pytest.fixture
-def visit(browser: Any, address: str) -> Iterator[Visit]:
-    made = Visit(browser, address)
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")
@@ -49,19 +28,6 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("tables") / "rows.csv"
     path.write_text("\n".join([f'first,"{HOSTILE}",label', *rows]), encoding="utf-8")
     return path
-
-
-def sentence(page: Any, words: str) -> None:
-    """Wait until the sentence on top begins so, and is up to date."""
-    expect(page.locator("#sentence")).to_have_text(re.compile("^" + re.escape(words)))
-    expect(page.locator("#verdict")).not_to_have_class(re.compile("waiting"))
-
-
-def drawn(page: Any, name: str) -> None:
-    """Wait until a picture has been drawn."""
-    plot = page.locator(f"#plot-{name}")
-    plot.scroll_into_view_if_needed()
-    expect(plot.locator(".main-svg").first).to_be_visible()
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -84,7 +50,7 @@ def test_the_walk_through_losses(browser: Any, address: str, size: str) -> None:
     gamma = page.input_value("#gamma")
     page.focus("#gamma-slider")
     page.keyboard.press("ArrowRight")
-    assert page.input_value("#gamma") != gamma
+    expect(page.locator("#gamma")).not_to_have_value(gamma)
     page.check("#keep-beta")
     sentence(page, "Not calibrated")
 
@@ -111,8 +77,11 @@ def test_a_formula_of_ones_own(browser: Any, address: str, size: str, tmp_path: 
     expect(page.locator("#problem-text")).to_be_empty()
     expect(page.locator("#formula math")).to_have_count(3)
 
-    before = page.inner_text("#said-risk")
-    drawn(page, "h")
+    # Nothing moves any more once the last answers are there.
+    expect(page.locator("#said-bound")).to_contain_text("cost regret at most")
+    for name in ("alpha", "psi", "risk", "h"):
+        drawn(page, name)
+    before, said = page.input_value("#eta-slider"), page.inner_text("#said-risk")
     handle = page.get_by_role("slider", name="eta, the probability")
     handle.scroll_into_view_if_needed()
     box = handle.bounding_box()
@@ -121,10 +90,11 @@ def test_a_formula_of_ones_own(browser: Any, address: str, size: str, tmp_path: 
     page.mouse.down()
     page.mouse.move(box["x"] + 90, box["y"] + 40, steps=5)
     page.mouse.up()
-    assert page.inner_text("#said-risk") != before
+    expect(page.locator("#eta-slider")).not_to_have_value(before)
+    expect(page.locator("#said-risk")).not_to_have_text(said)
     dragged = page.input_value("#eta-slider")
     handle.press("ArrowLeft")
-    assert int(page.input_value("#eta-slider")) == int(dragged) - 1
+    expect(page.locator("#eta-slider")).to_have_value(str(int(dragged) - 1))
 
     with page.expect_download() as download:
         page.click("#certify")
@@ -132,8 +102,7 @@ def test_a_formula_of_ones_own(browser: Any, address: str, size: str, tmp_path: 
     download.value.save_as(file)
     assert uneven.verify(file.read_text())
     expect(page.locator("#certificate-said")).to_contain_text("Checked again")
-    width = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
-    assert width[0] <= width[1]
+    fits_the_width(page)
     visit.close()
 
 
@@ -144,28 +113,26 @@ def test_the_walk_through_data(browser: Any, address: str, size: str, table: Pat
     page.get_by_role("tab", name="Your data").click()
     page.set_input_files("#file", table)
     expect(page.locator("#file-said")).to_contain_text("160 rows, 3 columns")
-    assert page.input_value("#target") == "label"
-    assert page.input_value("#positive-value") == "<b>bad</b>"
+    expect(page.locator("#target")).to_have_value("label")
+    expect(page.locator("#positive-value")).to_have_value("<b>bad</b>")
     page.fill("#data-fn", "5")
+    held = Held(page, "fit")
     page.click("#fit")
     expect(page.locator("#progress")).to_be_visible()
+    held.end()
     expect(page.locator("#result-sentence")).to_have_text(re.compile("^Flag a row where the probability is above"))
     for name in ("threshold", "curve", "path"):
         drawn(page, name)
-    money = page.inner_text("#money")
     handle = page.get_by_role("slider", name="threshold")
     handle.focus()
     handle.press("Home")
-    everyone = page.inner_text("#money")
-    assert everyone != money
-    assert re.search(r" 0 of \d+ missed", everyone)
+    expect(page.locator("#money")).to_contain_text(re.compile(r" 0 of \d+ missed"))
     handle.press("End")
-    assert re.search(r" 0 false alarms", page.inner_text("#money"))
+    expect(page.locator("#money")).to_contain_text(" 0 false alarms")
     about = page.locator("#about-list")
     expect(about).to_contain_text("160 rows")
-    width = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
-    assert width[0] <= width[1]
-    assert page.locator("main img").count() == 0
+    fits_the_width(page)
+    expect(page.locator("main img")).to_have_count(0)
     visit.close()
 
 
@@ -183,7 +150,7 @@ def test_hostile_input(visit: Visit, tmp_path: Path) -> None:
     sentence(page, "There is a mistake in the formula.")
     page.goto(f"{visit.address}?phi={quote(HOSTILE)}&p.{quote(HOSTILE)}=1")
     sentence(page, "One of the numbers or names cannot be used.")
-    assert page.locator("main img, main script").count() == 0
+    expect(page.locator("main img, main script")).to_have_count(0)
     page.get_by_role("tab", name="Your data").click()
     huge = tmp_path / "huge.csv"
     with huge.open("wb") as file:
@@ -208,7 +175,7 @@ def test_the_back_button_and_the_link(visit: Visit) -> None:
     expect(page.locator("#losses")).to_be_visible()
     page.go_back()
     sentence(page, "Calibrated for your costs: a miss counts 20 false alarms.")
-    assert page.input_value("#phi") == "hinge"
+    expect(page.locator("#phi")).to_have_value("hinge")
     page.go_back()
     expect(page.locator("#phi")).to_have_value("logistic")
     page.go_forward()
@@ -221,16 +188,19 @@ def test_two_tabs_do_not_disturb_each_other(visit: Visit, table: Path) -> None:
     first, second = visit.page, visit.open("?phi=hinge&tab=data")
     second.set_input_files("#file", table)
     expect(second.locator("#asked")).to_be_enabled()
+    held = Held(second, "fit")  # it would end soon on a quick machine
     second.click("#fit")
-    second.click("#cancel")  # at once: on a quick machine the fit ends soon
+    held.wait("fit")
+    second.click("#cancel")
     expect(second.locator("#result-sentence")).to_have_text("Stopped.")
-    second.click("#fit")  # a stopped fit leaves room for the next one
+    held.end()
+    second.click("#fit")
     first.bring_to_front()
     sentence(first, "Calibrated")
     first.select_option("#phi", "perceptron")
     sentence(first, "Not calibrated: at P = 0.5 it can decide the wrong way.")
     second.bring_to_front()
-    assert second.input_value("#phi") == "hinge"
+    expect(second.locator("#phi")).to_have_value("hinge")
     expect(second.locator("#threshold-figure")).to_be_visible()
 
 
@@ -241,13 +211,13 @@ def test_dark_mode_labels_and_keyboard(browser: Any, address: str) -> None:
     back = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert max(map(int, re.findall(r"\d+", back)[:3])) < 60
     page.emulate_media(color_scheme="light")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != back
+    expect(page.locator("body")).not_to_have_css("background-color", back)
     for kind in ("phi", "own", "pair"):
         page.select_option("#kind", kind)
         named = page.locator("main").get_by_role("slider").or_(page.locator("main").get_by_role("textbox"))
         for control in (one for one in named.all() if one.is_visible()):
             assert control.evaluate("e => Boolean(e.labels?.length || e.ariaLabel)"), control
-    assert page.locator("#plot-h").get_attribute("aria-label")
+    expect(page.locator("#plot-h")).to_have_attribute("aria-label", re.compile("alpha is"))
     page.get_by_role("tab", name="Losses").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator("#data")).to_be_visible()

@@ -89,3 +89,9 @@ def test_the_page_is_part_of_the_package() -> None:
     """The wheel holds whatever lies in the folder of the package; nothing of the page lies elsewhere."""
     names = {file.name for file in STATIC.iterdir()}
     assert {"index.html", "style.css", "main.js", "losses.js", "data.js"} <= names
+
+
+def test_answers_are_sent_at_once() -> None:
+    """asyncio switches off the delay of small packets only for sockets that name TCP; an answer would wait 40 ms."""
+    with server._listener("127.0.0.1", None) as listener:
+        assert listener.proto == socket.IPPROTO_TCP

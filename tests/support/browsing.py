@@ -8,9 +8,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from playwright.sync_api import Error, expect
 
 #: Debian's browser; another one by this variable.
 CHROMIUM = os.environ.get("UNEVEN_CHROMIUM", "/usr/bin/chromium")
@@ -25,6 +27,7 @@ FLAGS = (
 )
 #: Milliseconds to wait for anything; a busy machine needs more than 60 seconds.
 PATIENCE = 1000 * int(os.environ.get("UNEVEN_PATIENCE", "60"))
+expect.set_options(timeout=PATIENCE)
 SIZES: dict[str, dict[str, Any]] = {
     "desktop": {"viewport": {"width": 1280, "height": 850}},
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
@@ -94,6 +97,73 @@ class Visit:
         """Close the page; whatever went wrong is an error."""
         self.context.close()
         assert not self.problems, self.problems
+
+
+class Held:
+    """Answers of the server that come when the test says so, in the order it says.
+
+    Parameters
+    ----------
+    page : playwright page
+    names : str
+        Questions whose answers are held back.
+    """
+
+    def __init__(self, page: Any, *names: str) -> None:
+        self.page = page
+        self.routes: dict[str, list[Any]] = {name: [] for name in names}
+        self.known: dict[tuple[str, str | None], Any] = {}
+        for name in names:
+            page.route(f"**/api/{name}", self._hold)
+
+    def _hold(self, route: Any) -> None:
+        self.routes[route.request.url.rsplit("/", 1)[1]].append(route)
+
+    def wait(self, *names: str, count: int = 1) -> None:
+        """Wait until the page has asked these questions so often."""
+        for name in names:
+            for _ in range(PATIENCE // 10):
+                if len(self.routes[name]) >= count:
+                    break
+                self.page.wait_for_timeout(10)
+            assert len(self.routes[name]) >= count, f"the page did not ask for {name}"
+
+    def answer(self, name: str) -> None:
+        """Answer the oldest question of this name, even if the page has given it up. The same question asked again gets
+        the same answer, which takes no time."""
+        self.wait(name)
+        route = self.routes[name].pop(0)
+        key = (name, route.request.post_data)
+        if key not in self.known:
+            self.known[key] = route.fetch()
+        with suppress(Error):  # the page has given it up
+            route.fulfill(response=self.known[key])
+
+    def end(self) -> None:
+        """Answer everything, from now on at once."""
+        for name, routes in self.routes.items():
+            self.page.unroute(f"**/api/{name}")
+            while routes:
+                self.answer(name)
+
+
+def sentence(page: Any, words: str) -> None:
+    """Wait until the sentence on top begins so, and is up to date."""
+    expect(page.locator("#sentence")).to_have_text(re.compile("^" + re.escape(words)))
+    expect(page.locator("#verdict")).not_to_have_class(re.compile("waiting"))
+
+
+def drawn(page: Any, name: str) -> None:
+    """Wait until a picture is complete, and can be seen."""
+    plot = page.locator(f"#plot-{name}")
+    plot.scroll_into_view_if_needed()
+    expect(plot).to_have_attribute("data-drawn", "fully")
+    expect(plot.locator(".main-svg").first).to_be_visible()
+
+
+def fits_the_width(page: Any) -> None:
+    width = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert width[0] <= width[1]
 
 
 def has_browser() -> bool:

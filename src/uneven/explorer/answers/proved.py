@@ -12,6 +12,8 @@ from uneven.errors import LossError
 from uneven.explorer.answers.numbers import drawn, stated
 from uneven.explorer.answers.question import Question, read_question
 from uneven.explorer.answers.words import costs, verdict_in_words
+from uneven.expression.text import to_text
+from uneven.expression.tree import MAX_CHARACTERS
 from uneven.losses import UnevenMarginLoss
 
 _EPS = 33
@@ -44,6 +46,10 @@ def _remedy_fields(question: Question, remedy: Prescription) -> dict[str, Any] |
     found = remedy.loss
     if not question.weighted and found == question.plain.weighted(question.alpha):
         return {"weighted": True}
+    if question.phi is None and found.symbolic:
+        texts = [to_text(partial.tree) for partial in found.partials]
+        fits = max(map(len, texts)) <= MAX_CHARACTERS
+        return {"kind": "pair", "positive": texts[0], "negative": texts[1], "weighted": False} if fits else None
     if not isinstance(found, UnevenMarginLoss):
         return None
     if question.phi is not None and found.phi == question.phi:

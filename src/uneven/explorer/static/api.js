@@ -26,9 +26,10 @@ async function send(name, options) {
     try {
       said = await reply.json();
     } catch { /* no words came */ }
+    options.signal?.throwIfAborted(); // a refusal of what was asked before is no news
     if (reply.status === 503 && attempt < RETRIES) {
       await new Promise((done) => setTimeout(done, 300 * (attempt + 1)));
-      if (options.signal?.aborted) throw new DOMException("stale", "AbortError");
+      options.signal?.throwIfAborted();
       continue;
     }
     throw new Refused(said.error ?? `The explorer answered with error ${reply.status}.`, reply.status, said.field, said.column);
@@ -87,17 +88,20 @@ export class Newest {
     this.patience = patience;
     this.controller = null;
     this.started = 0;
+    this.timer = null;
     this.wanted = false;
   }
 
   ask() {
-    if (this.controller) {
-      this.wanted = true;
-      const age = performance.now() - this.started;
-      if (age >= this.patience) this.controller.abort();
+    const running = this.controller;
+    if (!running) {
+      this.run();
       return;
     }
-    this.run();
+    this.wanted = true;
+    const left = this.started + this.patience - performance.now();
+    if (left <= 0) running.abort();
+    else this.timer ??= setTimeout(() => running.abort(), left);
   }
 
   stop() {
@@ -115,7 +119,8 @@ export class Newest {
       } catch (error) {
         if (error.name !== "AbortError") throw error;
       } finally {
-        this.controller = null;
+        clearTimeout(this.timer);
+        this.timer = this.controller = null;
       }
     } while (this.wanted);
   }

@@ -13,7 +13,8 @@ export class DataTab {
     this.page = page;
     this.file = null;
     this.targets = [];
-    this.controller = null;
+    this.controller = null; // of the fit under way
+    this.reading = null; // of the table that is read: a newer one replaces it
     this.pictures = new DataPictures();
     this.ownCosts = false;
     for (const id of ["data-fp", "data-fn"]) byId(id).addEventListener("input", () => { this.ownCosts = true; });
@@ -60,30 +61,30 @@ export class DataTab {
     this.say(id ? "This cannot be fitted yet." : error.message, "mistake");
   }
 
-  async takeExample() {
-    byId("file-said").textContent = "Fetching the example …";
-    try {
-      const text = await askText("example");
-      await this.take(new File([text], "tumours.csv", { type: "text/csv" }));
-    } catch (error) {
-      byId("file-said").textContent = "";
-      this.refuse(error);
-    }
+  takeExample() {
+    return this.read("Fetching the example …", async (signal) => new File([await askText("example", signal)], "tumours.csv", { type: "text/csv" }));
   }
 
-  async take(file) {
+  take(file) {
+    return this.read(`Reading ${file.name} …`, () => {
+      if (file.size <= MOST) return file;
+      const size = Math.ceil(file.size / 2 ** 20);
+      throw new Refused(`${file.name} has ${size} MB; at most ${MOST / 2 ** 20} MB are read here, and \`uneven fit\` reads larger files`, 413, "file");
+    });
+  }
+
+  async read(words, fetched) {
     this.controller?.abort();
+    this.reading?.abort();
+    this.reading = new AbortController();
+    const { signal } = this.reading;
     this.clear();
     byId("asked").disabled = true;
     this.file = null;
-    if (file.size > MOST) {
-      byId("file-said").textContent = "";
-      this.refuse(new Refused(`${file.name} has ${Math.ceil(file.size / 2 ** 20)} MB; at most ${MOST / 2 ** 20} MB are read here, and \`uneven fit\` reads larger files`, 413, "file"));
-      return;
-    }
-    byId("file-said").textContent = `Reading ${file.name} …`;
+    byId("file-said").textContent = words;
     try {
-      const found = await askTable(file);
+      const file = await fetched(signal);
+      const found = await askTable(file, signal);
       this.file = file;
       this.targets = found.targets;
       byId("file-said").textContent = found.words;
@@ -93,6 +94,7 @@ export class DataTab {
       this.showValues();
       this.say("Choose what to predict and what mistakes cost, then fit.");
     } catch (error) {
+      if (error.name === "AbortError") return;
       byId("file-said").textContent = "";
       this.refuse(error);
     }
@@ -111,8 +113,10 @@ export class DataTab {
   }
 
   async fit() {
+    if (!this.file) return;
     this.clear();
-    this.controller = new AbortController();
+    const mine = new AbortController();
+    this.controller = mine;
     byId("fit").disabled = true;
     byId("cancel").hidden = false;
     byId("progress").hidden = false;
@@ -125,20 +129,20 @@ export class DataTab {
     };
     this.tell({ progress: "starting", share: 0 });
     try {
-      const result = await askFit(this.file, question, (part) => this.tell(part), this.controller.signal);
+      const result = await askFit(this.file, question, (part) => this.tell(part), mine.signal);
       const members = Object.entries(result.members).map(([name, weight]) => `${name.replace("_", " ")} ${Math.round(100 * weight)} %`).join(", ");
       const cheaper = result.cost.cost < Math.min(result.everyone, result.no_one);
       this.say(result.sentence, cheaper ? "calibrated" : "not calibrated", `Models averaged: ${members}.`);
       byId("data-panels").hidden = false;
       this.pictures.showResult(result);
     } catch (error) {
-      if (error.name === "AbortError") this.say("Stopped.");
+      if (error.name === "AbortError") { if (this.file) this.say("Stopped."); } // else another table was chosen
       else this.refuse(error);
     } finally {
       byId("fit").disabled = false;
       byId("cancel").hidden = true;
       byId("progress").hidden = true;
-      this.controller = null;
+      if (this.controller === mine) this.controller = null;
     }
   }
 

@@ -1,7 +1,7 @@
 // The pictures of the tab "Your data".
 
 import { Handle } from "/static/handle.js";
-import { dots, line, Picture, short, upright } from "/static/plots.js";
+import { colour, dots, line, Picture, short, upright } from "/static/plots.js";
 
 const byId = (id) => document.getElementById(id);
 const TICKS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.99, 0.997, 0.999];
@@ -29,16 +29,17 @@ export class DataPictures {
     byId("path-figure").hidden = false;
     this.path.show(() => {
       const [low, high] = [path.cost.map((c, k) => c - path.error[k]), path.cost.map((c, k) => c + path.error[k])];
+      const range = [0, 1.08 * Math.max(...high)];
       const edge = { line: { width: 0 }, hoverinfo: "skip", hovertemplate: null, showlegend: false };
       const k = path.gamma.reduce((best, gamma, i) => (Math.abs(Math.log(gamma / path.chosen)) < Math.abs(Math.log(path.gamma[best] / path.chosen)) ? i : best), 0);
       return {
         traces: [
-          line("", path.gamma, high, "first", edge), line("one standard error", path.gamma, low, "first", { ...edge, fill: "tonexty", fillcolor: getComputedStyle(document.documentElement).getPropertyValue("--band") }),
-          line("mean over 5 folds", path.gamma, path.cost, "accent", { showlegend: false, mode: "lines+markers" }),
-          dots("chosen", [path.chosen], [path.cost[k]], "second", { showlegend: false }),
+          line("", path.gamma, high, "first", edge), line("one standard error", path.gamma, low, "first", { ...edge, fill: "tonexty", showlegend: true, fillcolor: colour("band") }),
+          line("mean over 5 folds", path.gamma, path.cost, "accent", { mode: "lines+markers" }),
+          dots("chosen", [path.chosen], [path.cost[k]], "second"), upright("even margins", 1, range),
         ],
-        shapes: [upright(1, " even margins")], x: { type: "log", range: [Math.log10(path.gamma[0]) - 0.05, Math.log10(path.gamma.at(-1)) + 0.05], tickvals: [1 / 16, 1 / 4, 1, 4, 16, 64], ticktext: ["1/16", "1/4", "1", "4", "16", "64"] },
-        y: { rangemode: "tozero" }, words: `Cross-validated cost for ${path.gamma.length} gammas; the cheapest is ${short(path.chosen)}.`,
+        x: { type: "log", range: [Math.log10(path.gamma[0]) - 0.05, Math.log10(path.gamma.at(-1)) + 0.05], tickvals: [1 / 16, 1 / 4, 1, 4, 16, 64], ticktext: ["1/16", "1/4", "1", "4", "16", "64"] },
+        y: { range }, words: `Cross-validated cost for ${path.gamma.length} gammas; the cheapest is ${short(path.chosen)}.`,
       };
     });
     byId("said-path").textContent = `Logistic loss, calibrated for your costs at every γ; the cheapest γ is ${short(path.chosen)}. The band is one standard error.`;
@@ -64,13 +65,14 @@ export class DataPictures {
     const { result, costs, x } = this;
     const [low, high] = [logit(SMALLEST * 5), logit(1 - SMALLEST * 5)];
     const ends = (value) => ({ x: [low, high], y: [value, value] });
+    const ticks = TICKS.filter((_, k) => this.threshold.size[0] > 500 || k % 2 === 0);
     const [all, none] = [1000 * result.everyone, 1000 * result.no_one];
     const top = Math.min(Math.max(...costs), 1.6 * Math.max(Math.min(all, none), costs[0])) * 1.05;
     const rule = (name, value) => line(name, ends(value).x, ends(value).y, "grey", { line: { dash: "dash", width: 1.4 } });
     const rules = [["flag everyone", all], ["flag no one", none]].filter(([, value]) => value <= top).map(([name, value]) => rule(name, value));
     return {
       traces: [line("cost", [...x, high], [...costs, costs.at(-1)], "accent", { line: { shape: "hv" } }), ...rules],
-      x: { range: [low, high], zeroline: false, tickvals: TICKS.map(logit), ticktext: TICKS.map((p) => String(p)) }, y: { range: [0, top] },
+      x: { range: [low, high], zeroline: false, tickvals: ticks.map(logit), ticktext: ticks.map((p) => String(p)) }, y: { range: [0, top] },
       words: `Cost at each threshold. ${byId("money").textContent}`,
     };
   }
@@ -91,13 +93,14 @@ export class DataPictures {
 
   curveContent() {
     const { alpha, cost, best, constant, own } = this.result.curve;
-    const top = Math.max(...constant);
+    const range = [0, 1.1 * Math.max(...constant)];
     return {
       traces: [
         line("one rule for all", alpha, constant, "grey", { line: { dash: "dash", width: 1.4 } }),
         line("this threshold", alpha, cost, "second", { line: { dash: "dot", width: 1.8 } }), line("best threshold", alpha, best, "accent"),
+        upright("your costs", own, range),
       ],
-      shapes: [upright(own, " your costs")], x: { range: [0, 1] }, y: { range: [0, 1.15 * top] },
+      x: { range: [0, 1] }, y: { range },
       words: `Expected cost for every alpha; yours is ${short(own)}.`,
     };
   }

@@ -32,7 +32,7 @@ export class Handle {
     this.element.style.left = `${place}px`;
     this.element.style.top = `${this.picture.margin.t}px`;
     this.element.style.bottom = `${this.picture.margin.b}px`;
-    this.element.classList.toggle("left", place > this.picture.element.clientWidth * 0.7);
+    this.element.classList.toggle("left", place > this.picture.size[0] * 0.7);
     this.element.firstChild.textContent = this.shown(this.read());
     this.element.setAttribute("aria-valuemin", low);
     this.element.setAttribute("aria-valuemax", high);

@@ -10,8 +10,9 @@ export class LossPictures {
     this.page = page;
     this.etas = etas;
     this.remember = remember;
-    this.curves = null;
-    this.proved = null;
+    this.curves = null; // what is drawn; then its version, and what was proved last
+    this.drawn = 0;
+    this.latest = null;
     this.tied = null;
     this.partial = new Picture("plot-partial", "score t", "loss");
     this.risk = new Picture("plot-risk", "score t", "expected loss");
@@ -27,7 +28,7 @@ export class LossPictures {
     byId("eta-slider").addEventListener("input", () => this.moveEta(Number(byId("eta-slider").value)));
     byId("regret-slider").addEventListener("input", () => {
       page.state.regret = Number(byId("regret-slider").value);
-      remember();
+      remember("regret");
       this.showBound();
     });
   }
@@ -38,7 +39,7 @@ export class LossPictures {
 
   moveEta(step) {
     this.page.state.eta = Math.min(Math.max(step, 0), this.etas);
-    this.remember();
+    this.remember("eta");
     this.showEta();
   }
 
@@ -48,9 +49,22 @@ export class LossPictures {
     this.showTied();
   }
 
-  draw(found) {
+  // What is proved about the curves that are drawn; null as long as it belongs to others.
+  get proved() {
+    return this.latest?.version === this.drawn ? this.latest.found : null;
+  }
+
+  // The pictures show what was there before a mistake.
+  fade() {
+    byId("panels").classList.add("stale");
+    byId("panels").hidden = !this.curves;
+  }
+
+  draw(found, version) {
     this.curves = found;
-    this.proved = null;
+    this.drawn = version;
+    byId("panels").classList.remove("stale");
+    byId("panels").hidden = false;
     this.partial.show(() => this.partialContent());
     this.h.show(() => this.hContent());
     this.showEta();
@@ -59,8 +73,9 @@ export class LossPictures {
     this.showTied();
   }
 
-  enclose(found) {
-    this.proved = found;
+  // The bounds may come before the curves they belong to.
+  enclose(found, version, asked) {
+    this.latest = { found, version, asked };
     this.showPsi();
     this.showBound();
   }
@@ -99,13 +114,14 @@ export class LossPictures {
     const [no, yes] = [this.minimum("negative"), this.minimum("positive")];
     const top = roof([risk], t);
     const low = Math.min(no.value, yes.value, ...risk.filter((value) => value !== null));
+    const range = [low - 0.08 * (top - low), Math.max(top, low + 1e-9)];
     const mark = (name, of, one) => dots(name, [one.shown], [one.value], of, { marker: { symbol: one.beyond ? (one.shown < 0 ? "triangle-left" : "triangle-right") : "circle", size: 11 } });
     return {
       traces: [
-        line("expected loss", t, risk, "accent", { showlegend: false }),
+        upright("", 0, range, { showlegend: false }), line("expected loss", t, risk, "accent", { showlegend: false }),
         mark("best not flagged", "second", no), mark("best flagged", "third", yes),
       ],
-      shapes: [upright(0)], x: { range: [t[0], t.at(-1)] }, y: { range: [low - 0.08 * (top - low), Math.max(top, low + 1e-9)] },
+      x: { range: [t[0], t.at(-1)] }, y: { range },
       words: `Expected loss where P is ${short(eta)}. ${this.riskInWords()}`,
     };
   }
@@ -132,9 +148,11 @@ export class LossPictures {
 
   hContent() {
     const { H, alpha } = this.curves;
+    const top = Math.max(...H.y);
+    const range = [-0.02 * top, 1.06 * top || 1];
     return {
-      traces: [line("H", H.x, H.y, "accent")], shapes: [upright(alpha, " α")], x: { range: [0, 1] }, y: { rangemode: "tozero", nticks: 5 },
-      words: `H for all probabilities from 0 to 1; alpha is ${short(alpha)}. The largest value is ${short(Math.max(...H.y))}.`,
+      traces: [line("H", H.x, H.y, "accent"), upright("α, from your costs", alpha, range)], x: { range: [0, 1] }, y: { range, nticks: 5 },
+      words: `H for all probabilities from 0 to 1; alpha is ${short(alpha)}. The largest value is ${short(top)}.`,
     };
   }
 
@@ -174,13 +192,14 @@ export class LossPictures {
     if (!ready) {
       byId("regret-value").textContent = "";
       byId("said-bound").textContent = proved?.reason ?? "Proving the bound …";
-      byId("plot-bound").classList.add("waiting");
+      byId("plot-bound").dataset.shown = proved ? "no" : "before";
       return;
     }
     const step = Math.min(this.page.state.regret, proved.regret.length - 1);
     const [given, bound] = [proved.regret[step], proved.bound[step]];
     byId("regret-value").textContent = short(given);
     slider.setAttribute("aria-valuetext", `surrogate regret ${short(given)}`);
+    byId("plot-bound").dataset.shown = "yes";
     this.bound.show(() => this.boundContent(proved, step));
     const useless = bound >= proved.largest * (1 - 1e-9);
     byId("said-bound").textContent = useless
@@ -189,17 +208,19 @@ export class LossPictures {
   }
 
   inUnits(bound) {
-    const { costs, fp, fn } = this.page.state;
+    const { fp, fn } = this.latest.asked; // none if alpha was asked for
     const sum = Number(fp) + Number(fn);
-    return costs === "two" && Number.isFinite(sum) ? `, which is ${shortUp(bound * sum)} in your unit per decision` : "";
+    return Number.isFinite(sum) ? `, which is ${shortUp(bound * sum)} in your unit per decision` : "";
   }
 
   boundContent(proved, step) {
     const { regret, bound, largest } = proved;
     const least = Math.max(Math.min(...bound.filter((value) => value > 0)), 1e-6);
     return {
-      traces: [line("bound", regret, bound, "accent", { showlegend: false }), dots("chosen", [regret[step]], [bound[step]], "second", { showlegend: false })],
-      shapes: [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: largest, y1: largest, line: { color: colour("grey"), width: 1.2, dash: "dot" } }],
+      traces: [
+        line("largest cost regret", [1e-4, 1], [largest, largest], "grey", { line: { width: 1.4, dash: "dot" } }), line("proved bound", regret, bound, "accent"),
+        dots("chosen", [regret[step]], [bound[step]], "second"),
+      ],
       x: decades(-4, 0), y: decades(Math.log10(least) - 0.1, Math.log10(largest) + 0.15),
       words: `The largest cost regret that a surrogate regret allows. ${byId("said-bound").textContent}`,
     };
@@ -207,21 +228,19 @@ export class LossPictures {
 
   showTied() {
     const found = this.tied;
-    if (!found) return;
     const said = byId("said-alpha");
-    if (!found.gamma) {
-      said.textContent = found.reason ?? "";
-      this.alpha.show(() => ({ traces: [], x: { type: "log", range: [-1.5, 1.5] }, y: { range: [0, 1] }, words: said.textContent }));
+    byId("plot-alpha").dataset.shown = found?.gamma ? "yes" : found ? "no" : "before";
+    if (!found?.gamma) {
+      said.textContent = found ? found.reason : "Searching α for every γ …";
       return;
     }
-    this.alpha.show(() => this.tiedContent());
+    this.alpha.show(() => this.tiedContent(found));
     said.textContent = found.convex
       ? "Every convex φ keeps α = 1/2 for every γ (corollary 2), so γ can be tuned freely."
       : "Without weights and with β = 1/γ, the loss is calibrated for this α only. Other costs need weights.";
   }
 
-  tiedContent() {
-    const { gamma, alpha } = this.tied;
+  tiedContent({ gamma, alpha }) {
     const [above, below] = this.page.state.gamma.split("/").map(Number);
     const own = below === undefined ? above : above / below;
     const traces = [line("α(γ)", gamma, alpha, "accent", { showlegend: false })];

@@ -16,7 +16,9 @@ export class LossesTab {
     this.choices = choices;
     this.remember = remember;
     this.pictures = new LossPictures(page, choices.etas, remember);
-    this.phiOf = null;
+    this.version = 0; // counts changes; an answer belongs to the version that asked for it
+    this.judged = 0; // the version that has a verdict, or a reason why there is none
+    this.tiedTo = null; // the loss whose alpha(gamma) is shown
     this.curves = new Newest((signal) => this.drawCurves(signal), 250);
     this.proofs = new Newest((signal) => this.prove(signal), 0);
     this.typed = new Newest((signal) => this.render(signal), 0);
@@ -34,7 +36,11 @@ export class LossesTab {
   fill() {
     for (const phi of this.choices.phis) byId("phi").append(new Option(phi.label, phi.name));
     if (this.choices.zoo.length) {
-      for (const name of this.choices.zoo) byId("zoo").append(new Option(name, name));
+      for (const [library, names] of byLibrary(this.choices.zoo)) {
+        const group = Object.assign(document.createElement("optgroup"), { label: library });
+        group.append(...names.map((name) => new Option(name.slice(library.length + 1), name)));
+        byId("zoo").append(group);
+      }
       const option = byId("kind").querySelector("option[value=zoo]");
       option.hidden = option.disabled = false;
     }
@@ -42,11 +48,11 @@ export class LossesTab {
   }
 
   listen(reset) {
-    const set = (id, event, change) => byId(id).addEventListener(event, () => { change(byId(id)); this.changed(); });
-    set("kind", "change", (e) => { this.state.kind = e.value; if (e.value === "zoo" && !this.state.zoo) this.state.zoo = this.choices.zoo[0]; this.showControls(); });
+    const set = (id, event, change) => byId(id).addEventListener(event, () => { change(byId(id)); this.changed(id); });
+    set("kind", "change", (e) => this.chooseKind(e.value));
     set("phi", "change", (e) => { this.state.phi = e.value; this.state.parameters = {}; this.showControls(); });
     set("zoo", "change", (e) => { this.state.zoo = e.value; });
-    for (const id of TYPED) set(id, "input", (e) => { this.state[id] = e.value; this.typed.ask(); });
+    for (const id of TYPED) set(id, "input", (e) => { this.state[id] = e.value; this.field = id; this.typed.ask(); });
     for (const id of ["gamma", "beta", "alpha", "fp", "fn"]) set(id, "input", (e) => { this.state[id] = e.value; this.showSliders(); });
     set("gamma-slider", "input", (e) => { this.state.gamma = power(2, e.value); this.showNumbers(); });
     set("beta-slider", "input", (e) => { this.state.beta = power(2, e.value); this.showNumbers(); });
@@ -55,10 +61,17 @@ export class LossesTab {
     for (const id of ["costs-two", "costs-alpha"]) set(id, "change", (e) => { this.chooseCosts(e.value); this.showControls(); });
     set("weighted", "change", (e) => { this.state.weighted = e.checked; });
     byId("controls").addEventListener("submit", (event) => event.preventDefault());
-    byId("reset").addEventListener("click", () => { reset(); this.restore(); this.remember(); });
-    byId("apply-remedy").addEventListener("click", () => { Object.assign(this.state, structuredClone(this.remedy)); this.restore(); this.remember(); });
+    byId("reset").addEventListener("click", () => { reset(); this.restore(); this.remember("reset"); });
+    byId("apply-remedy").addEventListener("click", () => { Object.assign(this.state, structuredClone(this.remedy)); this.restore(); this.remember("remedy"); });
     byId("certify").addEventListener("click", () => this.certify());
     byId("copy-link").addEventListener("click", () => this.copyLink());
+  }
+
+  // A loss that someone else wrote has weights of its own; a phi gets those of the costs.
+  chooseKind(kind) {
+    Object.assign(this.state, { kind, weighted: kind === "phi" || kind === "own" });
+    if (kind === "zoo" && !this.state.zoo) this.state.zoo = this.choices.zoo[0];
+    this.showControls();
   }
 
   // Changing how costs are given keeps the costs.
@@ -71,10 +84,9 @@ export class LossesTab {
   }
 
   restore() {
-    this.phiOf = null;
     this.showControls();
     this.pictures.restore();
-    this.changed(false);
+    this.changed();
   }
 
   showControls() {
@@ -101,7 +113,7 @@ export class LossesTab {
       const label = document.createElement("label");
       label.textContent = name;
       const input = Object.assign(document.createElement("input"), { type: "text", inputMode: "decimal", value: this.state.parameters[name] ?? usual });
-      input.addEventListener("input", () => { this.state.parameters = { ...this.state.parameters, [name]: input.value }; this.changed(); });
+      input.addEventListener("input", () => { this.state.parameters = { ...this.state.parameters, [name]: input.value }; this.changed(`p.${name}`); });
       label.append(input);
       return label;
     });
@@ -128,11 +140,18 @@ export class LossesTab {
 
   // -- answers -------------------------------------------------------------------------------------------------------
 
-  changed(remember = true) {
-    if (remember) this.remember();
+  // By a control; without one, by what the address says.
+  changed(control = null) {
+    if (control) this.remember(control);
+    this.version += 1;
+    this.moved = performance.now();
     byId("verdict").classList.add("waiting");
     byId("certificate-said").textContent = "";
-    this.moved = performance.now();
+    byId("apply-remedy").disabled = true; // it repairs what was there before
+    if (this.tiedTo !== lossOf(question(this.state))) {
+      this.tiedTo = null;
+      this.pictures.tie(null);
+    }
     this.curves.ask();
     this.proofs.stop();
     clearTimeout(this.timer);
@@ -141,81 +160,95 @@ export class LossesTab {
 
   // The formula as it is typed: it appears even where it is no loss yet.
   async render(signal) {
-    const field = this.state.kind === "own" ? "text" : document.activeElement?.id;
-    if (!TYPED.includes(field)) return;
+    const field = this.field;
+    const { kind, [field]: text } = this.state;
+    const current = () => this.state.kind === kind && this.state[field] === text && !byId(field).closest("[data-kind]").hidden;
+    if (!current()) return;
     try {
-      const { mathml: markup } = await ask("formula", { text: this.state[field], field }, signal);
-      if (this.state.kind === "own") byId("formula").replaceChildren(mathml(markup, HEADS.phi));
+      const { mathml: markup } = await ask("formula", { text, field }, signal);
+      if (!current() || kind !== "own") return;
+      this.formulaOf = null;
+      byId("formula").replaceChildren(mathml(markup, HEADS.phi));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
+      if (!current()) return;
       this.refuse(error);
+      this.pictures.fade();
     }
   }
 
-  // A picture of an older state is drawn, so that it follows a slider; an older mistake is not shown any more.
+  // A picture of older numbers is drawn, so that it follows a slider; older words are not shown any more.
   async drawCurves(signal) {
-    const asked = this.moved;
+    const { version } = this;
+    const asked = question(this.state);
     try {
-      const found = await ask("curves", question(this.state), signal);
-      if (asked === this.moved) this.typed.stop(); // its formula is among these
-      this.clear();
-      this.showFormulas(found.formulas);
-      this.pictures.draw(found);
+      const found = await ask("curves", asked, signal);
+      this.pictures.draw(found, version);
       performance.clearMeasures("redraw");
       performance.measure("redraw", { start: this.moved });
-      byId("panels").classList.remove("stale");
+      if (lossOf(asked) === lossOf(question(this.state))) this.showFormulas(found.formulas);
+      if (version !== this.version) return;
+      this.typed.stop(); // its formula is among these
+      this.clear();
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (asked === this.moved) this.refuse(error);
+      if (version !== this.version) return;
+      this.refuse(error);
+      this.pictures.fade();
+      clearTimeout(this.timer); // there is nothing to prove
+      this.proofs.stop();
     }
   }
 
   showFormulas(formulas) {
-    const wanted = this.state.kind === "phi" || this.state.kind === "own" ? ["phi", "positive", "negative"] : ["positive", "negative"];
-    byId("formula").replaceChildren(...wanted.filter((name) => formulas[name]).map((name) => mathml(formulas[name], HEADS[name])));
+    const shown = ["phi", "positive", "negative"].filter((name) => formulas[name]).map((name) => [name, formulas[name]]);
+    if (this.formulaOf === JSON.stringify(shown)) return;
+    this.formulaOf = JSON.stringify(shown);
+    byId("formula").replaceChildren(...shown.map(([name, markup]) => mathml(markup, HEADS[name])));
   }
 
   async prove(signal) {
     const asked = question(this.state);
-    this.tie(asked, signal);
-    const parts = [this.judge(asked, signal), this.enclose(asked, signal)];
-    await Promise.all(parts);
+    const { version } = this;
+    await Promise.all([this.judge(asked, version, signal), this.enclose(asked, version, signal), this.tie(asked, signal)]);
   }
 
-  async judge(asked, signal) {
+  async judge(asked, version, signal) {
     try {
       const found = await ask("verdict", asked, signal);
+      this.judged = version;
       this.showVerdict(found);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
+      this.judged = version;
       this.refuse(error);
     }
   }
 
-  async enclose(asked, signal) {
+  async enclose(asked, version, signal) {
     try {
-      this.pictures.enclose(await ask("enclosure", asked, signal));
+      this.pictures.enclose(await ask("enclosure", asked, signal), version, asked);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      this.pictures.enclose({ reason: error.message });
+      this.pictures.enclose({ reason: `No bound: ${error.message}.` }, version, asked);
     }
   }
 
   // alpha(gamma) depends on phi alone, so it is asked for only when phi changes.
   async tie(asked, signal) {
-    const key = JSON.stringify([asked.kind, asked.phi, asked.parameters, asked.text]);
-    if (this.phiOf === key) return;
+    if (this.tiedTo === lossOf(asked) || !(asked.kind === "phi" || asked.kind === "own")) return;
     try {
       this.pictures.tie(await ask("alpha_of_gamma", asked, signal));
-      this.phiOf = key;
+      this.tiedTo = lossOf(asked);
     } catch (error) {
-      if (error instanceof Refused) this.pictures.tie({ reason: "" });
-      else if (error.name !== "AbortError") throw error;
+      if (!(error instanceof Refused)) throw error;
+      this.pictures.tie({ reason: error.message });
     }
   }
 
   showVerdict(found) {
     const box = byId("verdict");
+    this.clear();
     box.classList.remove("waiting");
     box.dataset.status = found.status.startsWith("calibrated") ? "calibrated" : found.status;
     if (byId("sentence").textContent !== found.sentence) byId("sentence").textContent = found.sentence;
@@ -225,13 +258,14 @@ export class LossesTab {
     byId("remedy").hidden = !found.remedy;
     byId("remedy-words").textContent = found.remedy ? `Remedy: ${found.remedy.words}.` : "";
     byId("apply-remedy").hidden = !this.remedy;
+    byId("apply-remedy").disabled = false;
     byId("certify").disabled = false;
   }
 
   clear() {
     for (const field of FIELDS) showProblem(byId(`problem-${field}`), null);
     for (const field of FIELDS) byId(field)?.removeAttribute("aria-invalid");
-    if (byId("verdict").dataset.status === "mistake") {
+    if (byId("verdict").dataset.status === "mistake" && this.judged !== this.version) {
       byId("verdict").dataset.status = "waiting";
       byId("sentence").textContent = "One moment …";
     }
@@ -240,7 +274,6 @@ export class LossesTab {
   refuse(refused) {
     const box = byId("verdict");
     this.clear();
-    byId("panels").classList.add("stale");
     box.classList.remove("waiting");
     box.dataset.status = "mistake";
     for (const id of ["reason", "implied"]) byId(id).textContent = "";
@@ -260,7 +293,9 @@ export class LossesTab {
 
   async certify() {
     const said = byId("certificate-said");
-    said.textContent = "Proving …";
+    const { version } = this;
+    const say = (words) => { if (version === this.version) said.textContent = words; };
+    say("Proving …");
     byId("certify").disabled = true;
     try {
       const made = await ask("certificate", question(this.state));
@@ -270,12 +305,12 @@ export class LossesTab {
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
       const checked = made.checked ? " Checked again from its text: valid. `uneven verify` checks it, too." : "";
-      said.textContent = `${made.summary[0].toUpperCase()}${made.summary.slice(1)}${checked}`;
+      say(`${made.summary[0].toUpperCase()}${made.summary.slice(1)}${checked}`);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      said.textContent = error.message;
+      say(error.message);
     } finally {
-      byId("certify").disabled = false;
+      byId("certify").disabled = byId("verdict").dataset.status === "mistake";
     }
   }
 
@@ -289,6 +324,20 @@ export class LossesTab {
       said.textContent = `The link is the address of this page: ${link}`;
     }
   }
+}
+
+// The loss that was asked about, whatever its numbers.
+function lossOf({ kind, phi, parameters, text, positive, negative, zoo }) {
+  return JSON.stringify([kind, phi, parameters, text, positive, negative, zoo]);
+}
+
+function byLibrary(names) {
+  const groups = new Map();
+  for (const name of names) {
+    const library = name.split(".")[0];
+    groups.set(library, [...(groups.get(library) ?? []), name]);
+  }
+  return groups;
 }
 
 function number(text) {

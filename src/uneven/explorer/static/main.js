@@ -5,7 +5,7 @@ import { DataTab } from "/static/data.js";
 import { LossesTab } from "/static/losses.js";
 import { fresh, fromAddress, History } from "/static/state.js";
 
-const page = { state: fromAddress(location.search) };
+const page = { state: fresh() };
 const tabs = [...document.querySelectorAll("[role=tab]")];
 
 function showTab(name) {
@@ -19,20 +19,21 @@ function showTab(name) {
 }
 
 async function start() {
+  const choices = await ask("choices", {});
+  page.state = fromAddress(location.search); // not sooner: it may change while the page waits
   const past = new History(() => page.state, (state) => {
     page.state = state;
     losses.restore();
     showTab(state.tab);
   });
-  const choices = await ask("choices", {});
   document.getElementById("version").textContent = `uneven ${choices.version}`;
-  const losses = new LossesTab(page, choices, () => past.changed(), () => { page.state = { ...fresh(), tab: page.state.tab }; });
+  const losses = new LossesTab(page, choices, (control) => past.changed(control), () => { page.state = { ...fresh(), tab: page.state.tab }; });
   const data = new DataTab(page);
   const choose = (name) => {
     page.state.tab = name;
     data.adoptCosts();
     showTab(name);
-    past.now();
+    past.changed("tab");
   };
   tabs.forEach((tab, k) => {
     tab.addEventListener("click", () => choose(tab.getAttribute("aria-controls")));

@@ -1,10 +1,19 @@
 // Pictures: one look for all of them, taken from the style sheet, light or dark.
 
+import { moveCurves } from "/static/curves.js";
+
 const MARGIN = { l: 50, r: 12, t: 8, b: 38, autoexpand: false };
+const LATER = 300; // milliseconds after the last change until a picture is complete, or drawn though nobody sees it
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: false, showTips: false, scrollZoom: false };
 
+// Colours and sizes are remembered: asking the browser for them between two drawings makes it lay out the page again.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const known = new Map();
+dark.addEventListener("change", () => known.clear());
+
 export function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  if (!known.has(name)) known.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  return known.get(name);
 }
 
 export function line(name, x, y, of, more = {}) {
@@ -29,20 +38,31 @@ export function decades(low, high) {
   return { type: "log", range: [low, high], tickvals, ticktext: tickvals.map((value) => short(value, 2)) };
 }
 
-export function upright(x, words = "") {
-  const mark = { type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1, line: { color: colour("grey"), width: 1.3, dash: "dot" } };
-  if (words) mark.label = { text: words, textposition: "end", textangle: 0, xanchor: "left", yanchor: "top", font: { size: 11, color: colour("soft") } };
-  return mark;
+// A dotted line from the bottom to the top of a picture and beyond, for a range that grows while something moves. It is a
+// curve like the others, so that it can move, too.
+export function upright(name, x, [low, high], more = {}) {
+  return line(name, [x, x], [2 * low - high, 2 * high - low], "grey", { line: { width: 1.6, dash: "dot" }, hoverinfo: "skip", hovertemplate: null, ...more });
 }
 
 function axis(title, more) {
   return {
     title: { text: title, font: { size: 12 }, standoff: 4 }, fixedrange: true, gridcolor: colour("line"), linecolor: colour("line"),
-    zerolinecolor: colour("grey"), zerolinewidth: 1, tickfont: { size: 11 }, automargin: false, nticks: 6, ...more,
+    zerolinecolor: colour("grey"), zerolinewidth: 1, tickfont: { size: 11 }, automargin: false, nticks: 6, tickangle: 0,
+    ticklabeloverflow: "allow", ...more,
   };
 }
 
-// A picture that is drawn when it can be seen, and again when its data or the colours change.
+// The range of an axis while something moves: the one it had, as long as the curves fit in and fill most of it.
+function roomy(had, wanted) {
+  if (!had || !wanted) return wanted;
+  const [old, next] = [had[1] - had[0], wanted[1] - wanted[0]];
+  const slack = 0.02 * old;
+  const fits = wanted[0] >= had[0] - slack && wanted[1] <= had[1] + slack;
+  return fits && next > 0.6 * old ? had : wanted;
+}
+
+// A picture that is drawn again when its data, its size or the colours change: at once if it can be seen, else when it
+// comes into view or a moment after the last change, so that pictures that nobody sees do not hold up the others.
 export class Picture {
   constructor(id, x, y) {
     this.element = document.getElementById(id);
@@ -50,52 +70,102 @@ export class Picture {
     this.content = null;
     this.dirty = false;
     this.seen = false;
+    this.size = [0, 0];
+    this.timer = null;
     this.range = null;
+    this.margin = MARGIN;
+    this.shown = null; // what the picture looks like without its data
     this.onRange = [];
+    this.legend = Object.assign(document.createElement("p"), { className: "legend", hidden: true, ariaHidden: "true" });
+    this.element.before(this.legend);
     new IntersectionObserver((entries) => {
       this.seen = entries.at(-1).isIntersecting;
-      this.draw();
-    }, { rootMargin: "200px" }).observe(this.element);
-    new ResizeObserver(() => { this.dirty = true; this.draw(); }).observe(this.element);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.dirty = true; this.draw(); });
+      if (this.seen) this.draw();
+    }).observe(this.element);
+    new ResizeObserver((entries) => {
+      const { width, height } = entries.at(-1).contentRect;
+      this.size = [Math.floor(width), Math.floor(height)];
+      this.change();
+    }).observe(this.element);
+    dark.addEventListener("change", () => this.change());
   }
 
   show(content) {
     this.content = content;
-    this.dirty = true;
-    this.draw();
+    this.change();
   }
 
-  draw() {
-    if (!this.dirty || !this.seen || !this.content || this.element.clientWidth === 0) return;
-    this.dirty = false;
-    const { traces, shapes = [], x = {}, y = {}, words = "", layout = {} } = this.content();
-    const full = {
-      width: this.element.clientWidth, height: this.element.clientHeight, margin: MARGIN, dragmode: false, hovermode: "x unified",
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: traces.filter((t) => t.showlegend !== false).length > 1,
-      font: { family: "system-ui, -apple-system, Segoe UI, sans-serif", color: colour("ink"), size: 12 },
-      legend: { orientation: "h", x: 0.5, xanchor: "center", y: 1.0, yanchor: "bottom", font: { size: 11 }, itemclick: false, itemdoubleclick: false, bgcolor: "rgba(0,0,0,0)" },
-      hoverlabel: { bgcolor: colour("panel"), bordercolor: colour("line"), font: { color: colour("ink"), size: 12 } },
-      xaxis: axis(this.axes[0], x), yaxis: axis(this.axes[1], y), shapes, ...layout,
-    };
-    if (full.showlegend) full.margin = { ...MARGIN, t: 30 };
-    Plotly.react(this.element, traces, full, CONFIG);
+  change() {
+    this.dirty = true;
+    clearTimeout(this.timer);
+    if (this.content) this.element.dataset.drawn = "soon";
+    if (this.seen && this.draw()) return;
+    this.timer = setTimeout(() => this.draw(true), LATER);
+  }
+
+  // Returns whether the picture is complete. While something moves, only the curves follow; `fully` draws all of it.
+  draw(fully = false) {
+    const [width, height] = this.size;
+    if (!this.content || width === 0) return true; // it is drawn when it has a size and a content
+    if (!this.dirty) return true;
+    const { traces, x = {}, y = {}, words = "" } = this.content();
+    const frame = (axes) => JSON.stringify([width, height, axes, traces.map(({ x: _, y: __, ...style }) => style)]);
+    const kept = (name, wanted) => ({ ...wanted, range: roomy(this.shown?.axes[name].range, wanted.range) });
+    let axes = { x: kept("x", x), y: kept("y", y) };
+    const inner = [width - MARGIN.l - MARGIN.r, height - MARGIN.t - MARGIN.b];
+    const moved = !fully && frame(axes) === this.shown?.frame && moveCurves(this.element, traces, axes, ...inner);
+    if (!moved) {
+      this.dirty = false;
+      axes = { x, y };
+      this.lay(traces, axes);
+      this.showLegend(traces.filter((trace) => trace.showlegend !== false));
+      this.shown = { frame: frame(axes), axes };
+    }
     this.element.setAttribute("role", "img");
     this.element.setAttribute("aria-label", words);
-    this.range = x.range ?? null;
-    this.margin = full.margin;
+    this.element.dataset.drawn = moved ? "moving" : "fully";
+    this.range = axes.x.range ?? null;
     for (const follow of this.onRange) follow();
+    return !moved;
+  }
+
+  lay(traces, axes) {
+    const [width, height] = this.size;
+    const layout = {
+      width, height, margin: MARGIN, dragmode: false, hovermode: "x unified", showlegend: false,
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      font: { family: "system-ui, -apple-system, Segoe UI, sans-serif", color: colour("ink"), size: 12 },
+      hoverlabel: { bgcolor: colour("panel"), bordercolor: colour("line"), font: { color: colour("ink"), size: 12 } },
+      xaxis: axis(this.axes[0], axes.x), yaxis: axis(this.axes[1], axes.y),
+    };
+    Plotly.react(this.element, traces, layout, CONFIG);
+  }
+
+  // Made by ourselves: Plotly measures each word of its legends at every drawing.
+  showLegend(traces) {
+    const key = JSON.stringify(traces.map(({ name, line, marker }) => [name, line?.color, line?.dash, marker?.color, marker?.symbol]));
+    if (key === this.legendOf) return;
+    this.legendOf = key;
+    this.legend.hidden = traces.length < 2;
+    this.legend.replaceChildren(...traces.map((trace) => {
+      const one = document.createElement("span");
+      const mark = document.createElement("i");
+      mark.className = trace.marker ? "round" : trace.fillcolor ? "band" : { dot: "dotted" }[trace.line.dash] ?? trace.line.dash ?? "solid";
+      mark.style.color = trace.marker?.color ?? trace.line.color;
+      one.append(mark, trace.name);
+      return one;
+    }));
   }
 
   // Pixels of a value on the x axis, and back.
   place(value) {
     const [low, high] = this.range;
-    return MARGIN.l + ((value - low) / (high - low)) * (this.element.clientWidth - MARGIN.l - MARGIN.r);
+    return MARGIN.l + ((value - low) / (high - low)) * (this.size[0] - MARGIN.l - MARGIN.r);
   }
 
   value(pixels) {
     const [low, high] = this.range;
-    return low + ((pixels - MARGIN.l) / (this.element.clientWidth - MARGIN.l - MARGIN.r)) * (high - low);
+    return low + ((pixels - MARGIN.l) / (this.size[0] - MARGIN.l - MARGIN.r)) * (high - low);
   }
 }
 

@@ -60,26 +60,41 @@ export function question(state) {
   return asked;
 }
 
-// The address follows the state a moment after the last change, so that a drag is one step back, not a hundred.
+// The address follows the state: a change is a new step of the history, and what the same control changes soon after it
+// belongs to the same step, so that a drag is one step back, not a hundred. Browsers do not note hundreds of changes in a
+// few seconds, so the rest of a step is written at its end.
 export class History {
   constructor(read, restore, delay = 350) {
     this.read = read;
     this.delay = delay;
     this.timer = null;
+    this.control = null;
+    this.address = null;
     window.addEventListener("popstate", () => {
       clearTimeout(this.timer);
+      this.timer = null;
       restore(fromAddress(location.search));
     });
   }
 
-  changed() {
+  changed(control) {
+    const address = toAddress(this.read());
+    if (this.timer === null || control !== this.control) {
+      this.settle();
+      write("pushState", address);
+    }
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.now(), this.delay);
+    Object.assign(this, { control, address, timer: setTimeout(() => this.settle(), this.delay) });
   }
 
-  now() {
+  settle() {
+    if (this.timer === null) return;
     clearTimeout(this.timer);
-    const search = toAddress(this.read());
-    if (search !== location.search) history.pushState(null, "", search || location.pathname);
+    this.timer = null;
+    write("replaceState", this.address);
   }
+}
+
+function write(how, address) {
+  if (address !== location.search) history[how](null, "", address || location.pathname);
 }
