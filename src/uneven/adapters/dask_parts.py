@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
+from uneven.adapters.dask_rows import Reading, Rows
 from uneven.errors import ClusterError
 from uneven.learners.cluster import distributed, require_scheduler
-from uneven.solvers.linear.parts.block import Block
 from uneven.solvers.linear.parts.protocol import Addable, Question, summed
+from uneven.solvers.linear.parts.slopes import SlopesAt
 
 FEATURE = "fits on a Dask cluster"
+
+#: What to do if the scheduler is gone.
+RESUME = (
+    "connect a new client, load the data there, and call fit again; with warm_start=True it starts from the last "
+    "coefficients"
+)
 
 #: Answers that are added in one task. The client adds so many at most, however many partitions there are.
 _FAN_IN = 16
@@ -26,69 +34,129 @@ A = TypeVar("A", bound=Addable)
 
 
 class DaskParts:
-    """Blocks that are futures. A pass sends one question to each, and adds the answers in the order of the blocks.
+    """Rows that are futures. A pass sends one question to each, and adds the answers in the order of the futures.
 
-    A task may run only on a worker that holds its block, so no block moves. If such a worker dies, the pass is started
-    again, and Dask makes the lost blocks anew.
+    A task may run only on a worker that holds its rows, so rows never move. If such a worker dies, the pass is started
+    again, and Dask loads the lost rows anew.
 
     Attributes
     ----------
     passes : int
         Questions asked so far.
     largest_message : int
-        Bytes of the largest question or answer of one block so far.
+        Bytes of the largest question or answer of one partition so far.
+    last_theta : ndarray or None
+        Where the last step was evaluated: from here a fit can go on.
     """
 
-    def __init__(self, client: Any, blocks: Sequence[Any]) -> None:
-        self.client = client
-        self.blocks = list(blocks)
+    def __init__(self, client: Any, held: Sequence[Any], reading: Reading) -> None:
+        self.client, self.reading = client, reading
+        self.held = list(held)
         self.passes = 0
         self.largest_message = 0
+        self.last_theta: np.ndarray | None = None
 
     def ask(self, question: Question[A]) -> A:
-        """The sum of the answers of all blocks."""
-        sent = len(pickle.dumps(question))
-        measured = on_parts(self.client, self.blocks, _Asked(question))
+        """The sum of the answers of all partitions."""
+        asked = _Asked(question, self.reading)
+        found = on_parts(self.client, self.held, asked)
         self.passes += 1
-        self.largest_message = max(self.largest_message, sent, measured.most_bytes)
-        return measured.answer
+        self.largest_message = max(self.largest_message, len(pickle.dumps(asked)), found.most_bytes)
+        if isinstance(question, SlopesAt):
+            self.last_theta = question.theta
+        return found.answer
 
 
+@dataclass(frozen=True)
 class _Measured:
-    """An answer, and how many bytes the largest answer of a block had."""
+    """An answer, and how many bytes the largest answer of a partition had."""
 
-    def __init__(self, answer: Any, most_bytes: int) -> None:
-        self.answer, self.most_bytes = answer, most_bytes
+    answer: Any
+    most_bytes: int
 
     def __add__(self, other: _Measured) -> _Measured:
         return _Measured(self.answer + other.answer, max(self.most_bytes, other.most_bytes))
 
 
+@dataclass(frozen=True)
 class _Asked:
-    """What runs on a worker for each block."""
+    """What runs on a worker for each partition."""
 
-    def __init__(self, question: Question[Any]) -> None:
-        self.question = question
+    question: Question[Any]
+    reading: Reading
 
-    def __call__(self, block: Block) -> _Measured:
-        answer = self.question.answer(block)
+    def __call__(self, rows: Rows) -> _Measured:
+        answer = self.question.answer(rows.block(self.reading))
         return _Measured(answer, len(pickle.dumps(answer)))
 
 
 def on_parts(client: Any, held: Sequence[Any], function: Callable[[Any], Any]) -> Any:
     """The sum of a function of each future, computed where they are."""
     for _ in range(_MOST_RESTARTS):
-        homes = client.who_has(held)
+        require_scheduler(client, RESUME)
         try:
-            total = _one_pass(client, held, function, homes)
-        except _WorkerGone:
+            return _one_pass(client, held, function)
+        except _WorkerGoneError:
             continue
-        return total
+        except OSError:  # a call of the scheduler failed
+            require_scheduler(client, RESUME)
+            raise
     raise ClusterError(
         f"Dask workers died in {_MOST_RESTARTS} attempts at one pass, probably for lack of memory; smaller partitions, "
         "or more memory for each worker, would work"
     )
 
 
-class _WorkerGone(Exception):
+class _WorkerGoneError(Exception):
     """A worker that holds a partition died in the middle of a pass."""
+
+
+def _one_pass(client: Any, held: Sequence[Any], function: Callable[[Any], Any]) -> Any:
+    where = client.who_has(list(held))
+    at: dict[str | None, list[int]] = {}  # a block that was lost has no worker
+    for k, future in enumerate(held):
+        at.setdefault(next(iter(where.get(future.key, ())), None), []).append(k)
+    answers: list[Any] = [None] * len(held)
+    for worker, indices in at.items():
+        found = client.map(
+            function, [held[k] for k in indices], key="uneven-answer", pure=False, workers=worker and [worker]
+        )
+        for k, future in zip(indices, found, strict=True):
+            answers[k] = future
+    kept = list(answers)
+    while len(answers) > 1:
+        answers = [
+            client.submit(summed, answers[k : k + _FAN_IN], key=None, pure=False)
+            for k in range(0, len(answers), _FAN_IN)
+        ]
+        kept += answers
+    try:
+        return _result(client, answers[0], {worker for worker in at if worker is not None})
+    except BaseException:
+        if client.status == "running":
+            client.cancel(kept)
+        raise
+
+
+def _result(client: Any, future: Any, homes: set[str]) -> Any:
+    """The result of a future; an error if one of the workers that it needs is gone."""
+    library = distributed(FEATURE)
+    while True:
+        try:
+            return future.result(timeout=_GLANCE)
+        except TimeoutError:
+            require_scheduler(client, RESUME)
+            if not homes <= set(client.nthreads()):
+                raise _WorkerGoneError from None
+        except library.KilledWorker as error:
+            raise ClusterError(
+                f"a partition died with its Dask worker several times, probably for lack of memory ({error}); smaller "
+                "partitions, or more memory for each worker, would work"
+            ) from None
+        except library.CancelledError:
+            require_scheduler(client, RESUME)
+            raise ClusterError(
+                "Dask cancelled a pass, probably because a lost worker held data that cannot be made again; data read "
+                "from files, such as by dask.dataframe.read_parquet, would work"
+            ) from None
+

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import dask
+import dask.array
 import numpy as np
 from scipy import sparse
 
@@ -25,74 +27,126 @@ _MOST_LABELS = 10
 
 
 def is_lazy(value: Any) -> bool:
-    """Whether something is a Dask collection."""
-    return hasattr(value, "__dask_graph__") and hasattr(value, "to_delayed")
+    """Whether something is a Dask array, dataframe or series."""
+    return bool(dask.is_dask_collection(value)) and hasattr(value, "to_delayed")
+
+
+def is_array(value: Any) -> bool:
+    """Whether it is a Dask array."""
+    return isinstance(value, dask.array.Array)
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
     """Names of the columns of a dataframe; None for arrays, and for names that are not texts, as in scikit-learn."""
-    names = getattr(X, "columns", None)
-    if names is None or not all(isinstance(name, str) for name in names):
+    if is_array(X) or not all(isinstance(name, str) for name in X.columns):
         return None
-    return tuple(names)
+    return tuple(X.columns)
 
 
-def partitions(name: str, value: Any, X: Any) -> list[Any]:
-    """The partitions of a collection, one for each partition of X; arrays in memory are divided like X if possible."""
-    if value is X:
-        return _of_features(X)
-    chunks = getattr(X, "chunks", ((np.nan,),))[0]
-    known = not np.isnan(chunks).any()
-    if not is_lazy(value):
-        if np.ndim(value) != 1 or not known:
-            raise CostError(
-                f"{name} must be a Dask collection with one value for each row and with the partitions of X, got "
-                f"{brief(value)}"
-            )
-        import dask.array
-
-        value = dask.array.from_array(np.asarray(value), chunks=len(value))
-    if value.ndim != 1:
-        raise CostError(f"{name} must have one dimension, got {value.ndim}")
-    if hasattr(value, "chunks") and known and not np.isnan(value.chunks[0]).any():
-        if sum(value.chunks[0]) != sum(chunks):
-            raise CostError(
-                f"{name} must have a value for each row of X, got {sum(value.chunks[0])} for {sum(chunks)} rows"
-            )
-        value = value.rechunk((chunks,))
-    found = list(np.ravel(value.to_delayed()))
-    if len(found) != X.npartitions if not hasattr(X, "chunks") else len(found) != len(chunks):
-        raise CostError(
-            f"{name} must have the partitions of X, got {len(found)} for {len(chunks)}; take both from the same "
-            "collection, or repartition both"
-        )
-    return found
-
-
-def _of_features(X: Any) -> list[Any]:
+def features(X: Any) -> Any:
+    """X with all columns of a row in one partition; refused if it is not a matrix of Dask."""
     if not is_lazy(X):
         raise CostError(
             f"X must be a Dask array or dataframe, got {brief(X)}; for data in memory use UnevenLinearClassifier"
         )
     if X.ndim != 2:
         raise CostError(f"X must have two dimensions, rows and columns, got {X.ndim}")
-    if hasattr(X, "chunks") and len(X.chunks[1]) > 1:
-        X = X.rechunk({1: -1})
-    return list(np.ravel(X.to_delayed()))
+    return X.rechunk({1: -1}) if is_array(X) and len(X.chunks[1]) > 1 else X
 
 
-# -- on the workers ---------------------------------------------------------------------------------------------------
+def like_rows(name: str, value: Any, X: Any) -> Any:
+    """A collection with one value for each row and the partitions of X; values in memory are divided like X."""
+    known = is_array(X) and not np.isnan(X.chunks[0]).any()
+    if not is_lazy(value):
+        if np.ndim(value) != 1 or not known:
+            raise CostError(
+                f"{name} must be a Dask collection with one value for each row and with the partitions of X, got "
+                f"{brief(value)}"
+            )
+        value = dask.array.from_array(np.asarray(value), chunks=-1)
+    if value.ndim != 1:
+        raise CostError(f"{name} must have one dimension, got {value.ndim}")
+    if known and is_array(value) and not np.isnan(value.chunks[0]).any():
+        rows = X.shape[0]
+        if value.size != rows:
+            raise CostError(f"{name} must have a value for each row of X, got {value.size} values for {rows} rows")
+        value = value.rechunk((X.chunks[0],))
+    count = X.numblocks[0] if is_array(X) else X.npartitions
+    if value.npartitions != count:
+        raise CostError(
+            f"{name} must have the partitions of X, got {value.npartitions} partitions for {count}; take both from the "
+            "same collection, or repartition both"
+        )
+    return value
+
+
+def partitions(collection: Any) -> list[Any]:
+    """Its partitions, as objects of ``dask.delayed``."""
+    return list(np.ravel(collection.to_delayed()))
 
 
 @dataclass(frozen=True)
-class Rows:
-    """One partition as a worker keeps it: numbers in memory, labels and costs as they were given."""
+class Recipe:
+    """How partitions are read: names of the columns, if they have some, and the costs that are numbers."""
 
-    number: int
-    X: Any
-    labels: np.ndarray
-    weight: np.ndarray
-    costs: RowCosts | None
+    names: tuple[str, ...] | None
+    costs: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LazyRows:
+    """A training set of Dask collections with the same partitions.
+
+    Attributes
+    ----------
+    recipe : Recipe
+    columns : dict
+        The partitions of X, y, and those of the weights and costs that have a value for each row.
+    costs : dict
+        The four costs as they were given.
+    """
+
+    recipe: Recipe
+    columns: dict[str, list[Any]]
+    costs: dict[str, Any]
+
+    @classmethod
+    def read(cls, X: Any, y: Any, sample_weight: Any, costs: dict[str, Any]) -> LazyRows:
+        """Check what can be checked without loading anything."""
+        X = features(X)
+        if y is None:
+            raise CostError("y must hold the labels, a Dask collection with the partitions of X, got None")
+        found = {"X": X, "y": like_rows("y", y, X)}
+        if sample_weight is not None:
+            found["sample_weight"] = like_rows("sample_weight", sample_weight, X)
+        by_row = {name: value for name, value in costs.items() if is_lazy(value) or np.ndim(value)}
+        found |= {name: like_rows(name, value, X) for name, value in by_row.items()}
+        numbers = {name: value for name, value in costs.items() if name not in by_row}
+        return cls(Recipe(column_names(X), numbers), {name: partitions(one) for name, one in found.items()}, costs)
+
+    @property
+    def by_row(self) -> bool:
+        """Whether some cost has a value for each row."""
+        return len(self.recipe.costs) < len(self.costs)
+
+    def delayed(self) -> list[Any]:
+        """The partitions as :class:`Rows`, not loaded yet."""
+        read = dask.delayed(read_rows, pure=False)
+        given = [dict(zip(self.columns, one, strict=True)) for one in zip(*self.columns.values(), strict=True)]
+        return [
+            read(
+                self.recipe,
+                number,
+                one["X"],
+                one["y"],
+                one.get("sample_weight"),
+                {name: value for name, value in one.items() if name in self.costs},
+            )
+            for number, one in enumerate(given)
+        ]
+
+
+# -- on the workers ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -140,12 +194,26 @@ class Reading:
     inside: Fraction | None = None
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How partitions are read: names of the columns, if they have some, and the costs that are numbers."""
+class Rows:
+    """One partition as a worker keeps it: numbers in memory, labels and costs as they were given."""
 
-    names: tuple[str, ...] | None
-    costs: dict[str, Any] = field(default_factory=dict)
+    def __init__(self, number: int, X: Any, labels: np.ndarray, weight: np.ndarray, costs: RowCosts | None) -> None:
+        self.number, self.X, self.labels, self.weight, self.costs = number, X, labels, weight, costs
+        self._block: tuple[Reading, Block] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_block": None}
+
+    def __sizeof__(self) -> int:
+        """Bytes, which Dask looks at."""
+        parts = [self.X] if isinstance(self.X, np.ndarray) else [self.X.data, self.X.indices, self.X.indptr]
+        return sum(part.nbytes for part in (*parts, self.labels, self.weight))
+
+    def block(self, reading: Reading) -> Block:
+        """The partition as the passes take it; made once."""
+        if self._block is None or self._block[0] != reading:
+            self._block = reading, _block(self, reading)
+        return self._block[1]
 
 
 def read_rows(
@@ -208,23 +276,22 @@ def _matrix(X: Any, names: Sequence[str] | None) -> Any:
     return array if array.flags.c_contiguous or array.flags.f_contiguous else np.ascontiguousarray(array)
 
 
-def facts(rows: Rows) -> Facts:
-    """What the client must know of a partition."""
+def facts(rows: Rows) -> list[Facts]:
+    """What the client must know of a partition; in a list, so that those of many partitions can be added."""
     found = np.array(distinct_labels(rows.labels)[:_MOST_LABELS], dtype=rows.labels.dtype)
     about = np.empty(0)
     if rows.labels.size:
         first = rows.X[:1]
         about = np.asarray(first.toarray() if sparse.issparse(first) else first, dtype=np.float64)[0]
     if rows.costs is None:
-        return Facts(rows.X.shape, found, about)
+        return [Facts(rows.X.shape, found, about)]
     both = rows.costs.fp_regret, rows.costs.fn_regret
     largest = max(float(np.abs(one).max()) for one in both)
     same = [float(one) if np.ndim(one) == 0 else None for one in both]
-    return Facts(rows.X.shape, found, about, (same[0], same[1]), largest)
+    return [Facts(rows.X.shape, found, about, (same[0], same[1]), largest)]
 
 
-def to_block(rows: Rows, reading: Reading) -> Block:
-    """The partition as the passes take it."""
+def _block(rows: Rows, reading: Reading) -> Block:
     y = np.asarray(rows.labels == reading.positive).astype(np.int8)
     given = float(rows.weight.sum()) if rows.weight.size else float(y.size)
     if not reading.by_row:

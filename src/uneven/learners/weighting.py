@@ -11,6 +11,7 @@ so that the unit of the costs does not matter and C means what it means without 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -71,17 +72,25 @@ def weighting(
     """
     if isinstance(costs, RowCosts):
         return _of_rows(costs, y, sample_weight, classes, None if finished is None else own_alpha(finished))
-    total = to_float(sum(costs.exact_costs, Fraction(0)))
-    if finished is not None:
-        return Weighting(y, np.ones(2), sample_weight, 1 / total)
-    alpha, rest = costs.alpha, to_float(1 - costs.exact_alpha)
     if sample_weight.size:
         positives, negatives = float(sample_weight @ y), float(sample_weight @ (1 - y))
     else:
         positives = float(np.count_nonzero(y))
         negatives = y.size - positives
+    factors, scale = class_weighting(costs, negatives, positives, finished)
+    return Weighting(y, factors, sample_weight, scale)
+
+
+def class_weighting(
+    costs: Cost, negatives: float, positives: float, finished: Loss | None
+) -> tuple[np.ndarray, float]:
+    """The factor of each class, and by what the costs were multiplied, from the sums of the classes' sample weights."""
+    total = to_float(sum(costs.exact_costs, Fraction(0)))
+    if finished is not None:
+        return np.ones(2), 1 / total
+    alpha, rest = costs.alpha, to_float(1 - costs.exact_alpha)
     mean = (alpha * negatives + rest * positives) / (positives + negatives)  # of the regrets, in units of their sum
-    return Weighting(y, np.array([alpha / mean, rest / mean]), sample_weight, 1 / mean / total)
+    return np.array([alpha / mean, rest / mean]), 1 / mean / total
 
 
 def _of_rows(
@@ -111,21 +120,30 @@ def learnt_labels(costs: Cost | RowCosts, y: np.ndarray) -> tuple[np.ndarray, np
     regrets = costs.regrets(y == 1)
     turned = regrets < 0
     if turned.any():
-        count = int(turned.sum())
-        warnings.warn(
-            f"in {count} of {y.size} rows the mistake costs less than the right decision: "
-            f"{'it is' if count == 1 else 'they are'} learnt with the other label",
-            UserWarning,
-            stacklevel=5,
-        )
+        warn_of_turned(int(turned.sum()), y.size, stacklevel=6)
         y = np.where(turned, 1 - y, y).astype(np.int8)
     return y, np.abs(regrets)
 
 
 def require_both(y: np.ndarray, weights: np.ndarray, classes: Classes) -> None:
     """Raise unless rows with a weight speak for both classes."""
+    require_spoken_for([bool(weights[y == label].any()) for label in (0, 1)], classes)
+
+
+def warn_of_turned(count: int, rows: int, stacklevel: int) -> None:
+    """Say how many rows are learnt with the other label."""
+    warnings.warn(
+        f"in {count} of {rows} rows the mistake costs less than the right decision: "
+        f"{'it is' if count == 1 else 'they are'} learnt with the other label",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def require_spoken_for(spoken: Sequence[bool], classes: Classes) -> None:
+    """Raise unless rows with a weight speak for the negative and for the positive class."""
     for label in (0, 1):
-        if not weights[y == label].any():
+        if not spoken[label]:
             least, other = (classes.label(np.array([k]))[0].item() for k in (label, 1 - label))
             raise CostError(
                 f"no row with a cost speaks for class {least!r}: predicting {other!r} always costs least, and there is "
