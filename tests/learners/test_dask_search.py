@@ -107,9 +107,7 @@ def test_clones_share_the_client_and_files_lack_it(client: Any, data: Any) -> No
 
 
 def test_what_is_refused(client: Any, data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(
-        ParameterError, match=r"client must be a dask\.distributed\.Client that is not"
-    ):
+    with pytest.raises(ParameterError, match=r"client must be a dask\.distributed\.Client that is not"):
         uneven.UnevenClassifierCV("linear", client="here").fit(*data)
     with pytest.raises(ParameterError, match="give client or n_jobs, got both: n_jobs=2"):
         uneven.UnevenClassifierCV("linear", client=client, n_jobs=2).fit(*data)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from distributed.protocol.pickle import dumps
 
 from uneven.adapters.dask_rows import Reading, Rows
 from uneven.errors import ClusterError
@@ -61,7 +61,7 @@ class DaskParts:
         asked = _Asked(question, self.reading)
         found = on_parts(self.client, self.held, asked)
         self.passes += 1
-        self.largest_message = max(self.largest_message, len(pickle.dumps(asked)), found.most_bytes)
+        self.largest_message = max(self.largest_message, len(dumps(asked)), found.most_bytes)
         if isinstance(question, SlopesAt):
             self.last_theta = question.theta
         return found.answer
@@ -87,7 +87,7 @@ class _Asked:
 
     def __call__(self, rows: Rows) -> _Measured:
         answer = self.question.answer(rows.block(self.reading))
-        return _Measured(answer, len(pickle.dumps(answer)))
+        return _Measured(answer, len(dumps(answer)))
 
 
 def on_parts(client: Any, held: Sequence[Any], function: Callable[[Any], Any]) -> Any:
@@ -159,4 +159,3 @@ def _result(client: Any, future: Any, homes: set[str]) -> Any:
                 "Dask cancelled a pass, probably because a lost worker held data that cannot be made again; data read "
                 "from files, such as by dask.dataframe.read_parquet, would work"
             ) from None
-

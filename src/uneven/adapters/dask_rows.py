@@ -15,6 +15,7 @@ from scipy import sparse
 from uneven._inputs import brief, to_float
 from uneven.costs import RowCosts
 from uneven.errors import CostError, UnevenError
+from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.reading import read_labels, read_weights, require_finite
 from uneven.metrics.labels import distinct_labels
 from uneven.solvers.linear.parts.block import Block
@@ -80,11 +81,6 @@ def like_rows(name: str, value: Any, X: Any) -> Any:
     return value
 
 
-def partitions(collection: Any) -> list[Any]:
-    """Its partitions, as objects of ``dask.delayed``."""
-    return list(np.ravel(collection.to_delayed()))
-
-
 @dataclass(frozen=True)
 class Recipe:
     """How partitions are read: names of the columns, if they have some, and the costs that are numbers."""
@@ -101,13 +97,13 @@ class LazyRows:
     ----------
     recipe : Recipe
     columns : dict
-        The partitions of X, y, and those of the weights and costs that have a value for each row.
+        X, y, and those of the weights and costs that have a value for each row.
     costs : dict
         The four costs as they were given.
     """
 
     recipe: Recipe
-    columns: dict[str, list[Any]]
+    columns: dict[str, Any]
     costs: dict[str, Any]
 
     @classmethod
@@ -122,7 +118,7 @@ class LazyRows:
         by_row = {name: value for name, value in costs.items() if is_lazy(value) or np.ndim(value)}
         found |= {name: like_rows(name, value, X) for name, value in by_row.items()}
         numbers = {name: value for name, value in costs.items() if name not in by_row}
-        return cls(Recipe(column_names(X), numbers), {name: partitions(one) for name, one in found.items()}, costs)
+        return cls(Recipe(column_names(X), numbers), found, costs)
 
     @property
     def by_row(self) -> bool:
@@ -131,18 +127,26 @@ class LazyRows:
 
     def delayed(self) -> list[Any]:
         """The partitions as :class:`Rows`, not loaded yet."""
-        read = dask.delayed(read_rows, pure=False)
-        given = [dict(zip(self.columns, one, strict=True)) for one in zip(*self.columns.values(), strict=True)]
-        return [
-            read(
-                self.recipe,
-                number,
-                one["X"],
-                one["y"],
-                one.get("sample_weight"),
-                {name: value for name, value in one.items() if name in self.costs},
+        frames = {name: one for name, one in self.columns.items() if not is_array(one)}
+        arrays = {name: one for name, one in self.columns.items() if is_array(one)}
+        pieces = {name: list(np.ravel(one.to_delayed())) for name, one in arrays.items()}
+        if frames:  # in one expression: Dask may join small files, and must do so for all columns alike
+            first, *rest = frames.values()
+            packed = first.map_partitions(
+                _packed, *rest, meta=first._meta, enforce_metadata=False, align_dataframes=False
             )
-            for number, one in enumerate(given)
+            pieces["frames"] = packed.to_delayed()
+        counts = sorted({len(one) for one in pieces.values()})
+        if len(counts) > 1:
+            raise CostError(
+                f"arrays and dataframes must have the same partitions, got {counts[0]} and {counts[1]}; take all from "
+                "dataframes, or all from arrays"
+            )
+        read = dask.delayed(read_rows, pure=False)
+        names = tuple(frames)
+        return [
+            read(self.recipe, number, names, dict(zip(pieces, one, strict=True)))
+            for number, one in enumerate(zip(*pieces.values(), strict=True))
         ]
 
 
@@ -216,22 +220,25 @@ class Rows:
         return self._block[1]
 
 
-def read_rows(
-    recipe: Recipe, number: int, X: Any, y: Any, weight: Any = None, costs: dict[str, Any] | None = None
-) -> Rows:
-    """Read one partition; ``costs`` are those that have a value for each row."""
+def _packed(*frames: Any) -> tuple[Any, ...]:
+    """Partitions of several collections as one object."""
+    return frames
+
+
+def read_rows(recipe: Recipe, number: int, framed: tuple[str, ...], pieces: dict[str, Any]) -> Rows:
+    """Read one partition: X, y, sample_weight and costs, some of them by their names in ``pieces["frames"]``."""
+    given = {**pieces, **dict(zip(framed, pieces.get("frames", ()), strict=True))}
     try:
-        matrix = _matrix(X, recipe.names)
+        matrix = _matrix(given["X"], recipe.names)
         n = matrix.shape[0]
-        if len(y) != n:
-            raise CostError(f"X has {n} rows and y has {len(y)}")
-        labels = read_labels(_plain(y), n) if n else np.empty(0)
+        if len(given["y"]) != n:
+            raise CostError(f"X has {n} rows and y has {len(given['y'])}")
+        labels = read_labels(_plain(given["y"]), n) if n else np.empty(0)
         if n:
             require_finite("X", matrix)
-        weights = _weights(weight, n)
-        by_row = None
-        if costs and n:
-            by_row = RowCosts.read(n, **{**recipe.costs, **{name: _plain(value) for name, value in costs.items()}})
+        weights = _weights(given.get("sample_weight"), n)
+        costs = {name: _plain(given[name]) for name in COSTS if name in given}
+        by_row = RowCosts.read(n, **recipe.costs, **costs) if costs and n else None
         return Rows(number, matrix, labels, weights, by_row)
     except UnevenError as error:
         raise type(error)(f"partition {number} (counted from 0): {error}") from None

@@ -237,7 +237,7 @@ class UnevenLinearClassifier(LinearScores):
             solver=self.solver,
         )
         self._keep(solution, problem)
-        self._warn(solution, objective)
+        self._warn(solution, separable=self.penalty is None and objective.separates(solution.theta))
         return self
 
     def fit_path(
@@ -349,8 +349,8 @@ class UnevenLinearClassifier(LinearScores):
         self.duality_gap_ = solution.duality_gap
         self.stationarity_ = solution.stationarity
 
-    def _warn(self, solution: Solution, objective: Objective) -> None:
-        if self.penalty is None and objective.separates(solution.theta):
+    def _warn(self, solution: Solution, *, separable: bool) -> None:
+        if separable:
             message = (
                 "the two classes are perfectly separable and there is no penalty: larger coefficients always lower the "
                 "loss, and the solver stopped at these; penalty='l2' gives a finite answer"
@@ -432,5 +432,5 @@ def fits_along(
         else:
             solution = follower.solve(objective, at, replace(model._settings(), progress=silent), solver=model.solver)
             model._keep(solution, problem)
-            model._warn(solution, objective)
+            model._warn(solution, separable=model.penalty is None and objective.separates(solution.theta))
         yield model

@@ -64,7 +64,8 @@ class RowsInParts:
             for label, weight in zip(self.classes.in_order(0, 1), spoken, strict=True):
                 if not weight:
                     raise no_weight(self.classes.labels[label])
-            factors, scale = class_weighting(self.costs, *map(float, survey.weights), finished)
+            negatives, positives = map(float, survey.weights)
+            factors, scale = class_weighting(self.costs, negatives, positives, finished)
         return Weighting(np.empty(0, dtype=np.int8), factors, np.empty(0), scale)
 
 
@@ -98,5 +99,5 @@ def fit_in_parts(learner: UnevenLinearClassifier, rows: RowsInParts, theta: np.n
     learner.n_features_in_ = rows.about.size
     learner._remember(problem, weighting.scale, loss)
     learner._keep(solution, problem)
-    learner._warn(solution, objective)
+    learner._warn(solution, separable=learner.penalty is None and solution.value <= objective.floor)
     return solution

@@ -90,8 +90,9 @@ def require_weighted_classes(weight: np.ndarray, index: np.ndarray, classes: np.
 
 def no_weight(label: Any) -> CostError:
     """The error for a class whose examples all have the weight 0."""
+    name = label.item() if isinstance(label, np.generic) else label
     return CostError(
-        f"the labels must come from two classes, but sample_weight is 0 for every example of class {label!r}"
+        f"the labels must come from two classes, but sample_weight is 0 for every example of class {name!r}"
     )
 
 

@@ -81,9 +81,7 @@ def weighting(
     return Weighting(y, factors, sample_weight, scale)
 
 
-def class_weighting(
-    costs: Cost, negatives: float, positives: float, finished: Loss | None
-) -> tuple[np.ndarray, float]:
+def class_weighting(costs: Cost, negatives: float, positives: float, finished: Loss | None) -> tuple[np.ndarray, float]:
     """The factor of each class, and by what the costs were multiplied, from the sums of the classes' sample weights."""
     total = to_float(sum(costs.exact_costs, Fraction(0)))
     if finished is not None:
