@@ -244,7 +244,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "weights that are 0 in one class": (
         lambda X, y: fit(lazy(X, 200), lazy(y, 200), lazy(y * 1.0, 200)),
-        "sample_weight is 0 for every example of class False",
+        "no row with a weight and a cost speaks for class False",
     ),
     "weights below 0": (
         lambda X, y: fit(lazy(X, 200), lazy(y, 200), lazy(-1.0 * y, 200)),

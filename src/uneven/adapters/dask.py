@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact, brief
 from uneven.adapters.trees.extras import library
-from uneven.costs import Cost
+from uneven.costs import Cost, RowCosts
 from uneven.errors import CostError, ParameterError
-from uneven.learners.base import has_probabilities
-from uneven.learners.classes import Classes
+from uneven.learners.base import Problem, has_probabilities
 from uneven.learners.cluster import HoldsClient, read_client
-from uneven.learners.costs_and_loss import own_alpha, plain_numbers, read_cost
+from uneven.learners.costs_and_loss import plain_numbers, read_cost
 from uneven.learners.linear import UnevenLinearClassifier
-from uneven.learners.linear_parts import RowsInParts, fit_in_parts
+from uneven.learners.linear_penalty import penalty_weights
+from uneven.learners.streaming import fitting
+from uneven.learners.streaming.batch import Batch
 from uneven.losses import Loss, Phi
 from uneven.metrics.labels import positive_class, two_classes
+from uneven.solvers.linear.solution import Solution
 
 dask = library("dask", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
 library("distributed", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
@@ -94,7 +97,7 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
     ...     model = DaskUnevenLinearClassifier(fn_cost=10).fit(rows, labels)
     ...     flagged = model.predict(rows)                                  # a Dask array, not computed yet
     ...     int(flagged.sum().compute())
-    594
+    567
     >>> import uneven
     >>> alone = uneven.UnevenLinearClassifier(fn_cost=10).fit(X, y)
     >>> bool(np.allclose(model.coef_, alone.coef_, rtol=1e-3))
@@ -141,7 +144,7 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         self.verbose = verbose
         self.client = client
 
-    def fit(
+    def fit(  # type: ignore[override] # paths of files are for the parent; Dask reads them
         self,
         X: Any,
         y: Any,
@@ -174,41 +177,71 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         before = self._last_theta()
         four = self._costs({"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost})
         data = dask_rows.LazyRows.read(X, y, sample_weight, four)
-        rows, parts = self._loaded(client, data)
+        parts, facts = self._loaded(client, data)
         try:
-            fit_in_parts(self, rows, before if before is not None and before.size == rows.about.size + 1 else None)
+            solution, separated = self._fit_parts(parts, facts, data, before)
         except BaseException:  # also Ctrl-C: from there the next fit can go on
             if parts.last_theta is not None:
                 self._unfinished = parts.last_theta
             raise
         self.__dict__.pop("_unfinished", None)
+        self.n_passes_, self.largest_message_ = parts.passes, parts.largest_message
+        self._warn(solution, separated)
+        return self
+
+    def _loaded(self, client: Any, data: dask_rows.LazyRows) -> tuple[dask_parts.DaskParts, list[dask_rows.Facts]]:
+        """Load the partitions on the workers; those with rows, and what is known about them."""
+        held = client.compute(data.delayed())
+        found = dask_parts.on_parts(client, held, partial(dask_rows.facts, recipe=data.recipe))
+        facts = [one for one in found if one.shape[0]]
+        if not facts:
+            raise CostError("X has no rows in any of its partitions")
+        widths = sorted({one.shape[1] for one in facts})
+        if len(widths) > 1:
+            raise CostError(f"all partitions of X must have the same number of columns, got {widths}")
+        held = [one for one, fact in zip(held, found, strict=True) if fact.shape[0]]
+        return dask_parts.DaskParts(client, held), facts
+
+    def _fit_parts(
+        self,
+        parts: dask_parts.DaskParts,
+        facts: list[dask_rows.Facts],
+        data: dask_rows.LazyRows,
+        before: np.ndarray | None,
+    ) -> tuple[Solution, bool]:
+        """Find out what the labels and costs mean, minimise, and keep the result."""
+        some = Batch(np.array([one.about for one in facts]), np.concatenate([one.labels for one in facts]))
+        costs = self._costs_of_all(data, facts)
+        symmetric = costs is not None and self._symmetric(costs)
+        labels, _ = two_classes(np.asarray(some.y))
+        pos_label = labels.tolist()[positive_class(labels, self.pos_label, symmetric=symmetric)]
+        finished = self.loss if isinstance(self.loss, Loss) else None
+        parts.marking = fitting.first_marking(np.asarray(some.y), pos_label, costs, data.recipe.costs, finished)
+        seen = fitting.look(parts, parts.marking, some, pos_label=pos_label, symmetric=symmetric, seed=0, sampled=False)
+        parts.marking = seen.marking
+        weighting = fitting.weighting_of(seen.survey, costs, finished)
+        either: Any = costs or RowCosts(0, 0.0, 0.0)
+        loss = self._loss_for(either)
+        solution, separated = fitting.solved(
+            parts,
+            seen,
+            self._pair(loss, weighting),
+            penalty_weights(self.penalty, None),
+            bool(self.fit_intercept),
+            fitting.standardisation(seen.survey, False, None),
+            self._settings(),
+            before,
+        )
+        self._keep_classes(seen.classes)
+        self.n_features_in_ = some.X.shape[1]
         self.__dict__.pop("feature_names_in_", None)
         if data.recipe.names is not None:
             self.feature_names_in_ = np.array(data.recipe.names, dtype=object)
-        self.n_passes_, self.largest_message_ = parts.passes, parts.largest_message
-        return self
-
-    def _loaded(self, client: Any, data: dask_rows.LazyRows) -> tuple[RowsInParts, dask_parts.DaskParts]:
-        """Load the partitions on the workers, and find out what the labels and costs mean."""
-        held = client.compute(data.delayed())
-        facts = dask_parts.on_parts(client, held, dask_rows.facts)
-        known = [one for one in facts if one.shape[0]]
-        if not known:
-            raise CostError("X has no rows in any of its partitions")
-        widths = sorted({one.shape[1] for one in known})
-        if len(widths) > 1:
-            raise CostError(f"all partitions of X must have the same number of columns, got {widths}")
-        labels, _ = two_classes(np.concatenate([one.labels for one in known]))
-        costs = self._costs_of_all(data, known)
-        positive = positive_class(labels, self.pos_label, symmetric=costs is not None and self._symmetric(costs))
-        classes = Classes(labels, positive)
-        largest = max(one.largest for one in known) or 1.0
-        inside = own_alpha(self.loss) if costs is None and isinstance(self.loss, Loss) else None
-        reading = dask_rows.Reading(labels[positive], costs is None, largest, inside)
-        held = [one for one, fact in zip(held, facts, strict=True) if fact.shape[0]]
-        parts = dask_parts.DaskParts(client, held, reading)
-        about = np.mean([one.about for one in known], axis=0)
-        return RowsInParts(parts, classes, about, costs, largest, plain_numbers(data.recipe.costs)), parts
+        numbers = plain_numbers(data.recipe.costs)
+        problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, either, numbers)
+        self._remember(problem, weighting.scale, loss)
+        self._keep(solution, problem)
+        return solution, separated
 
     def _costs_of_all(self, data: dask_rows.LazyRows, known: list[dask_rows.Facts]) -> Cost | None:
         """The costs if they are the same in all rows, else None."""

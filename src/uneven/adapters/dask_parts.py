@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 from distributed.protocol.pickle import dumps
 
-from uneven.adapters.dask_rows import Reading, Rows
+from uneven.adapters.dask_rows import Rows
 from uneven.errors import ClusterError
 from uneven.learners.cluster import distributed, require_scheduler
+from uneven.learners.streaming.marking import Marking
 from uneven.solvers.linear.parts.protocol import Addable, Question, summed
 from uneven.solvers.linear.parts.slopes import SlopesAt
 
@@ -41,6 +42,8 @@ class DaskParts:
 
     Attributes
     ----------
+    marking : Marking
+        How labels and costs of a partition become classes and weights.
     passes : int
         Questions asked so far.
     largest_message : int
@@ -49,8 +52,9 @@ class DaskParts:
         Where the last step was evaluated: from here a fit can go on.
     """
 
-    def __init__(self, client: Any, held: Sequence[Any], reading: Reading) -> None:
-        self.client, self.reading = client, reading
+    def __init__(self, client: Any, held: Sequence[Any]) -> None:
+        self.client = client
+        self.marking = Marking(1)
         self.held = list(held)
         self.passes = 0
         self.largest_message = 0
@@ -58,7 +62,7 @@ class DaskParts:
 
     def ask(self, question: Question[A]) -> A:
         """The sum of the answers of all partitions."""
-        asked = _Asked(question, self.reading)
+        asked = _Asked(question, self.marking)
         found = on_parts(self.client, self.held, asked)
         self.passes += 1
         self.largest_message = max(self.largest_message, len(dumps(asked)), found.most_bytes)
@@ -83,10 +87,10 @@ class _Asked:
     """What runs on a worker for each partition."""
 
     question: Question[Any]
-    reading: Reading
+    marking: Marking
 
     def __call__(self, rows: Rows) -> _Measured:
-        answer = self.question.answer(rows.block(self.reading))
+        answer = self.question.answer(rows.block(self.marking))
         return _Measured(answer, len(dumps(answer)))
 
 

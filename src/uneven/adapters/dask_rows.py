@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import dask
@@ -12,11 +11,13 @@ import dask.array
 import numpy as np
 from scipy import sparse
 
-from uneven._inputs import brief, to_float
+from uneven._inputs import brief
 from uneven.costs import RowCosts
 from uneven.errors import CostError, UnevenError
 from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.reading import read_labels, read_weights, require_finite
+from uneven.learners.streaming.batch import Batch
+from uneven.learners.streaming.marking import Marking
 from uneven.metrics.labels import distinct_labels
 from uneven.solvers.linear.parts.block import Block
 
@@ -166,57 +167,34 @@ class Facts:
         A row of X, as a point near the data; empty if there is none.
     regrets : tuple
         Of both mistakes where they are the same in all rows, else None.
-    largest : float
-        The largest regret, 0 without costs of each row.
     """
 
     shape: tuple[int, int]
     labels: np.ndarray
     about: np.ndarray
     regrets: tuple[float | None, float | None] = (None, None)
-    largest: float = 0.0
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What the labels and costs of the partitions mean, known after all were looked at.
-
-    Attributes
-    ----------
-    positive : label
-    by_row : bool
-        Whether rows are weighted by their own regrets.
-    largest : float
-        The largest regret, by which they are divided.
-    inside : Fraction, optional
-        alpha of a loss that contains costs itself.
-    """
-
-    positive: Any
-    by_row: bool = False
-    largest: float = 1.0
-    inside: Fraction | None = None
 
 
 class Rows:
     """One partition as a worker keeps it: numbers in memory, labels and costs as they were given."""
 
-    def __init__(self, number: int, X: Any, labels: np.ndarray, weight: np.ndarray, costs: RowCosts | None) -> None:
-        self.number, self.X, self.labels, self.weight, self.costs = number, X, labels, weight, costs
-        self._block: tuple[Reading, Block] | None = None
+    def __init__(self, number: int, batch: Batch) -> None:
+        self.number, self.batch = number, batch
+        self._block: tuple[Marking, Block] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_block": None}
 
     def __sizeof__(self) -> int:
         """Bytes, which Dask looks at."""
-        parts = [self.X] if isinstance(self.X, np.ndarray) else [self.X.data, self.X.indices, self.X.indptr]
-        return sum(part.nbytes for part in (*parts, self.labels, self.weight))
+        X, y = self.batch.X, np.asarray(self.batch.y)
+        parts = [X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr]
+        return sum(int(part.nbytes) for part in (*parts, y, self.batch.weight, *self.batch.costs.values()))
 
-    def block(self, reading: Reading) -> Block:
+    def block(self, marking: Marking) -> Block:
         """The partition as the passes take it; made once."""
-        if self._block is None or self._block[0] != reading:
-            self._block = reading, _block(self, reading)
+        if self._block is None or self._block[0] != marking:
+            self._block = marking, marking.block(self.batch, self.number)
         return self._block[1]
 
 
@@ -237,9 +215,10 @@ def read_rows(recipe: Recipe, number: int, framed: tuple[str, ...], pieces: dict
         if n:
             require_finite("X", matrix)
         weights = _weights(given.get("sample_weight"), n)
-        costs = {name: _plain(given[name]) for name in COSTS if name in given}
-        by_row = RowCosts.read(n, **recipe.costs, **costs) if costs and n else None
-        return Rows(number, matrix, labels, weights, by_row)
+        costs = {name: np.asarray(_plain(given[name]), dtype=np.float64) for name in COSTS if name in given}
+        if costs and n:
+            RowCosts.read(n, **recipe.costs, **costs)  # refuses bad ones
+        return Rows(number, Batch(matrix, labels, weights, costs))
     except UnevenError as error:
         raise type(error)(f"partition {number} (counted from 0): {error}") from None
 
@@ -283,33 +262,15 @@ def _matrix(X: Any, names: Sequence[str] | None) -> Any:
     return array if array.flags.c_contiguous or array.flags.f_contiguous else np.ascontiguousarray(array)
 
 
-def facts(rows: Rows) -> list[Facts]:
+def facts(rows: Rows, recipe: Recipe) -> list[Facts]:
     """What the client must know of a partition; in a list, so that those of many partitions can be added."""
-    found = np.array(distinct_labels(rows.labels)[:_MOST_LABELS], dtype=rows.labels.dtype)
-    about = np.empty(0)
-    if rows.labels.size:
-        first = rows.X[:1]
-        about = np.asarray(first.toarray() if sparse.issparse(first) else first, dtype=np.float64)[0]
-    if rows.costs is None:
-        return [Facts(rows.X.shape, found, about)]
-    both = rows.costs.fp_regret, rows.costs.fn_regret
-    largest = max(float(np.abs(one).max()) for one in both)
-    same = [float(one) if np.ndim(one) == 0 else None for one in both]
-    return [Facts(rows.X.shape, found, about, (same[0], same[1]), largest)]
-
-
-def _block(rows: Rows, reading: Reading) -> Block:
-    y = np.asarray(rows.labels == reading.positive).astype(np.int8)
-    given = float(rows.weight.sum()) if rows.weight.size else float(y.size)
-    if not reading.by_row:
-        return Block(rows.X, y, rows.weight, rows.number, given)
-    assert rows.costs is not None
-    regrets = rows.costs.regrets(y == 1)
-    turned = regrets < 0
-    y = np.where(turned, 1 - y, y).astype(np.int8)
-    weight = np.abs(regrets) / reading.largest
-    if reading.inside is not None:
-        weight = weight / np.array([to_float(reading.inside), to_float(1 - reading.inside)])[y]
-    if rows.weight.size:
-        weight = rows.weight * weight
-    return Block(rows.X, y, weight, rows.number, given, int(turned.sum()))
+    X, y, costs = rows.batch.X, np.asarray(rows.batch.y), rows.batch.costs
+    found = np.array(distinct_labels(y)[:_MOST_LABELS], dtype=y.dtype)
+    if not rows.batch.rows:
+        return [Facts(X.shape, found, np.empty(0))]
+    about = np.asarray(X[:1].toarray() if sparse.issparse(X) else X[:1], dtype=np.float64)[0]
+    if not costs:
+        return [Facts(X.shape, found, about)]
+    known = RowCosts.read(y.size, **recipe.costs, **costs)
+    same = [None if isinstance(one, np.ndarray) else float(one) for one in (known.fp_regret, known.fn_regret)]
+    return [Facts(X.shape, found, about, (same[0], same[1]))]

@@ -85,15 +85,10 @@ def require_weighted_classes(weight: np.ndarray, index: np.ndarray, classes: np.
     """Raise if all examples of a class have the weight 0; ``index`` is 0 or 1 for each example."""
     for label in (0, 1):
         if weight.size and not weight[index == label].any():
-            raise no_weight(classes[label])
-
-
-def no_weight(label: Any) -> CostError:
-    """The error for a class whose examples all have the weight 0."""
-    name = label.item() if isinstance(label, np.generic) else label
-    return CostError(
-        f"the labels must come from two classes, but sample_weight is 0 for every example of class {name!r}"
-    )
+            raise CostError(
+                "the labels must come from two classes, but sample_weight is 0 for every example of class "
+                f"{classes[label]!r}"
+            )
 
 
 def require_finite(name: str, X: Any, *, missing: bool = False) -> None:

@@ -11,7 +11,6 @@ so that the unit of the costs does not matter and C means what it means without 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -77,18 +76,19 @@ def weighting(
     else:
         positives = float(np.count_nonzero(y))
         negatives = y.size - positives
-    factors, scale = class_weighting(costs, negatives, positives, finished)
-    return Weighting(y, factors, sample_weight, scale)
+    return Weighting(y, *of_classes(costs, negatives, positives, finished, sample_weight))
 
 
-def class_weighting(costs: Cost, negatives: float, positives: float, finished: Loss | None) -> tuple[np.ndarray, float]:
-    """The factor of each class, and by what the costs were multiplied, from the sums of the classes' sample weights."""
+def of_classes(
+    costs: Cost, negatives: float, positives: float, finished: Loss | None, row_factors: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """The last three attributes of :class:`Weighting` for two costs; the classes have these sums of sample weights."""
     total = to_float(sum(costs.exact_costs, Fraction(0)))
     if finished is not None:
-        return np.ones(2), 1 / total
+        return np.ones(2), row_factors, 1 / total
     alpha, rest = costs.alpha, to_float(1 - costs.exact_alpha)
     mean = (alpha * negatives + rest * positives) / (positives + negatives)  # of the regrets, in units of their sum
-    return np.array([alpha / mean, rest / mean]), 1 / mean / total
+    return np.array([alpha / mean, rest / mean]), row_factors, 1 / mean / total
 
 
 def _of_rows(
@@ -118,30 +118,21 @@ def learnt_labels(costs: Cost | RowCosts, y: np.ndarray) -> tuple[np.ndarray, np
     regrets = costs.regrets(y == 1)
     turned = regrets < 0
     if turned.any():
-        warn_of_turned(int(turned.sum()), y.size, stacklevel=6)
+        count = int(turned.sum())
+        warnings.warn(
+            f"in {count} of {y.size} rows the mistake costs less than the right decision: "
+            f"{'it is' if count == 1 else 'they are'} learnt with the other label",
+            UserWarning,
+            stacklevel=5,
+        )
         y = np.where(turned, 1 - y, y).astype(np.int8)
     return y, np.abs(regrets)
 
 
 def require_both(y: np.ndarray, weights: np.ndarray, classes: Classes) -> None:
     """Raise unless rows with a weight speak for both classes."""
-    require_spoken_for([bool(weights[y == label].any()) for label in (0, 1)], classes)
-
-
-def warn_of_turned(count: int, rows: int, stacklevel: int) -> None:
-    """Say how many rows are learnt with the other label."""
-    warnings.warn(
-        f"in {count} of {rows} rows the mistake costs less than the right decision: "
-        f"{'it is' if count == 1 else 'they are'} learnt with the other label",
-        UserWarning,
-        stacklevel=stacklevel,
-    )
-
-
-def require_spoken_for(spoken: Sequence[bool], classes: Classes) -> None:
-    """Raise unless rows with a weight speak for the negative and for the positive class."""
     for label in (0, 1):
-        if not spoken[label]:
+        if not weights[y == label].any():
             least, other = (classes.label(np.array([k]))[0].item() for k in (label, 1 - label))
             raise CostError(
                 f"no row with a cost speaks for class {least!r}: predicting {other!r} always costs least, and there is "

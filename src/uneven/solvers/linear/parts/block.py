@@ -29,6 +29,8 @@ class Block:
         Sum of the sample weights alone; by default the number of rows.
     turned : int
         How many rows are learnt with the other label, because their mistake pays.
+    labels : tuple
+        The labels that occur, where they are not known yet.
     """
 
     X: Any
@@ -37,6 +39,14 @@ class Block:
     number: int = 0
     given_weight: float | None = None
     turned: int = 0
+    labels: tuple[Any, ...] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        X = self.X
+        arrays = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
+        return int(sum(array.nbytes for array in (*arrays, self.y, self.weight)))
 
     def losses(self, pair: PairOfLosses) -> Objective:
         """The losses of these rows, without a penalty."""

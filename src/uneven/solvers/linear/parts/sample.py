@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,12 +46,23 @@ class Sample:
             self.rows + other.rows,
         )
 
-    def losses(self, pair: PairOfLosses, penalty: float, fit_intercept: bool) -> Objective:
+    def with_classes_exchanged(self) -> Sample:
+        """The same if the other class is the positive one."""
+        return replace(self, y=1 - self.y, rows=self.rows[::-1])
+
+    def losses(
+        self,
+        pair: PairOfLosses,
+        penalty: float,
+        fit_intercept: bool,
+        standardised: Callable[[np.ndarray], np.ndarray] = lambda X: X,
+    ) -> Objective:
         """An objective in which each row of the sample stands for as many rows as it was drawn from."""
         kept = np.bincount(self.y, minlength=2)
         factor = np.divide(self.rows, kept, out=np.zeros(2), where=kept > 0)
         weight = self.weight * factor[self.y]
-        return Objective(design(self.X), self.y, pair, weight, penalty=penalty, fit_intercept=fit_intercept)
+        X = standardised(self.X if isinstance(self.X, np.ndarray) else self.X.toarray())
+        return Objective(design(X), self.y, pair, weight, penalty=penalty, fit_intercept=fit_intercept)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ class Survey:
         Sum of the sample weights, without costs.
     turned : int
         Rows that are learnt with the other label.
+    labels : tuple
+        Labels that occur, in order of appearance.
     """
 
     rows: np.ndarray
@@ -41,6 +43,7 @@ class Survey:
     about: np.ndarray
     given_weight: float
     turned: int
+    labels: tuple[Any, ...] = ()
 
     def __add__(self, other: Survey) -> Survey:
         return Survey(
@@ -52,6 +55,7 @@ class Survey:
             self.about,
             self.given_weight + other.given_weight,
             self.turned + other.turned,
+            tuple(dict.fromkeys(self.labels + other.labels)),
         )
 
     @property
@@ -75,15 +79,12 @@ class Survey:
 
     def with_classes_exchanged(self) -> Survey:
         """The same if the other class is the positive one."""
-        return Survey(
-            self.rows[::-1],
-            self.weights[::-1],
-            self.sums[::-1],
-            self.squares[::-1],
-            self.plain,
-            self.about,
-            self.given_weight,
-            self.turned,
+        return replace(
+            self,
+            rows=self.rows[::-1],
+            weights=self.weights[::-1],
+            sums=self.sums[::-1],
+            squares=self.squares[::-1],
         )
 
 
@@ -118,6 +119,7 @@ class SurveyRows:
             self.about,
             float(n) if block.given_weight is None else block.given_weight,
             block.turned,
+            block.labels,
         )
 
     def _add(self, block: Block, lo: int, hi: int, out: np.ndarray) -> None:
