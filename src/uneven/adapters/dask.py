@@ -12,18 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact, brief
 from uneven.adapters.trees.extras import library
-from uneven.costs import Cost, RowCosts
+from uneven.costs import Cost
 from uneven.errors import CostError, ParameterError
-from uneven.learners.base import Problem, has_probabilities
+from uneven.learners.base import has_probabilities
 from uneven.learners.cluster import HoldsClient, read_client
-from uneven.learners.costs_and_loss import plain_numbers, read_cost
+from uneven.learners.costs_and_loss import read_cost
 from uneven.learners.linear import UnevenLinearClassifier
-from uneven.learners.linear_penalty import penalty_weights
-from uneven.learners.streaming import fitting
 from uneven.learners.streaming.batch import Batch
+from uneven.learners.streaming.in_parts import fit_parts
 from uneven.losses import Loss, Phi
-from uneven.metrics.labels import positive_class, two_classes
-from uneven.solvers.linear.solution import Solution
 
 dask = library("dask", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
 library("distributed", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
@@ -179,7 +176,15 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         data = dask_rows.LazyRows.read(X, y, sample_weight, four)
         parts, facts = self._loaded(client, data)
         try:
-            solution, separated = self._fit_parts(parts, facts, data, before)
+            solution, separated = fit_parts(
+                self,
+                parts,
+                Batch(np.array([one.about for one in facts]), np.concatenate([one.labels for one in facts])),
+                costs=self._costs_of_all(data, facts),
+                numbers=data.recipe.costs,
+                names=data.recipe.names,
+                theta=before,
+            )
         except BaseException:  # also Ctrl-C: from there the next fit can go on
             if parts.last_theta is not None:
                 self._unfinished = parts.last_theta
@@ -201,47 +206,6 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
             raise CostError(f"all partitions of X must have the same number of columns, got {widths}")
         held = [one for one, fact in zip(held, found, strict=True) if fact.shape[0]]
         return dask_parts.DaskParts(client, held), facts
-
-    def _fit_parts(
-        self,
-        parts: dask_parts.DaskParts,
-        facts: list[dask_rows.Facts],
-        data: dask_rows.LazyRows,
-        before: np.ndarray | None,
-    ) -> tuple[Solution, bool]:
-        """Find out what the labels and costs mean, minimise, and keep the result."""
-        some = Batch(np.array([one.about for one in facts]), np.concatenate([one.labels for one in facts]))
-        costs = self._costs_of_all(data, facts)
-        symmetric = costs is not None and self._symmetric(costs)
-        labels, _ = two_classes(np.asarray(some.y))
-        pos_label = labels.tolist()[positive_class(labels, self.pos_label, symmetric=symmetric)]
-        finished = self.loss if isinstance(self.loss, Loss) else None
-        parts.marking = fitting.first_marking(np.asarray(some.y), pos_label, costs, data.recipe.costs, finished)
-        seen = fitting.look(parts, parts.marking, some, pos_label=pos_label, symmetric=symmetric, seed=0, sampled=False)
-        parts.marking = seen.marking
-        weighting = fitting.weighting_of(seen.survey, costs, finished)
-        either: Any = costs or RowCosts(0, 0.0, 0.0)
-        loss = self._loss_for(either)
-        solution, separated = fitting.solved(
-            parts,
-            seen,
-            self._pair(loss, weighting),
-            penalty_weights(self.penalty, None),
-            bool(self.fit_intercept),
-            fitting.standardisation(seen.survey, False, None),
-            self._settings(),
-            before,
-        )
-        self._keep_classes(seen.classes)
-        self.n_features_in_ = some.X.shape[1]
-        self.__dict__.pop("feature_names_in_", None)
-        if data.recipe.names is not None:
-            self.feature_names_in_ = np.array(data.recipe.names, dtype=object)
-        numbers = plain_numbers(data.recipe.costs)
-        problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, either, numbers)
-        self._remember(problem, weighting.scale, loss)
-        self._keep(solution, problem)
-        return solution, separated
 
     def _costs_of_all(self, data: dask_rows.LazyRows, known: list[dask_rows.Facts]) -> Cost | None:
         """The costs if they are the same in all rows, else None."""
