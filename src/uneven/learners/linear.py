@@ -233,6 +233,7 @@ class UnevenLinearClassifier(LinearScores):
         if target is not None or columns is not None or is_streamed(X):
             return self._fit_streamed(X, y, sample_weight, given, target, columns)
         before = self._last_theta()
+        self.__dict__.pop("_table_plan", None)  # of an earlier fit on a table
         problem = self._read(X, y, sample_weight, given)
         loss = self._loss_for(problem.costs)
         weighting = problem.weighting(self.loss)

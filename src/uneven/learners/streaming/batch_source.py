@@ -37,8 +37,7 @@ class BatchSource:
 
     @property
     def row_costs(self) -> tuple[str, ...]:
-        if self._costs is None:
-            next(self.batches(), None)
+        """Known from the first batch on."""
         return self._costs or ()
 
     def batches(self, first: int = 0) -> Iterator[Batch]:

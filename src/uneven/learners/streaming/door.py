@@ -45,10 +45,10 @@ def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, An
     before = learner._last_theta()
     four = {name: getattr(learner, name) if given[name] is None else given[name] for name in COSTS}
     source = rows.source(per_row(given))
-    numbers = {name: value for name, value in four.items() if name not in source.row_costs}
     first = next(source.batches(), None)
     if first is None or first.y is None:
         raise CostError("there are no rows: the data are empty")
+    numbers = {name: value for name, value in four.items() if name not in source.row_costs}
     costs = None if source.row_costs else read_cost(**learner._costs(given))
     finished = learner.loss if isinstance(learner.loss, Loss) else None
     marking = fitting.first_marking(first.y, learner.pos_label, costs, numbers, finished)

@@ -25,7 +25,7 @@ from uneven.solvers.linear.solve import proved
 from uneven.solvers.linear.solver import Settings
 
 #: Multiplications for second derivatives in one read of all parts.
-_WORK_OF_METRIC = 4e8
+_WORK_OF_METRIC = 1e8
 #: Rows for each column that second derivatives are estimated from, at least.
 _ROWS_PER_COLUMN = 40
 #: Width of the first parabolas in units of kink/jump, from 0 and from near the solution, and by how much they shrink.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from uneven.solvers.compiled import kinked_passes
 from uneven.solvers.linear.lagrangian import Lagrangian, Support
 from uneven.solvers.linear.objective import Objective
 
@@ -35,6 +36,6 @@ class Smoothed:
 
     def value(self, lines: Support) -> float:
         """Sum of the smoothed losses; to be asked for after :meth:`lines`."""
-        state, losses = self._state, self._state.objective
-        below = (np.square(u - 0.5 * state.jumps[losses.y, j]) for j, u in enumerate(state.u))
-        return lines.loss - lines.above - 0.5 * state.sigma * sum(float(losses.factors() @ one) for one in below)
+        state = self._state
+        parts = state.over_rows(lambda k, lo, hi: kinked_passes.off_centre(state.common, state.u, lo, hi))
+        return lines.loss - lines.above - 0.5 * state.sigma * sum(parts)
