@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from uneven.calibration import implied_alpha as implied_alpha
     from uneven.calibration import verify as verify
     from uneven.costs import Cost as Cost
+    from uneven.learners import StreamedRows as StreamedRows
     from uneven.learners import UnevenAdaBoostClassifier as UnevenAdaBoostClassifier
     from uneven.learners import UnevenCascadeClassifier as UnevenCascadeClassifier
     from uneven.learners import UnevenClassifierCV as UnevenClassifierCV
@@ -43,6 +44,7 @@ __version__ = "0.2.0"
 _HOME = {
     "Cost": "uneven.costs",
     "Loss": "uneven.losses",
+    "StreamedRows": "uneven.learners",
     "UnevenAdaBoostClassifier": "uneven.learners",
     "UnevenCascadeClassifier": "uneven.learners",
     "UnevenCatBoostClassifier": "uneven.adapters.catboost",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "CertificateError",
+    "ClusterError",
     "CostError",
     "ExpressionError",
     "LossError",
@@ -52,6 +53,10 @@ class LossError(UnevenError):
 
 class CostError(UnevenError):
     """Costs, labels or weights do not describe a classification problem with two kinds of mistake."""
+
+
+class ClusterError(UnevenError, RuntimeError):
+    """The machines that share the work are gone or cannot do it; the message says what would work."""
 
 
 class SolverError(UnevenError, ArithmeticError):

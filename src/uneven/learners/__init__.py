@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier as UnevenEnsembleClassifier
     from uneven.learners.linear import UnevenLinearClassifier as UnevenLinearClassifier
     from uneven.learners.perceptron import UnevenPerceptron as UnevenPerceptron
+    from uneven.learners.streaming.rows import StreamedRows as StreamedRows
     from uneven.learners.svc import UnevenSVC as UnevenSVC
     from uneven.learners.threshold import UnevenThresholdClassifierCV as UnevenThresholdClassifierCV
 
 _HOME = {
+    "StreamedRows": "uneven.learners.streaming.rows",
     "UnevenAdaBoostClassifier": "uneven.learners.boosting",
     "UnevenCascadeClassifier": "uneven.learners.cascade",
     "UnevenClassifierCV": "uneven.learners.cv",

@@ -73,7 +73,7 @@ class Problem:
         return weighting(self.costs, self.y, self.sample_weight, self.classes, finished)
 
 
-def _has_probabilities(learner: UnevenClassifier) -> bool:
+def has_probabilities(learner: UnevenClassifier) -> bool:
     """True if the loss identifies probabilities; otherwise an AttributeError with the reason, as hasattr expects."""
     try:
         learner._current_loss().inverse_link(0.0)
@@ -297,7 +297,7 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         positive = self._decision(self._checked_score(X), given) > 0
         return self._classes.label(positive)
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(
         self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
     ) -> np.ndarray:
@@ -328,7 +328,7 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             positive = untilted(positive, costs, own_alpha(loss) if isinstance(loss, Loss) else None)
         return np.stack(self._classes.in_order(1 - positive, positive), axis=1)
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(
         self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
     ) -> np.ndarray:

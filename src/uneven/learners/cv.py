@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact, brief
 from uneven.costs import Cost
-from uneven.errors import CostError, LossError
+from uneven.errors import CostError, LossError, ParameterError
+from uneven.learners.cluster import HoldsClient
 from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.parameters import require_choice
 from uneven.learners.progress import Bar, progress
@@ -53,7 +54,7 @@ def _delegates(name: str) -> Any:
     return check
 
 
-class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class UnevenClassifierCV(HoldsClient, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""Tunes the margin asymmetry (and C, and the loss) of a learner for your costs.
 
     The criterion is cross-validated expected cost at your costs. Every candidate is calibrated for them: the choice
@@ -107,6 +108,10 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         How costs of each row are used. "learn": the rows are weighted by them, and the threshold is 0. "decide": the
         fit uses the costs of the constructor, and each row is decided by its own costs, which ``predict`` then needs;
         the loss must identify probabilities. "auto": both are tried where possible, and the cheaper one is kept.
+    client : dask.distributed.Client, optional
+        Search on a Dask cluster, which replaces ``n_jobs``: X goes to every worker once, and splits are tasks there,
+        divided further by loss, C and gamma if the cluster has more threads. Clones share the client, files lack it.
+        Needs the extra ``dask``.
 
     Attributes
     ----------
@@ -170,6 +175,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         pos_label: Any = None,
         row_costs: str = "auto",
         param_grid: Any = None,
+        client: Any = None,
     ) -> None:
         self.estimator = estimator
         self.loss = loss
@@ -189,6 +195,7 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         self.pos_label = pos_label
         self.row_costs = row_costs
         self.param_grid = param_grid
+        self.client = client
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -229,6 +236,8 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         UnevenClassifierCV
         """
         require_choice("rule", self.rule, tuple(RULES))
+        if self.client is not None and self.n_jobs not in (None, 1):
+            raise ParameterError(f"give client or n_jobs, got both: n_jobs={brief(self.n_jobs)}; leave n_jobs out")
         whole, steps, learner, prefix = read_parts(self)
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
         problem = read_data(X, y, sample_weight, given, steps, learner)
@@ -300,6 +309,14 @@ class UnevenClassifierCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  #
         verbose = self.verbose
         tell = progress(verbose, type(self).__name__)
         tell(f"{len(task.candidates)} candidates, margin_gammas {', '.join(f'{g:g}' for g in self.margin_gammas_)}")
+        if self.client is not None:
+            from uneven.learners.tuning.dask_search import Shared, run_on_cluster
+
+            shared = Shared(task, X, y, weight, parts)
+            run_on_cluster(
+                self.client, shared, columns, lambda count: Bar(verbose, type(self).__name__, count, "tasks").advance
+            )
+            return
         bar = Bar(verbose, type(self).__name__, len(parts), "splits")
         if self.n_jobs in (None, 1):
             reusable = Reusable()

@@ -22,6 +22,7 @@ from uneven.learners.linear_penalty import penalty_weights
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import generator, require_choice, require_integer
 from uneven.learners.progress import progress
+from uneven.learners.streaming.rows import is_streamed
 from uneven.learners.weighting import Weighting
 from uneven.losses import Declaration, Loss, Phi
 from uneven.solvers.linear.design import design
@@ -175,27 +176,36 @@ class UnevenLinearClassifier(LinearScores):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         fp_cost: Any = None,
         fn_cost: Any = None,
         tp_cost: Any = None,
         tn_cost: Any = None,
+        target: str | None = None,
+        columns: list[str] | None = None,
     ) -> UnevenLinearClassifier:
         """Fit to examples.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            float64 and float32 in C or F order and CSR matrices are used without a copy.
+            float64 and float32 in C or F order and CSR matrices are used without a copy. Rows that do not fit into
+            memory are :class:`uneven.StreamedRows`, or what these are made from: a path or pattern of Parquet files,
+            an Arrow dataset, a large :class:`numpy.memmap`, or an iterable of batches (X, y).
         y : array-like of shape (n_samples,)
-            Labels of two classes.
+            Labels of two classes. Of Parquet files and datasets the name of the column, as ``target``.
         sample_weight : array-like of shape (n_samples,), optional
             Nonnegative weights.
         fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
             Costs, the same for all rows or one for each; those not given are the constructor's. A row whose mistake
-            costs nothing does not count; one whose mistake pays is learnt with the other label, with a warning.
+            costs nothing does not count; one whose mistake pays is learnt with the other label, with a warning. Of
+            Parquet files and datasets, costs and weights of rows are names of columns.
+        target : str, optional
+            The column of the labels, if X is a table that is read in parts.
+        columns : list of str, optional
+            Columns of such a table to learn from; by default all that have no other use.
 
         Returns
         -------
@@ -219,8 +229,11 @@ class UnevenLinearClassifier(LinearScores):
         [True, True, True]
         """
         self._read_parameters()
-        before = self._last_theta()
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        if target is not None or columns is not None or is_streamed(X):
+            return self._fit_streamed(X, y, sample_weight, given, target, columns)
+        before = self._last_theta()
+        self.__dict__.pop("_table_plan", None)  # of an earlier fit on a table
         problem = self._read(X, y, sample_weight, given)
         loss = self._loss_for(problem.costs)
         weighting = problem.weighting(self.loss)
@@ -237,8 +250,27 @@ class UnevenLinearClassifier(LinearScores):
             solver=self.solver,
         )
         self._keep(solution, problem)
-        self._warn(solution, objective)
+        self._warn(solution, self.penalty is None and objective.separates(solution.theta))
         return self
+
+    def _fit_streamed(
+        self, X: Any, y: Any, sample_weight: Any, given: dict[str, Any], target: Any, columns: Any
+    ) -> UnevenLinearClassifier:
+        from uneven.learners.streaming import door
+
+        rows = door.as_rows(X, y, sample_weight, target, columns)
+        self._warn(*door.fit(self, rows, given), stacklevel=4)
+        return self
+
+    def _checked_score(self, X: Any) -> np.ndarray:
+        if not is_streamed(X):
+            return super()._checked_score(X)
+        from sklearn.utils.validation import check_is_fitted
+
+        from uneven.learners.streaming import door
+
+        check_is_fitted(self, "classes_")
+        return door.scores(self, X)
 
     def fit_path(
         self,
@@ -349,8 +381,8 @@ class UnevenLinearClassifier(LinearScores):
         self.duality_gap_ = solution.duality_gap
         self.stationarity_ = solution.stationarity
 
-    def _warn(self, solution: Solution, objective: Objective) -> None:
-        if self.penalty is None and objective.separates(solution.theta):
+    def _warn(self, solution: Solution, separated: bool, stacklevel: int = 3) -> None:
+        if separated:
             message = (
                 "the two classes are perfectly separable and there is no penalty: larger coefficients always lower the "
                 "loss, and the solver stopped at these; penalty='l2' gives a finite answer"
@@ -362,7 +394,7 @@ class UnevenLinearClassifier(LinearScores):
             )
         else:
             return
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)
 
 
 def _how_far(solution: Solution) -> str:
@@ -432,5 +464,5 @@ def fits_along(
         else:
             solution = follower.solve(objective, at, replace(model._settings(), progress=silent), solver=model.solver)
             model._keep(solution, problem)
-            model._warn(solution, objective)
+            model._warn(solution, model.penalty is None and objective.separates(solution.theta))
         yield model

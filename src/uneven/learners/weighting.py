@@ -71,17 +71,24 @@ def weighting(
     """
     if isinstance(costs, RowCosts):
         return _of_rows(costs, y, sample_weight, classes, None if finished is None else own_alpha(finished))
-    total = to_float(sum(costs.exact_costs, Fraction(0)))
-    if finished is not None:
-        return Weighting(y, np.ones(2), sample_weight, 1 / total)
-    alpha, rest = costs.alpha, to_float(1 - costs.exact_alpha)
     if sample_weight.size:
         positives, negatives = float(sample_weight @ y), float(sample_weight @ (1 - y))
     else:
         positives = float(np.count_nonzero(y))
         negatives = y.size - positives
+    return Weighting(y, *of_classes(costs, negatives, positives, finished, sample_weight))
+
+
+def of_classes(
+    costs: Cost, negatives: float, positives: float, finished: Loss | None, row_factors: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """The last three attributes of :class:`Weighting` for two costs; the classes have these sums of sample weights."""
+    total = to_float(sum(costs.exact_costs, Fraction(0)))
+    if finished is not None:
+        return np.ones(2), row_factors, 1 / total
+    alpha, rest = costs.alpha, to_float(1 - costs.exact_alpha)
     mean = (alpha * negatives + rest * positives) / (positives + negatives)  # of the regrets, in units of their sum
-    return Weighting(y, np.array([alpha / mean, rest / mean]), sample_weight, 1 / mean / total)
+    return np.array([alpha / mean, rest / mean]), row_factors, 1 / mean / total
 
 
 def _of_rows(

@@ -348,3 +348,16 @@ def support(common: Any, t: Any, u: Any, lo: int, hi: int, slopes: Any, steepest
             size += most
             moment += most * abs(t[start + i])
     return loss, above, size, moment
+
+
+@njit(**ANY_ORDER)
+def off_centre(common: Any, u: Any, lo: int, hi: int) -> float:
+    """The sum over rows and kinks of (u - J/2)**2, each with the factor of its row."""
+    _, y, s, weights, _, kinks, jumps, _, _ = common
+    total = 0.0
+    for j in range(kinks.shape[1]):
+        half, own = (0.5 * jumps[0, j], 0.5 * jumps[1, j]), u[j]
+        for i in range(lo, hi):
+            change = own[i] - _of_class(y[i], half)
+            total += row_factor(y, s, weights, i) * change * change
+    return total

@@ -146,7 +146,7 @@ class Lagrangian:
     def direction(self, gradient: np.ndarray, accuracy: float = 1e-3) -> np.ndarray:
         """A semismooth Newton step."""
         if self.theta.size <= MOST_COLUMNS:
-            return -cholesky_metric(self._hessian())(gradient)
+            return -cholesky_metric(self.hessian())(gradient)
         return self._inexact(gradient, self.all_curvatures(), accuracy)
 
     def curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
@@ -167,7 +167,7 @@ class Lagrangian:
         """Curvature of the intercept where all rows are far from their kinks and have none."""
         return 1e-10 * float(np.abs(self.objective.factors()).sum())
 
-    def _hessian(self) -> np.ndarray:
+    def hessian(self) -> np.ndarray:
         """Matrix of second derivatives, from the rows whose own are not 0."""
         design = self.objective.design
 

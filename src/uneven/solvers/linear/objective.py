@@ -15,19 +15,16 @@ import numpy as np
 
 from uneven.solvers.linear.design import Design
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
+from uneven.solvers.linear.penalised import Penalised
 from uneven.solvers.linear.squares import summed_squares
 from uneven.solvers.threads import in_threads, row_ranges
 
-#: Share of the objective at theta = 0 below which an unpenalised objective counts as 0.
-_COUNTS_AS_ZERO = 1e-6
 #: At least this many rows of a class enter their mean, or all.
 _ROWS_OF_MEAN = 256
-#: How much larger the coefficients may be that an unpenalised objective is compared with.
-TIMES_LARGER = 10.0
 
 
 @dataclass(frozen=True)
-class Objective:
+class Objective(Penalised):
     """A penalised sum of losses over theta = (w, b).
 
     Attributes
@@ -78,16 +75,6 @@ class Objective:
         """What compiled steps take that need second derivatives too."""
         return self.pair.addresses, self.pair.second_addresses, *self.common[1:]
 
-    @property
-    def why_not_squared(self) -> str | None:
-        """None, or what is in the penalty besides the squared norm."""
-        return f"{self.pair.names} is to be fitted with an l1 penalty" if self.l1 > 0 else None
-
-    def penalty_of(self, w: np.ndarray) -> float:
-        """What coefficients cost by themselves."""
-        total = 0.5 * self.penalty * float(w @ w)
-        return total + self.l1 * float(np.abs(w).sum()) if self.l1 else total
-
     @cached_property
     def lower_bound(self) -> float:
         """What the objective is at least, from the infima of its losses alone."""
@@ -120,31 +107,6 @@ class Objective:
         total = float(weight.sum() if weight.size else self.y.size)
         return float(at_zero[1] * ones + at_zero[0] * (total - ones))
 
-    def promised_gap(
-        self, theta: np.ndarray, gradient: np.ndarray, curvature: float, coupling: np.ndarray | None = None
-    ) -> float:
-        """About the duality gap at a point of a smooth objective, from its gradient.
-
-        ``curvature`` is the second derivative in the intercept, ``coupling`` are the mixed ones with the coefficients:
-        where they are known, what moving the intercept to its best value changes is taken into account. What it gains
-        is estimated; :func:`uneven.solvers.linear.proof.prove` does it.
-        """
-        g, b = gradient[:-1], float(gradient[-1])
-        if coupling is not None and curvature > 0:
-            g = g - (b / curvature) * coupling
-        intercept = 0.5 * b * b / curvature if b and curvature > 0 else abs(b)
-        if self.penalty > 0:
-            return 0.5 * float(g @ g) / self.penalty + intercept
-        return float(np.abs(g) @ (np.abs(theta[:-1]) + self.reach(theta[:-1]))) + intercept
-
-    def reach(self, w: np.ndarray) -> np.ndarray:
-        """Largest coefficients that an objective without penalty is compared with, one for each column.
-
-        No column may move the scores by more than :data:`TIMES_LARGER` times what the one does that moves them most.
-        """
-        most = TIMES_LARGER * max(float((np.abs(w) * self._spread).max(initial=0.0)), 1.0)
-        return np.divide(most, self._spread, out=np.zeros_like(self._spread), where=self._spread > 0)
-
     def mean_row(self, label: int) -> tuple[float, np.ndarray]:
         """The sum of the factors of some rows of a class, and their weighted mean."""
         total, mean = self._mean_rows[label]
@@ -171,15 +133,10 @@ class Objective:
         return other
 
     @cached_property
-    def _spread(self) -> np.ndarray:
+    def spread(self) -> np.ndarray:
         """Root of the weighted mean square of each column."""
         weight = self.factors()
         return np.sqrt(self.design.squared_transposed_product(weight) / max(float(weight.sum()), 1e-300))
-
-    @property
-    def floor(self) -> float:
-        """Any objective below this counts as 0. Without a penalty, separable data have infimum 0, at infinity."""
-        return _COUNTS_AS_ZERO * self.value_at_zero if self.penalty == self.l1 == 0 else 0.0
 
     def factors(self, chosen: Any = slice(None)) -> np.ndarray:
         """The factor of each row's loss: the weight of its class times its sample weight."""
@@ -225,17 +182,6 @@ class Objective:
             return rows, curvature if np.ndim(factor) == 0 else curvature * factor[lo:hi]
 
         return self.completed(summed_squares(block, count, self.size, self.design.rows_per_block))
-
-    def completed(self, hessian: np.ndarray) -> np.ndarray:
-        """Add the penalty to the second derivatives of the losses.
-
-        If the intercept is not fitted, its row and column become those of the identity.
-        """
-        hessian[np.diag_indices(self.size - 1)] += self.penalty
-        if not self.fit_intercept:
-            hessian[-1, :] = hessian[:, -1] = 0.0
-            hessian[-1, -1] = 1.0
-        return hessian
 
     def diagonal(self, theta: np.ndarray) -> np.ndarray:
         """Diagonal of the matrix of second derivatives, by one pass over X."""

@@ -65,13 +65,15 @@ class PairOfLosses:
             phis.append(partial.function)
         alpha = loss.exact_alpha
         inside = (alpha, 1 - alpha) if alpha is not None and not weighted else (1, 1)
-        kernels = [compiled(phi.tree, smooth_switches(phi.tree)) for phi in phis]
-        return cls(
-            phis=(phis[0], phis[1]),
-            kernels=(kernels[0], kernels[1]),
-            weights=np.array([to_float(negative.weight / inside[0]), to_float(positive.weight / inside[1])]),
-            scales=np.array([to_float(partial.inner) for partial in (negative, positive)]),
+        return _compiled(
+            (phis[0], phis[1]),
+            np.array([to_float(negative.weight / inside[0]), to_float(positive.weight / inside[1])]),
+            np.array([to_float(partial.inner) for partial in (negative, positive)]),
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the compiled functions: another process compiles them itself, or finds them on its disk."""
+        return _compiled, (self.phis, self.weights, self.scales)
 
     def times(self, factors: np.ndarray) -> PairOfLosses:
         """The same losses times a factor for each class; what is known about them is kept."""
@@ -166,3 +168,8 @@ class PairOfLosses:
     def second_addresses(self) -> np.ndarray:
         """The same of their second derivatives."""
         return np.array([kernel.second_address for kernel in self.kernels], dtype=np.int64)
+
+
+def _compiled(phis: tuple[Phi, Phi], weights: np.ndarray, scales: np.ndarray) -> PairOfLosses:
+    negative, positive = (compiled(phi.tree, smooth_switches(phi.tree)) for phi in phis)
+    return PairOfLosses(phis, (negative, positive), weights, scales)

@@ -33,9 +33,10 @@ from uneven.ops.kernels import CompiledPhi
 from uneven.solvers.compiled.passes import absolute_sums
 from uneven.solvers.linear.lagrangian import Lagrangian, Support
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.penalised import Penalised
 from uneven.solvers.linear.small import balanced_slopes, is_small
 
-_EPS = float(np.finfo(np.float64).eps)
+EPS = float(np.finfo(np.float64).eps)
 #: Part of the wanted gap that the intercept may cost.
 _INTERCEPT_SHARE = 1e-2
 #: Part of the wanted gap that rounding of X' s, or of the scores at kinks, may cost before they are computed more
@@ -120,25 +121,25 @@ def prove(
         careful = objective.design.careful_scores(start)
         theta, sums, v, sizes = _lines(objective, start, multipliers, enough, careful)
         w = theta[:-1]
-        rounded_scores *= (objective.design.most_terms + 4) * _EPS
-        rounded_scores += 4 * _EPS * (sums.moment + sums.size * objective.pair.largest_kink)
+        rounded_scores *= (objective.design.most_terms + 4) * EPS
+        rounded_scores += 4 * EPS * (sums.moment + sums.size * objective.pair.largest_kink)
     value = sums.loss + objective.penalty_of(w)
     v, error = _with_error(objective, w, v, sizes, sums, wanted)
     # The value is rounded, and so are the scores: a row may lie on the other side of its kink.
-    rounded = 16 * _EPS * (abs(value) + sums.moment)
+    rounded = 16 * EPS * (abs(value) + sums.moment)
     gap = sums.above + rounded + (rounded_scores if objective.pair.kinked else 0.0)
     gap += gap_of_penalty(objective, w, v, error, sums.loss)
     excess, inexact = _sum(sums.slopes, sums.size)
     if objective.fit_intercept:
         stuck = abs(excess) + inexact
-        gap = _with_intercept(objective, theta, value + rounded + rounded_scores, gap, stuck, wanted)
+        gap = with_intercept(objective, theta, value + rounded + rounded_scores, gap, stuck, wanted)
     gap = min(gap, value + rounded + rounded_scores - objective.lower_bound)
     return Proof(
         theta,
         value,
         error=rounded + rounded_scores,
         gap=math.inf if math.isnan(gap) else max(float(gap), 0.0),
-        stationarity=_stationarity(objective, theta, v, sizes, excess, sums.size),
+        stationarity=gradient_share(objective, theta, v, sizes, excess, sums.size),
         slopes=v,
     )
 
@@ -150,7 +151,7 @@ _Lines = tuple[np.ndarray, Support, np.ndarray, np.ndarray]
 def _error_of_scores(objective: Objective, theta: np.ndarray, sums: Support, sizes: np.ndarray) -> float:
     """What rounding of the scores can cost at kinks: their errors, each times the steepest slope of its row."""
     terms = float(sizes @ np.abs(theta[:-1])) + sums.size * (abs(float(theta[-1])) + objective.pair.largest_kink)
-    return (objective.design.most_terms + 4) * _EPS * terms
+    return (objective.design.most_terms + 4) * EPS * terms
 
 
 def _lines(
@@ -187,7 +188,7 @@ def stationarity(objective: Objective, theta: np.ndarray) -> float:
     """How close a point of any objective is to a stationary one; see :class:`Proof`."""
     slopes = objective.slopes(objective.design.scores(theta))
     v, sizes = objective.design.transposed_product(slopes, slopes)
-    return _stationarity(objective, theta, v, sizes, float(slopes.sum()), float(np.abs(slopes).sum()))
+    return gradient_share(objective, theta, v, sizes, float(slopes.sum()), float(np.abs(slopes).sum()))
 
 
 def _with_error(
@@ -198,24 +199,24 @@ def _with_error(
     Where that would cost more than a part of the wanted gap (columns of very different scale), v is computed again in
     twice the precision.
     """
-    error = (objective.design.terms_of_sums + 16) * _EPS * sizes
+    error = (objective.design.terms_of_sums + 16) * EPS * sizes
     plain = gap_of_penalty(objective, w, v, np.zeros_like(error), sums.loss)
     if gap_of_penalty(objective, w, v, error, sums.loss) - plain <= _ROUNDING_SHARE * wanted:
         return v, error
     v = objective.design.careful_transposed_product(sums.slopes)
-    return v, _EPS * np.abs(v) + 2 * ((objective.design.n + 16) * _EPS) ** 2 * sizes
+    return v, EPS * np.abs(v) + 2 * ((objective.design.n + 16) * EPS) ** 2 * sizes
 
 
 def _sum(numbers: np.ndarray, size: float) -> tuple[float, float]:
     """Their sum, and how wrong it can be; ``size`` is the sum of their absolute values."""
     if numbers.size <= _SUMMED_EXACTLY:
         total = math.fsum(numbers.tolist())
-        return total, _EPS * abs(total)
-    return float(numbers.sum()), (40 + math.log2(numbers.size)) * _EPS * size
+        return total, EPS * abs(total)
+    return float(numbers.sum()), (40 + math.log2(numbers.size)) * EPS * size
 
 
-def _with_intercept(
-    objective: Objective, theta: np.ndarray, value: float, gap: float, stuck: float, wanted: float
+def with_intercept(
+    objective: Penalised, theta: np.ndarray, value: float, gap: float, stuck: float, wanted: float
 ) -> float:
     """Add to a gap what the intercept can gain where the slopes sum to ``stuck`` instead of 0.
 
@@ -234,7 +235,7 @@ def _with_intercept(
     return total
 
 
-def gap_of_penalty(objective: Objective, w: np.ndarray, v: np.ndarray, error: np.ndarray, loss: float) -> float:
+def gap_of_penalty(objective: Penalised, w: np.ndarray, v: np.ndarray, error: np.ndarray, loss: float) -> float:
     """The part of the gap that belongs to the coefficients; v may be wrong by ``error``."""
     rho, l1 = objective.penalty, objective.l1
     if rho > 0 and l1 == 0:
@@ -254,7 +255,7 @@ def gap_of_penalty(objective: Objective, w: np.ndarray, v: np.ndarray, error: np
     return gap
 
 
-def bound_of_intercept(objective: Objective, theta: np.ndarray, value: float, distance: float = math.inf) -> float:
+def bound_of_intercept(objective: Penalised, theta: np.ndarray, value: float, distance: float = math.inf) -> float:
     """A bound of how far the optimal intercept is from this one; infinite if the loss sets none.
 
     At the optimum the losses of some rows of a class do not exceed ``value`` (less what the others need at least). So
@@ -279,7 +280,7 @@ def bound_of_intercept(objective: Objective, theta: np.ndarray, value: float, di
 
 
 def _scores_of_optimum(
-    objective: Objective, w: np.ndarray, row: np.ndarray, room: float, distance: float
+    objective: Penalised, w: np.ndarray, row: np.ndarray, room: float, distance: float
 ) -> tuple[float, float]:
     """Bounds of the score of a row under optimal coefficients, without the intercept."""
     if objective.penalty > 0:
@@ -312,9 +313,10 @@ def _growth(kernel: CompiledPhi) -> tuple[np.ndarray, np.ndarray]:
     return found[0], found[1]
 
 
-def _stationarity(
-    objective: Objective, theta: np.ndarray, v: np.ndarray, sizes: np.ndarray, excess: float, size: float
+def gradient_share(
+    objective: Penalised, theta: np.ndarray, v: np.ndarray, sizes: np.ndarray, excess: float, size: float
 ) -> float:
+    """The largest entry of the gradient, each divided by the sum of the absolute values of its terms."""
     w = theta[:-1]
     gradient, terms = v + objective.penalty * w, sizes + objective.penalty * np.abs(w)
     if objective.l1 > 0:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
 from uneven.errors import SolverError
 from uneven.solvers.linear.metric import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.penalised import Penalised
 from uneven.solvers.linear.proof import Proof, prove, stationarity
 from uneven.solvers.linear.registry import AUTO, chosen
 from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import Minimise, Settings
+from uneven.solvers.linear.solver import Settings
 from uneven.solvers.progress import silent
 from uneven.solvers.threads import single_threaded_blas
 
@@ -22,6 +25,8 @@ from uneven.solvers.threads import single_threaded_blas
 _STRICTER, _LEAST_TOL = 1e-2, 1e-15
 #: Tolerance of the convex problem whose solution is the starting point of a loss that is not convex.
 _TOL_OF_START = 1e-6
+
+P = TypeVar("P", bound=Penalised)
 
 
 def minimise(
@@ -64,7 +69,12 @@ def minimise(
 
 
 @np.errstate(over="ignore", invalid="ignore")  # numbers near the end of the range: the proof says what came of them
-def proved(solve: Minimise, objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
+def proved(
+    solve: Callable[[P, np.ndarray | None, Settings], Solution],
+    objective: P,
+    theta: np.ndarray | None,
+    settings: Settings,
+) -> Solution:
     """Minimise a convex objective until its duality gap is within the tolerance.
 
     Each solver stops by a rule of its own. If the gap is then too large, it goes on from there with a stricter
@@ -80,7 +90,7 @@ def proved(solve: Minimise, objective: Objective, theta: np.ndarray | None, sett
         solution = solve(objective, theta, replace(settings, tol=inner, max_iter=settings.max_iter - steps))
         steps += solution.iterations
         wanted = inner * max(solution.value, objective.floor)  # stricter each time, as for the solver
-        proof = solution.proof or prove(objective, solution.theta, solution.multipliers, wanted=wanted)
+        proof = solution.proof or _proof(objective, solution, wanted)
         lower = max(lower, proof.bound)
         if proof.value - proof.error > solution.value:  # moving the intercept for the lines raised the objective
             unmoved = objective.value_and_gradient(solution.theta)[0]
@@ -110,7 +120,12 @@ def proved(solve: Minimise, objective: Objective, theta: np.ndarray | None, sett
     )
 
 
-def require_consistent(objective: Objective, value: float, gap: float, start: float) -> None:
+def _proof(objective: Penalised, solution: Solution, wanted: float) -> Proof:
+    assert isinstance(objective, Objective)  # a solver of rows in parts proves its gap itself
+    return prove(objective, solution.theta, solution.multipliers, wanted=wanted)
+
+
+def require_consistent(objective: Penalised, value: float, gap: float, start: float) -> None:
     """Raise if a solution contradicts itself, which would be a mistake in a solver or in a phi's formula."""
     slack = 1e-9 * (abs(start) + abs(objective.lower_bound))
     problem = None

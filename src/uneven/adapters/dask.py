@@ -1,0 +1,345 @@
+"""Dask: a linear classifier whose rows stay on the workers of a cluster. Needs the extra ``dask``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from uneven._inputs import Exact, brief
+from uneven.adapters.trees.extras import library
+from uneven.costs import Cost
+from uneven.errors import CostError, ParameterError
+from uneven.learners.base import has_probabilities
+from uneven.learners.cluster import HoldsClient, read_client
+from uneven.learners.costs_and_loss import read_cost
+from uneven.learners.linear import UnevenLinearClassifier
+from uneven.learners.streaming.batch import Batch
+from uneven.learners.streaming.in_parts import fit_parts
+from uneven.losses import Loss, Phi
+
+dask = library("dask", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
+library("distributed", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
+
+from uneven.adapters import dask_parts, dask_predictions, dask_rows  # noqa: E402 - they import Dask
+
+__all__ = ["DaskUnevenLinearClassifier"]
+
+
+class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
+    r"""A linear classifier that is right for your costs, on the rows of Dask arrays or dataframes.
+
+    It minimises what :class:`uneven.UnevenLinearClassifier` minimises and proves the same gap, with the same numbers
+    however the rows are divided. The partitions stay on their workers. Each pass sends the coefficients to every
+    partition and gets back the value, the gradient and a small matrix; the client computes the next step.
+
+    A worker that dies costs one pass: Dask makes its partitions anew. If the scheduler is gone, ``fit`` raises
+    ``uneven.errors.ClusterError``; with ``warm_start=True`` the next ``fit`` starts from the last coefficients.
+
+    Parameters
+    ----------
+    loss : str, Phi or Loss
+        As in :class:`uneven.UnevenLinearClassifier`; it must be convex. Losses with kinks, such as the hinge, are
+        smoothed less and less, until the gap of the true loss is proved.
+    fp_cost, fn_cost : number
+        What a false positive and a false negative cost. ``fit`` and ``predict`` also take costs of each row.
+    tp_cost, tn_cost : number
+        What the right decisions cost; a benefit is a negative cost. Each mistake must cost more.
+    margin_gamma : positive number
+        Margin asymmetry gamma.
+    C : positive number
+        Weight of the data against the penalty.
+    penalty : {"l2", None}
+    fit_intercept : bool
+    tol : positive number
+        The fit ends when the objective is proved to be within this fraction of its optimum, or it warns.
+    max_iter : int
+        Most steps, each about one pass over the partitions.
+    warm_start : bool
+        Start from the coefficients of the last fit, also of one that the cluster interrupted.
+    pos_label : label, optional
+        The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
+        alike.
+    verbose : bool or int
+        Progress on stderr.
+    client : dask.distributed.Client, optional
+        By default the client of this process that was made last. Clones share it, files lack it.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_, objective_, duality_gap_, stationarity_
+        As in :class:`uneven.UnevenLinearClassifier`.
+    cost_scale_, loss_, analysis_
+        As there.
+    n_passes_ : int
+        How often all partitions were asked.
+    largest_message_ : int
+        Bytes of the largest question to one partition, or answer from it, in the passes.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from dask.distributed import Client
+    >>> from uneven.adapters.dask import DaskUnevenLinearClassifier
+    >>> random = np.random.default_rng(0)
+    >>> X = random.normal(size=(1000, 3))
+    >>> y = X[:, 0] + random.logistic(size=1000) > 2
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     rows, labels = da.from_array(X, chunks=(250, 3)), da.from_array(y, chunks=250)
+    ...     model = DaskUnevenLinearClassifier(fn_cost=10).fit(rows, labels)
+    ...     flagged = model.predict(rows)                                  # a Dask array, not computed yet
+    ...     int(flagged.sum().compute())
+    567
+    >>> import uneven
+    >>> alone = uneven.UnevenLinearClassifier(fn_cost=10).fit(X, y)
+    >>> bool(np.allclose(model.coef_, alone.coef_, rtol=1e-3))
+    True
+    """
+
+    # Parameters of the parent that make no sense here.
+    solver = "auto"
+    l1_ratio = None
+    random_state = None
+
+    def __init__(
+        self,
+        loss: str | Phi | Loss = "logistic",
+        *,
+        fp_cost: Exact = 1.0,
+        fn_cost: Exact = 1.0,
+        tp_cost: Exact = 0.0,
+        tn_cost: Exact = 0.0,
+        margin_gamma: Exact = 1.0,
+        C: float = 1.0,
+        penalty: str | None = "l2",
+        fit_intercept: bool = True,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        pos_label: Any = None,
+        verbose: bool | int = False,
+        client: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.fp_cost = fp_cost
+        self.fn_cost = fn_cost
+        self.tp_cost = tp_cost
+        self.tn_cost = tn_cost
+        self.margin_gamma = margin_gamma
+        self.C = C
+        self.penalty = penalty
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.pos_label = pos_label
+        self.verbose = verbose
+        self.client = client
+
+    def fit(  # type: ignore[override] # paths of files are for the parent; Dask reads them
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> DaskUnevenLinearClassifier:
+        """Fit to the rows of Dask collections; the partitions are loaded once and stay on their workers.
+
+        Parameters
+        ----------
+        X : dask array or dataframe of shape (n_samples, n_features)
+            Its chunks may have unknown sizes, and partitions may be empty. Columns of dataframes must be numbers.
+        y : dask array or series of shape (n_samples,)
+            Labels of two classes, with the partitions of X.
+        sample_weight : dask array or series of shape (n_samples,), optional
+            Nonnegative weights.
+        fp_cost, fn_cost, tp_cost, tn_cost : number, dask array or series of shape (n_samples,), optional
+            Costs, the same for all rows or one for each; those not given are the constructor's.
+
+        Returns
+        -------
+        DaskUnevenLinearClassifier
+        """
+        self._read_parameters()
+        client = read_client(self.client, dask_parts.FEATURE)
+        before = self._last_theta()
+        four = self._costs({"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost})
+        data = dask_rows.LazyRows.read(X, y, sample_weight, four)
+        parts, facts = self._loaded(client, data)
+        try:
+            solution, separated = fit_parts(
+                self,
+                parts,
+                Batch(np.array([one.about for one in facts]), np.concatenate([one.labels for one in facts])),
+                costs=self._costs_of_all(data, facts),
+                numbers=data.recipe.costs,
+                names=data.recipe.names,
+                theta=before,
+            )
+        except BaseException:  # also Ctrl-C: from there the next fit can go on
+            if parts.last_theta is not None:
+                self._unfinished = parts.last_theta
+            raise
+        self.__dict__.pop("_unfinished", None)
+        self.n_passes_, self.largest_message_ = parts.passes, parts.largest_message
+        self._warn(solution, separated)
+        return self
+
+    def _loaded(self, client: Any, data: dask_rows.LazyRows) -> tuple[dask_parts.DaskParts, list[dask_rows.Facts]]:
+        """Load the partitions on the workers; those with rows, and what is known about them."""
+        held = client.compute(data.delayed())
+        found = dask_parts.on_parts(client, held, partial(dask_rows.facts, recipe=data.recipe))
+        facts = [one for one in found if one.shape[0]]
+        if not facts:
+            raise CostError("X has no rows in any of its partitions")
+        widths = sorted({one.shape[1] for one in facts})
+        if len(widths) > 1:
+            raise CostError(f"all partitions of X must have the same number of columns, got {widths}")
+        held = [one for one, fact in zip(held, found, strict=True) if fact.shape[0]]
+        return dask_parts.DaskParts(client, held), facts
+
+    def _costs_of_all(self, data: dask_rows.LazyRows, known: list[dask_rows.Facts]) -> Cost | None:
+        """The costs if they are the same in all rows, else None."""
+        if not data.by_row:
+            return read_cost(**data.costs)
+        regrets = {one.regrets for one in known}
+        if len(regrets) > 1 or None in next(iter(regrets)):
+            return None
+        return read_cost(*next(iter(regrets)))
+
+    def _read_parameters(self) -> None:
+        if self.penalty not in ("l2", None):
+            raise ParameterError(
+                f"DaskUnevenLinearClassifier has penalty='l2' or None, got penalty={brief(self.penalty)}; for a sample "
+                "in memory, UnevenLinearClassifier has others"
+            )
+        super()._read_parameters()
+
+    def _last_theta(self) -> np.ndarray | None:
+        unfinished: np.ndarray | None = self.__dict__.get("_unfinished")
+        return unfinished if self.warm_start and unfinished is not None else super()._last_theta()
+
+    def fit_path(self, X: Any, y: Any, Cs: Iterable[float], sample_weight: Any = None, **costs: Any) -> Any:
+        """Not available: fit one model for each C, with ``warm_start=True``.
+
+        Parameters
+        ----------
+        X : dask array or dataframe
+        y : dask array or series
+        Cs : iterable of positive numbers
+        sample_weight : dask array or series, optional
+        **costs
+            As in :meth:`fit`.
+        """
+        raise ParameterError(
+            "DaskUnevenLinearClassifier has no fit_path; warm_start=True and one fit after the other would work"
+        )
+
+    def in_memory(self) -> UnevenLinearClassifier:
+        """The same fitted model without Dask: it can be stored, and used where no Dask is installed.
+
+        Returns
+        -------
+        UnevenLinearClassifier
+        """
+        check_is_fitted(self, "classes_")
+        known = UnevenLinearClassifier().get_params()
+        model = UnevenLinearClassifier(**{name: getattr(self, name) for name in known})
+        dropped = {*self.get_params(deep=False), "_unfinished", "n_passes_", "largest_message_"}
+        model.__dict__.update({name: value for name, value in self.__dict__.items() if name not in dropped})
+        return model
+
+    # -- predicting -------------------------------------------------------------------------------------------------
+
+    def _answer(self, method: str, X: Any, given: dict[str, Any]) -> Any:
+        model = self.in_memory()
+        if not dask_rows.is_lazy(X):
+            return getattr(model, method)(X, **given)
+        return dask_predictions.predicted(model, method, X, given)
+
+    def decision_function(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> Any:
+        """Scores that are calibrated for your costs: the decision threshold is 0.
+
+        Parameters
+        ----------
+        X : dask array or dataframe, or array-like, of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or one for each row, optional
+            As in :class:`uneven.UnevenLinearClassifier`; those of each row are of the kind of X.
+
+        Returns
+        -------
+        dask array of shape (n_samples,), or dask series
+            Not computed yet; for X in memory an ndarray.
+        """
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        return self._answer("decision_function", X, given)
+
+    def predict(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> Any:
+        """The cheaper class of each row.
+
+        Parameters
+        ----------
+        X : dask array or dataframe, or array-like, of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or one for each row, optional
+            As in :class:`uneven.UnevenLinearClassifier`; those of each row are of the kind of X.
+
+        Returns
+        -------
+        dask array of shape (n_samples,), or dask series
+            Not computed yet; for X in memory an ndarray.
+        """
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        return self._answer("predict", X, given)
+
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> Any:
+        """Probabilities of the classes, if the loss identifies them.
+
+        Parameters
+        ----------
+        X : dask array or dataframe, or array-like, of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or one for each row, optional
+            As in :class:`uneven.UnevenLinearClassifier`; those of each row are of the kind of X.
+
+        Returns
+        -------
+        dask array of shape (n_samples, 2), or dask dataframe
+            Not computed yet; for X in memory an ndarray.
+        """
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        return self._answer("predict_proba", X, given)
+
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> Any:
+        """Logarithms of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : dask array or dataframe, or array-like, of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or one for each row, optional
+            As in :class:`uneven.UnevenLinearClassifier`; those of each row are of the kind of X.
+
+        Returns
+        -------
+        dask array of shape (n_samples, 2), or dask dataframe
+            Not computed yet; for X in memory an ndarray.
+        """
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        return self._answer("predict_log_proba", X, given)

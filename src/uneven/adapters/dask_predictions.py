@@ -1,0 +1,84 @@
+"""Predictions for Dask collections, which are Dask collections again and are computed when somebody asks for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask.array
+import numpy as np
+
+from uneven.adapters.dask_rows import features, is_array, is_lazy, like_rows
+from uneven.errors import CostError
+
+
+def predicted(model: Any, method: str, X: Any, given: dict[str, Any]) -> Any:
+    """What a method of a fitted model says about the rows of a collection.
+
+    An array gives an array, a dataframe gives a series or dataframe with its index. ``given`` are the costs, each None,
+    a number, or a collection with the partitions of X.
+    """
+    X = features(X)
+    columns = X.shape[1]
+    if not np.isnan(columns) and columns != model.n_features_in_:
+        raise CostError(
+            f"X has {columns} columns, but {type(model).__name__} was fitted with {model.n_features_in_} columns"
+        )
+    by_row = {
+        name: like_rows(name, value, X)
+        for name, value in given.items()
+        if value is not None and (is_lazy(value) or np.ndim(value))
+    }
+    numbers = {name: value for name, value in given.items() if value is not None and name not in by_row}
+    names = tuple(by_row)
+    wide = method in ("predict_proba", "predict_log_proba")
+    kind = model.classes_.dtype if method == "predict" else np.dtype(np.float64)
+    if not is_array(X):
+        return _of_frame(X, by_row, kind, wide, (model, method, names, numbers))
+    if not all(map(is_array, by_row.values())):
+        raise CostError("costs of rows in a Dask array must be Dask arrays, too; to_dask_array() makes one of a series")
+    pairs = [item for one in by_row.values() for item in (one, "i")]
+    return dask.array.blockwise(
+        answered,
+        "ik" if wide else "i",
+        X,
+        "ij",
+        *pairs,
+        facts=(model, method, names, numbers),
+        new_axes={"k": 2} if wide else None,
+        dtype=kind,
+        concatenate=True,
+        align_arrays=False,
+        meta=np.empty((0, 2) if wide else 0, dtype=kind),
+    )
+
+
+def _of_frame(X: Any, by_row: dict[str, Any], kind: Any, wide: bool, facts: Any) -> Any:
+    import pandas as pd
+
+    if any(map(is_array, by_row.values())):
+        raise CostError("costs of rows in a Dask dataframe must be series of it, got a Dask array")
+    labels = facts[0].classes_
+    index = X._meta.index[:0]
+    if wide:
+        meta: Any = pd.DataFrame({label: pd.Series([], dtype=kind) for label in labels.tolist()}, index=index)
+    else:
+        meta = pd.Series(np.empty(0, dtype=kind), index=index)
+    return X.map_partitions(_answered_frame, *by_row.values(), facts=facts, meta=meta, align_dataframes=False)
+
+
+def answered(X: np.ndarray, *costs: np.ndarray, facts: Any) -> np.ndarray:
+    """The answer for the rows of one partition."""
+    model, method, names, numbers = facts
+    if not X.shape[0]:
+        shape: Any = (0, 2) if method in ("predict_proba", "predict_log_proba") else 0
+        return np.empty(shape, dtype=model.classes_.dtype if method == "predict" else np.float64)
+    return np.asarray(getattr(model, method)(X, **numbers, **dict(zip(names, costs, strict=True))))
+
+
+def _answered_frame(X: Any, *costs: Any, facts: Any) -> Any:
+    import pandas as pd
+
+    values = answered(X, *(one.to_numpy() for one in costs), facts=facts)
+    if values.ndim == 2:
+        return pd.DataFrame(values, index=X.index, columns=facts[0].classes_.tolist())
+    return pd.Series(values, index=X.index)

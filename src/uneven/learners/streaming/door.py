@@ -1,0 +1,115 @@
+"""The door of a linear learner for rows that are not an array in memory: its ``fit``, and its scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uneven._inputs import brief
+from uneven.costs import Cost, RowCosts
+from uneven.errors import CostError, ParameterError
+from uneven.learners.base import Problem
+from uneven.learners.costs_and_loss import COSTS, plain_numbers, read_cost
+from uneven.learners.linear_penalty import penalty_weights
+from uneven.learners.streaming import fitting
+from uneven.learners.streaming.loop import BlockLoop
+from uneven.learners.streaming.rows import StreamedRows, per_row
+from uneven.losses import Loss
+from uneven.solvers.linear.solution import Solution
+
+if TYPE_CHECKING:
+    from uneven.learners.linear import UnevenLinearClassifier
+
+#: Share of the memory limit that blocks may take; the rest is for blocks that are read ahead, the sample and sums.
+_FOR_BLOCKS = 0.6
+
+
+def as_rows(X: Any, y: Any, sample_weight: Any, target: Any, columns: Any) -> StreamedRows:
+    """What was given to ``fit``, as rows."""
+    if isinstance(X, StreamedRows):
+        for name, value in (("y", y), ("sample_weight", sample_weight), ("target", target), ("columns", columns)):
+            if value is not None:
+                raise ParameterError(f"{name} belongs to StreamedRows itself here, got {brief(value)}; give it there")
+        return X
+    if y is not None and target is not None:
+        raise ParameterError(f"give the labels as y or as target=, not both, got target={brief(target)}")
+    return StreamedRows(X, target=target if y is None else y, columns=columns, sample_weight=sample_weight)
+
+
+def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, Any]) -> tuple[Solution, bool]:
+    """Fit a learner to rows in parts; ``given`` are the costs given to ``fit``.
+
+    Returns the solution, and whether the classes are separated without a penalty.
+    """
+    before = learner._last_theta()
+    four = {name: getattr(learner, name) if given[name] is None else given[name] for name in COSTS}
+    source = rows.source(per_row(given))
+    first = next(source.batches(), None)
+    if first is None or first.y is None:
+        raise CostError("there are no rows: the data are empty")
+    numbers = {name: value for name, value in four.items() if name not in source.row_costs}
+    costs = None if source.row_costs else read_cost(**learner._costs(given))
+    finished = learner.loss if isinstance(learner.loss, Loss) else None
+    marking = fitting.first_marking(first.y, learner.pos_label, costs, numbers, finished)
+    either: Any = costs or RowCosts.read(1, **{**numbers, **{name: np.ones(1) for name in source.row_costs}})
+    loss = learner._loss_for(either)
+    settings = learner._settings()
+    loop = BlockLoop(
+        source,
+        marking,
+        int(_FOR_BLOCKS * rows.bytes),
+        kinked=any(partial.function.kinks for partial in loss.partials if hasattr(partial.function, "kinks")),
+        progress=settings.progress,
+    )
+    seen = fitting.look(
+        loop,
+        marking,
+        first,
+        pos_label=learner.pos_label,
+        symmetric=isinstance(costs, Cost) and learner._symmetric(costs),
+        seed=int(settings.random.integers(2**31)),
+    )
+    loop.with_marking(seen.marking)
+    learner._keep_classes(seen.classes)
+    learner.n_features_in_ = first.X.shape[1]
+    learner.__dict__.pop("feature_names_in_", None)
+    if source.names is not None:
+        learner.feature_names_in_ = np.array(source.names, dtype=object)
+    learner._table_plan = getattr(source, "plan", None)
+    weighting = fitting.weighting_of(seen.survey, costs, finished)
+    problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, either, plain_numbers(numbers))
+    learner._remember(problem, weighting.scale, loss)
+    solution, separated = fitting.solved(
+        loop,
+        seen,
+        learner._pair(loss, weighting),
+        penalty_weights(learner.penalty, learner.l1_ratio),
+        bool(learner.fit_intercept),
+        fitting.standardisation(seen.survey, rows.standardize, source.numbers),
+        settings,
+        before,
+    )
+    learner._keep(solution, problem)
+    return solution, separated
+
+
+def scores(learner: Any, X: Any) -> np.ndarray:
+    """Scores of the positive class for rows in parts, one number per row."""
+    rows = X if isinstance(X, StreamedRows) else StreamedRows(X)
+    source = rows.to_predict(learner.__dict__.get("_table_plan"))
+    found = []
+    for number, batch in enumerate(source.batches()):
+        if batch.X.shape[1] != learner.n_features_in_:
+            raise CostError(
+                f"batch {number} has {batch.X.shape[1]} columns, but the model was fitted with {learner.n_features_in_}"
+            )
+        part = learner._score(batch.X)
+        if not np.isfinite(part).all():
+            row = int(np.flatnonzero(~np.isfinite(part))[0])
+            raise CostError(
+                f"X must hold finite numbers, but row {row} of batch {number} (both count from 0) has a score that is "
+                "not finite; fill in or drop such values before"
+            )
+        found.append(part)
+    return np.concatenate(found)

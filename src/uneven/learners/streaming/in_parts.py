@@ -1,0 +1,88 @@
+"""Fit a linear learner to rows in parts, whoever holds them: the workers of Dask, the executors of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from uneven.costs import Cost, RowCosts
+from uneven.learners.base import Problem
+from uneven.learners.costs_and_loss import plain_numbers
+from uneven.learners.linear_penalty import penalty_weights
+from uneven.learners.streaming import fitting
+from uneven.learners.streaming.batch import Batch
+from uneven.learners.streaming.marking import Marking
+from uneven.losses import Loss
+from uneven.metrics.labels import positive_class, two_classes
+from uneven.solvers.linear.parts.protocol import Parts
+from uneven.solvers.linear.solution import Solution
+
+if TYPE_CHECKING:
+    from uneven.learners.linear import UnevenLinearClassifier
+
+
+class MarkedParts(Parts, Protocol):
+    """Parts that make their blocks by ``marking``, which is set before the first question and once more after it."""
+
+    marking: Marking
+
+
+def fit_parts(
+    learner: UnevenLinearClassifier,
+    parts: MarkedParts,
+    some: Batch,
+    *,
+    costs: Cost | None,
+    numbers: dict[str, Any],
+    names: Sequence[str] | None = None,
+    theta: np.ndarray | None = None,
+) -> tuple[Solution, bool]:
+    """Fit a learner, and tell whether the classes are separated without a penalty.
+
+    Parameters
+    ----------
+    learner : UnevenLinearClassifier
+        Changed only if the fit succeeds.
+    parts : MarkedParts
+    some : Batch
+        Some rows, and all labels that occur.
+    costs : Cost or None
+        None: the batches bring costs of their own.
+    numbers : dict
+        Those of the four costs that are numbers.
+    names : sequence of str, optional
+        Names of the columns.
+    theta : ndarray, optional
+        Where to start.
+    """
+    labels, _ = two_classes(np.asarray(some.y))
+    symmetric = costs is not None and learner._symmetric(costs)
+    pos_label = labels.tolist()[positive_class(labels, learner.pos_label, symmetric=symmetric)]
+    finished = learner.loss if isinstance(learner.loss, Loss) else None
+    parts.marking = fitting.first_marking(np.asarray(some.y), pos_label, costs, numbers, finished)
+    seen = fitting.look(parts, parts.marking, some, pos_label=pos_label, symmetric=symmetric, seed=0, sampled=False)
+    parts.marking = seen.marking
+    weighting = fitting.weighting_of(seen.survey, costs, finished)
+    either: Any = costs or RowCosts(0, 0.0, 0.0)
+    loss = learner._loss_for(either)
+    solution, separated = fitting.solved(
+        parts,
+        seen,
+        learner._pair(loss, weighting),
+        penalty_weights(learner.penalty, learner.l1_ratio),
+        bool(learner.fit_intercept),
+        fitting.standardisation(seen.survey, False, None),
+        learner._settings(),
+        theta,
+    )
+    learner._keep_classes(seen.classes)
+    learner.n_features_in_ = some.X.shape[1]
+    learner.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        learner.feature_names_in_ = np.array(names, dtype=object)
+    problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, either, plain_numbers(numbers))
+    learner._remember(problem, weighting.scale, loss)
+    learner._keep(solution, problem)
+    return solution, separated

@@ -1,0 +1,212 @@
+"""Rows of Parquet files or of an Arrow dataset, as columns of numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from uneven._inputs import brief
+from uneven.errors import CostError, UnevenError
+from uneven.learners.frames.size import rare_below
+from uneven.learners.streaming import arrow_columns, table_plan
+from uneven.learners.streaming.batch import Batch
+from uneven.learners.streaming.block_size import rows_per_block
+from uneven.learners.streaming.parquet_files import ParquetFiles
+
+#: Different texts of a column that are counted; with more it is hashed.
+_MOST_COUNTED = 100_000
+
+
+class DatasetTables:
+    """An Arrow dataset with the methods of :class:`ParquetFiles` that a source needs."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset, self.schema = dataset, dataset.schema.remove_metadata()
+
+    def __str__(self) -> str:
+        return "the dataset"
+
+    def may_have_nulls(self, column: int) -> bool:
+        return True
+
+    def tables(self, columns: list[str], rows: int, first: int) -> Iterator[tuple[str, Any]]:
+        """Tables of at most so many rows, from the given one on."""
+        import pyarrow as pa
+
+        scan = self.dataset.scanner(columns=columns, batch_size=rows, batch_readahead=2, fragment_readahead=1)
+        number, at = 0, 0
+        try:
+            for batch in scan.to_batches():
+                if not batch.num_rows:
+                    continue
+                if number >= first:
+                    yield f"rows from {at} on", pa.Table.from_batches([batch])
+                number, at = number + 1, at + batch.num_rows
+        except (pa.ArrowException, OSError) as error:
+            raise UnevenError(f"the dataset cannot be read: {str(error).splitlines()[0]}") from None
+
+    def require_unchanged(self) -> None:
+        """Only the number of rows is compared, by the loop over the batches."""
+
+
+class FileTables(ParquetFiles):
+    """Parquet files that can be read from any table on."""
+
+    def tables(self, columns: list[str], rows: int, first: int) -> Iterator[tuple[str, Any]]:
+        """Tables of at most so many rows, from the given one on."""
+        pieces = self.pieces(rows)
+        while pieces and not pieces[0].large and first >= -(-pieces[0].rows // rows):
+            first -= -(-pieces[0].rows // rows)
+            pieces = pieces[1:]
+        for number, item in enumerate(self.read(pieces, columns, rows)):
+            if number >= first:
+                yield item
+
+
+class TableSource:
+    """A table with a target, whose columns become numbers by a plan.
+
+    Parameters
+    ----------
+    tables : FileTables or DatasetTables
+    target : str, optional
+        None for rows to predict.
+    columns : list of str, optional
+        By default all that have no other use.
+    weight : str, optional
+    costs : dict of str
+        Names of columns.
+    plan : list of dict, optional
+        That of a fit; otherwise it is learnt.
+    most_categories, buckets : int
+        A column with more different texts is hashed into so many columns.
+    """
+
+    def __init__(
+        self,
+        tables: FileTables | DatasetTables,
+        target: str | None = None,
+        columns: list[str] | None = None,
+        weight: str | None = None,
+        costs: dict[str, str] | None = None,
+        *,
+        plan: list[dict[str, Any]] | None = None,
+        most_categories: int = 100,
+        buckets: int = 256,
+    ) -> None:
+        self.tables, self.target, self.weight, self.costs = tables, target, weight, dict(costs or {})
+        self._most, self._buckets = most_categories, buckets
+        others = [name for name in (target, weight, *self.costs.values()) if name is not None]
+        if columns is None:
+            columns = [c["name"] for c in plan] if plan else [n for n in tables.schema.names if n not in others]
+        for name in [*columns, *others]:
+            if name not in tables.schema.names:
+                raise CostError(f"there is no column {name!r} in {tables}; its columns are {_few(tables.schema.names)}")
+        if target in columns:
+            raise CostError(f"the target {target!r} is among the columns to learn from; leave it out of columns=")
+        if not columns:
+            raise CostError(f"there is no column to learn from in {tables} besides {_few(others)}")
+        if len(set(tables.schema.names)) < len(tables.schema.names):
+            raise CostError(f"two columns of {tables} have the same name; rename one")
+        self.columns = columns
+        self.plan = plan if plan is not None else self._learnt()
+        single = all(
+            arrow_columns.is_single(tables.schema.field(column["name"]))
+            for column in self.plan
+            if column["kind"] == table_plan.NUMBER
+        )
+        self.dtype = np.dtype(np.float32 if single else np.float64)
+        self.names: list[str] | None = table_plan.output_names(self.plan)
+        self.numbers: np.ndarray | None = table_plan.is_number(self.plan)
+        self._rows = rows_per_block(len(self.names))
+
+    @property
+    def row_costs(self) -> tuple[str, ...]:
+        return tuple(self.costs)
+
+    def batches(self, first: int = 0) -> Iterator[Batch]:
+        """All batches from the given one on."""
+        extra = [name for name in (self.target, self.weight, *self.costs.values()) if name is not None]
+        wanted = list(dict.fromkeys([*self.columns, *extra]))
+        for place, table in self.tables.tables(wanted, self._rows, first):
+            yield Batch(
+                table_plan.encoded(self.plan, table, self.dtype, place),
+                None if self.target is None else self._labels(table, place),
+                np.empty(0) if self.weight is None else self._vector(table, self.weight, place),
+                {name: self._vector(table, column, place) for name, column in self.costs.items()},
+            )
+
+    def _labels(self, table: Any, place: str) -> np.ndarray:
+        values = table.column(self.target)
+        if values.null_count:
+            raise CostError(f"the target {self.target!r} has missing values in {place}; drop those rows")
+        return arrow_columns.as_labels(values)
+
+    def _vector(self, table: Any, name: str, place: str) -> np.ndarray:
+        values = table.column(name)
+        if values.null_count or arrow_columns.kind_of(self.tables.schema.field(name)) != arrow_columns.NUMBERS:
+            raise CostError(f"column {name!r} must hold a number in every row, but does not in {place}")
+        return np.asarray(arrow_columns.as_numbers(values).to_numpy(), dtype=np.float64)
+
+    def require_unchanged(self) -> None:
+        """Raise if the files changed."""
+        self.tables.require_unchanged()
+
+    def _learnt(self) -> list[dict[str, Any]]:
+        """The plan for the columns. Only those with texts or missing values are read."""
+        schema = self.tables.schema
+        kinds = {name: arrow_columns.kind_of(schema.field(name)) for name in self.columns}
+        look = [
+            name
+            for name, kind in kinds.items()
+            if kind == arrow_columns.TEXTS or self.tables.may_have_nulls(schema.get_field_index(name))
+        ]
+        counts: dict[str, Counter[str]] = {name: Counter() for name in look if kinds[name] == arrow_columns.TEXTS}
+        sums = {name: [0.0, 0, 0] for name in look if kinds[name] == arrow_columns.NUMBERS}
+        rows = 0
+        for _, table in self.tables.tables(look, 1 << 17, 0) if look else ():
+            rows += table.num_rows
+            for name in list(counts):
+                _count(counts, name, table.column(name))
+            for name, total in sums.items():
+                _add(total, table.column(name))
+        plan: list[dict[str, Any]] = []
+        for name, kind in kinds.items():
+            if kind == arrow_columns.NUMBERS:
+                summed, present, missing = sums.get(name, [0.0, 1, 0])
+                fill = float(summed / present) if present else 0.0
+                plan.append({"name": name, "kind": table_plan.NUMBER, "flag": bool(missing), "fill": fill})
+                continue
+            found = counts[name]
+            if len(found) > self._most:
+                plan.append({"name": name, "kind": table_plan.HASHED, "buckets": self._buckets})
+                continue
+            frequent = sorted(text for text, count in found.items() if count >= rare_below(rows))
+            plan.append({"name": name, "kind": table_plan.CATEGORIES, "values": frequent})
+        return plan
+
+
+def _count(counts: dict[str, Counter[str]], name: str, values: Any) -> None:
+    import pyarrow.compute as pc
+
+    if len(counts[name]) > _MOST_COUNTED:
+        return
+    for pair in pc.value_counts(arrow_columns.as_texts(values)).to_pylist():
+        if pair["values"] is not None:
+            counts[name][pair["values"]] += pair["counts"]
+
+
+def _add(total: list[Any], values: Any) -> None:
+    import pyarrow.compute as pc
+
+    numbers = arrow_columns.as_numbers(values)
+    total[0] += pc.sum(numbers).as_py() or 0.0
+    total[1] += len(numbers) - numbers.null_count
+    total[2] += numbers.null_count
+
+
+def _few(names: list[str]) -> str:
+    return brief(names) if len(names) <= 8 else f"{brief(names[:8])} and {len(names) - 8} more"

@@ -1,0 +1,84 @@
+"""The question of every step: the sum of the losses, its gradient, and second derivatives for the metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uneven.solvers.linear.pair_of_losses import PairOfLosses
+from uneven.solvers.linear.parts.block import Block
+from uneven.solvers.linear.parts.smoothed import Smoothed
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """The losses at a theta, summed.
+
+    Attributes
+    ----------
+    value : float
+        Of the smoothed losses.
+    gradient : ndarray of shape (d + 1,)
+    curvature : ndarray of shape (d + 1, d + 1), optional
+        Matrix of second derivatives, estimated from some of the rows.
+    loss : float
+        Sum of the true losses.
+    above : float
+        How far the true losses are above the lines through their kinks; 0 without kinks.
+    """
+
+    value: float
+    gradient: np.ndarray
+    curvature: np.ndarray | None
+    loss: float
+    above: float
+
+    def __add__(self, other: Slopes) -> Slopes:
+        return Slopes(
+            self.value + other.value,
+            self.gradient + other.gradient,
+            None if self.curvature is None or other.curvature is None else self.curvature + other.curvature,
+            self.loss + other.loss,
+            self.above + other.above,
+        )
+
+
+@dataclass(frozen=True)
+class SlopesAt:
+    """Ask for the :class:`Slopes` at a theta.
+
+    Attributes
+    ----------
+    theta : ndarray of shape (d + 1,)
+    pair : PairOfLosses
+    sigma : float
+        Width of the parabolas that replace kinks.
+    stride : int
+        Second derivatives are those of every so many rows; 0: they are not wanted. Of a polygon, all rows near a kink
+        are used, because they are few.
+    """
+
+    theta: np.ndarray
+    pair: PairOfLosses
+    sigma: float = 1.0
+    stride: int = 0
+
+    def answer(self, block: Block) -> Slopes:
+        """The sums of one block."""
+        losses = block.losses(self.pair)
+        if self.pair.kinked:
+            smoothed = Smoothed(losses, self.theta, self.sigma)
+            curvature = smoothed.curvature() if self.stride else None
+            lines = smoothed.lines()
+            gradient = np.append(losses.design.weighted_sum(lines.slopes), lines.slopes.sum())
+            return Slopes(smoothed.value(lines), gradient, curvature, lines.loss, lines.above)
+        value, gradient = losses.value_and_gradient(self.theta)
+        curvature = None
+        if self.stride:
+            n = losses.design.n
+            stride = min(self.stride, max(1, n // losses.size)) if self.stride > 1 else 1
+            chosen = np.arange(block.number % stride, n, stride)
+            factor = n / chosen.size if chosen.size else 1.0
+            curvature = losses.hessian(self.theta, chosen if stride > 1 else None) * (factor if stride > 1 else 1.0)
+        return Slopes(value, gradient, curvature, value, 0.0)
