@@ -162,6 +162,14 @@ class Dense(Design):
     def most_terms(self) -> int:
         return self.d
 
+    @cached_property
+    def with_ones(self) -> np.ndarray:
+        """A copy in C order and float64, with a last column of ones: for small data, where calls cost most."""
+        copy = np.empty((self.n, self.d + 1))
+        copy[:, :-1] = self.X
+        copy[:, -1] = 1.0
+        return copy
+
     def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
         if self.X.flags.c_contiguous:
             return passes.pass_rows(self.X, *common, w, b, lo, hi, g)
