@@ -179,7 +179,10 @@ class Dense(Design):
         return self.X[chosen].astype(np.float64, copy=False)
 
     def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        total, size = np.zeros(self.d), self.rows_per_block
+        size = self.rows_per_block
+        if chosen.size <= size:
+            return np.asarray(coefficients @ self.rows(chosen))
+        total = np.zeros(self.d)
         for lo in range(0, chosen.size, size):
             total += coefficients[lo : lo + size] @ self.rows(chosen[lo : lo + size])
         return total

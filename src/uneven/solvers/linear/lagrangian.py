@@ -29,6 +29,8 @@ T = TypeVar("T")
 
 #: Rows whose second derivatives are computed at once.
 _ROWS_AT_ONCE = 65_536
+#: Up to this many rows, choosing those that are curved takes longer than multiplying all.
+_ROWS_WORTH_CHOOSING = 500
 #: Rows whose curvatures are kept at once, where only their sum is needed.
 _ROWS_OF_SCRATCH = 8192
 
@@ -75,6 +77,7 @@ class Lagrangian:
         # X is multiplied by BLAS, so that the first fit on a machine compiles little.
         few = straight and not self.smooth and is_small(objective)
         self._few_rows = np.empty((2, objective.design.n)) if few else None
+        self._evaluated_here = False  # whether they are those of the current scores and multipliers
         with self._blas():
             self.t = self._scores(self.theta) if scores is None else scores
         # Multipliers start in the middle of their range; the parabolas are then centred on the kinks.
@@ -130,7 +133,7 @@ class Lagrangian:
 
     def gradient_of_multipliers(self) -> np.ndarray:
         """The gradient if the multipliers themselves are the slopes."""
-        sigma, self.sigma = self.sigma, np.inf
+        sigma, self.sigma, self._evaluated_here = self.sigma, np.inf, False
         try:
             return self.gradient()
         finally:
@@ -141,7 +144,8 @@ class Lagrangian:
             slopes = self._at_scores().slopes
             return np.append(self.objective.design.weighted_sum(slopes), slopes.sum())
         if self._few_rows is not None:
-            self.along(None, 0.0)
+            if not self._evaluated_here:
+                self.along(None, 0.0)
             return np.asarray(self._few_rows[0] @ rows_with_ones(self.objective))
         parts = self._cleared_parts()
         self.over_rows(
@@ -161,11 +165,11 @@ class Lagrangian:
     def direction(self, gradient: np.ndarray, accuracy: float = 1e-3) -> np.ndarray:
         """A semismooth Newton step, right after the gradient was computed."""
         if self._few_rows is not None:
-            bends = self._few_rows[1]
-            rows: Any = np.flatnonzero(bends)
-            rows = slice(None) if rows.size > 0.5 * bends.size else rows  # a copy of most rows saves no time
-            curved = rows_with_ones(self.objective)[rows]
-            return newton_direction(self.objective, curved, bends[rows], gradient, self._ridge)
+            bends, curved = self._few_rows[1], rows_with_ones(self.objective)
+            if bends.size > _ROWS_WORTH_CHOOSING:
+                rows = np.flatnonzero(bends)
+                bends, curved = bends[rows], curved[rows]
+            return newton_direction(self.objective, curved, bends, gradient, self._ridge)
         if self.theta.size <= MOST_COLUMNS:
             return -cholesky_metric(self._hessian())(gradient)
         return self._inexact(gradient, self.all_curvatures(), accuracy)
@@ -238,6 +242,7 @@ class Lagrangian:
             return self._smooth_along(q, at)
         if q is None:
             q = self._ones
+        self._evaluated_here = False
         if self._few_rows is not None:
             slope, curvature = kinked_passes.polygons_along(self.common, self.t, q, at, self.u, *self._few_rows)
             return slope, curvature
@@ -279,11 +284,13 @@ class Lagrangian:
     def move_scores(self, q: np.ndarray | None, at: float) -> None:
         """Move the scores by at * q; None: q = 1."""
         self.t += at if q is None else at * q
+        self._evaluated_here = False
         self._rows.moved(q, at)
 
     def replace_scores(self, scores: np.ndarray) -> None:
         """Take these scores, which are equal to the current ones but for rounding and a move of the intercept."""
         self.t[...] = scores
+        self._evaluated_here = False
         self._rows.forget()
 
     def step(self, gradient: np.ndarray, direction: np.ndarray) -> bool:
@@ -296,13 +303,18 @@ class Lagrangian:
         q = self._scores(direction)
         linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
 
+        last = np.nan
+
         def slope_and_curvature(at: float) -> tuple[float, float]:
+            nonlocal last
+            last = at
             slope, curvature = self.along(q, at)
             return slope + linear + at * quadratic, curvature + quadratic
 
         at = exact_step(slope_and_curvature, promised)
         self.theta = self.theta + at * direction
         self.move_scores(q, at)
+        self._evaluated_here = at == last
         return True
 
     def descend(self, enough: float, most: int) -> tuple[np.ndarray, int]:
@@ -348,6 +360,7 @@ class Lagrangian:
 
     def update(self) -> None:
         """Replace the multipliers by the current slopes. The gradient at the current scores stays the same."""
+        self._evaluated_here = False
 
         def part(k: int, first_row: int, last_row: int) -> None:
             for lo in range(first_row, last_row, _ROWS_OF_SCRATCH):

@@ -128,7 +128,7 @@ def prove(
     rounded = 16 * _EPS * (abs(value) + sums.moment)
     gap = sums.above + rounded + (rounded_scores if objective.pair.kinked else 0.0)
     gap += gap_of_penalty(objective, w, v, error, sums.loss)
-    excess, inexact = _sum(sums.slopes, sums.size)
+    excess, inexact = _sum(sums.slopes, sums.size, enough)
     if objective.fit_intercept:
         stuck = abs(excess) + inexact
         gap = _with_intercept(objective, theta, value + rounded + rounded_scores, gap, stuck, wanted)
@@ -206,12 +206,16 @@ def _with_error(
     return v, _EPS * np.abs(v) + 2 * ((objective.design.n + 16) * _EPS) ** 2 * sizes
 
 
-def _sum(numbers: np.ndarray, size: float) -> tuple[float, float]:
-    """Their sum, and how wrong it can be; ``size`` is the sum of their absolute values."""
-    if numbers.size <= _SUMMED_EXACTLY:
+def _sum(numbers: np.ndarray, size: float, enough: float) -> tuple[float, float]:
+    """Their sum, and how wrong it can be; ``size`` is the sum of their absolute values.
+
+    Few numbers are summed exactly, unless an error of ``enough`` does not matter.
+    """
+    error = (40 + math.log2(numbers.size)) * _EPS * size
+    if error > enough and numbers.size <= _SUMMED_EXACTLY:
         total = math.fsum(numbers.tolist())
         return total, _EPS * abs(total)
-    return float(numbers.sum()), (40 + math.log2(numbers.size)) * _EPS * size
+    return float(numbers.sum()), error
 
 
 def _with_intercept(
