@@ -148,8 +148,8 @@ def test_a_singular_matrix_is_solved_with_a_small_ridge() -> None:
     twice = np.hstack([X, X])
     problem = objective("logistic", twice, penalty=1e-300)
     gradient = np.append(twice.sum(axis=0), Y.size)
-    step = small.newton_direction(problem, twice, np.ones(Y.size), gradient)
     whole = np.hstack([twice, np.ones((Y.size, 1))])
+    step = small.newton_direction(problem, whole, np.ones(Y.size), gradient)
     np.testing.assert_allclose(-(whole.T @ whole) @ step, gradient, rtol=1e-6)
 
 

@@ -162,6 +162,14 @@ class Dense(Design):
     def most_terms(self) -> int:
         return self.d
 
+    @cached_property
+    def with_ones(self) -> np.ndarray:
+        """A copy in C order and float64, with a last column of ones: for small data, where calls cost most."""
+        copy = np.empty((self.n, self.d + 1))
+        copy[:, :-1] = self.X
+        copy[:, -1] = 1.0
+        return copy
+
     def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
         if self.X.flags.c_contiguous:
             return passes.pass_rows(self.X, *common, w, b, lo, hi, g)
@@ -171,7 +179,10 @@ class Dense(Design):
         return self.X[chosen].astype(np.float64, copy=False)
 
     def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        total, size = np.zeros(self.d), self.rows_per_block
+        size = self.rows_per_block
+        if chosen.size <= size:
+            return np.asarray(coefficients @ self.rows(chosen))
+        total = np.zeros(self.d)
         for lo in range(0, chosen.size, size):
             total += coefficients[lo : lo + size] @ self.rows(chosen[lo : lo + size])
         return total

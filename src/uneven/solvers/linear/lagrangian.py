@@ -8,26 +8,29 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
-from uneven.solvers.compiled import kinked_passes, kinked_steps, passes
+from uneven.solvers.compiled import kinked_passes, passes
 from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.multiplier_moves import moves
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.row_slopes import RowSlopes
-from uneven.solvers.linear.small import is_small
+from uneven.solvers.linear.small import is_small, newton_direction, rows_with_ones
 from uneven.solvers.linear.squares import summed_squares
-from uneven.solvers.threads import in_threads, row_ranges
+from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 
 T = TypeVar("T")
 
 #: Rows whose second derivatives are computed at once.
 _ROWS_AT_ONCE = 65_536
+#: Up to this many rows, choosing those that are curved takes longer than multiplying all.
+_ROWS_WORTH_CHOOSING = 500
 #: Rows whose curvatures are kept at once, where only their sum is needed.
 _ROWS_OF_SCRATCH = 8192
 
@@ -69,14 +72,21 @@ class Lagrangian:
         self.kinks, self.jumps = objective.pair.kinks_and_jumps
         self.smooth = not self.kinks.size
         most = self.kinks.shape[1]
-        self.t = objective.design.scores(self.theta) if scores is None else scores
+        straight = objective.pair.polygons
+        # Slopes and curvatures of all rows in their scores, where one compiled function is enough for all steps: then
+        # X is multiplied by BLAS, so that the first fit on a machine compiles little.
+        few = straight and not self.smooth and is_small(objective)
+        self._few_rows = np.empty((2, objective.design.n)) if few else None
+        self._evaluated_here = False  # whether they are those of the current scores and multipliers
+        with self._blas():
+            self.t = self._scores(self.theta) if scores is None else scores
         # Multipliers start in the middle of their range; the parabolas are then centred on the kinks.
         self.u = np.empty((most, objective.design.n), dtype=objective.design.X.dtype)
         for row, jumps in zip(self.u, self.jumps.T, strict=True):
             np.take(0.5 * jumps.astype(self.u.dtype), objective.y, out=row)
         used = self.jumps > 0
         self.sigma = width * float(np.min(np.abs(self.kinks[used]) / self.jumps[used], initial=1.0))
-        straight = objective.pair.polygons  # then compiled code calls no function, and its address is 0
+        # With straight pieces compiled code calls no function, and its address is 0.
         self.first = np.zeros(2, dtype=np.int64) if straight else objective.pair.addresses
         self.second = np.zeros(2, dtype=np.int64) if straight else objective.pair.second_addresses
         self.lines = objective.pair.lines
@@ -99,6 +109,11 @@ class Lagrangian:
         """function(k, lo, hi) for every range of rows, in threads."""
         return in_threads(function, self._ranges)
 
+    def _scores(self, theta: np.ndarray) -> np.ndarray:
+        if self._few_rows is None:
+            return self.objective.design.scores(theta)
+        return np.asarray(rows_with_ones(self.objective) @ theta)
+
     @property
     def common(self) -> tuple[Any, ...]:
         """What every compiled pass takes."""
@@ -118,7 +133,7 @@ class Lagrangian:
 
     def gradient_of_multipliers(self) -> np.ndarray:
         """The gradient if the multipliers themselves are the slopes."""
-        sigma, self.sigma = self.sigma, np.inf
+        sigma, self.sigma, self._evaluated_here = self.sigma, np.inf, False
         try:
             return self.gradient()
         finally:
@@ -128,6 +143,10 @@ class Lagrangian:
         if self.smooth:
             slopes = self._at_scores().slopes
             return np.append(self.objective.design.weighted_sum(slopes), slopes.sum())
+        if self._few_rows is not None:
+            if not self._evaluated_here:
+                self.along(None, 0.0)
+            return np.asarray(self._few_rows[0] @ rows_with_ones(self.objective))
         parts = self._cleared_parts()
         self.over_rows(
             lambda k, lo, hi: self.objective.design.add_kinked_gradient(self.common, self.t, self.u, lo, hi, parts[k])
@@ -144,7 +163,13 @@ class Lagrangian:
         return np.empty((len(self._ranges), self.theta.size))
 
     def direction(self, gradient: np.ndarray, accuracy: float = 1e-3) -> np.ndarray:
-        """A semismooth Newton step."""
+        """A semismooth Newton step, right after the gradient was computed."""
+        if self._few_rows is not None:
+            bends, curved = self._few_rows[1], rows_with_ones(self.objective)
+            if bends.size > _ROWS_WORTH_CHOOSING:
+                rows = np.flatnonzero(bends)
+                bends, curved = bends[rows], curved[rows]
+            return newton_direction(self.objective, curved, bends, gradient, self._ridge)
         if self.theta.size <= MOST_COLUMNS:
             return -cholesky_metric(self.hessian())(gradient)
         return self._inexact(gradient, self.all_curvatures(), accuracy)
@@ -217,6 +242,10 @@ class Lagrangian:
             return self._smooth_along(q, at)
         if q is None:
             q = self._ones
+        self._evaluated_here = False
+        if self._few_rows is not None:
+            slope, curvature = kinked_passes.polygons_along(self.common, self.t, q, at, self.u, *self._few_rows)
+            return slope, curvature
         parts = self.over_rows(
             lambda k, lo, hi: kinked_passes.along(self.common, self.second, self.t, q, at, self.u, lo, hi)
         )
@@ -255,11 +284,13 @@ class Lagrangian:
     def move_scores(self, q: np.ndarray | None, at: float) -> None:
         """Move the scores by at * q; None: q = 1."""
         self.t += at if q is None else at * q
+        self._evaluated_here = False
         self._rows.moved(q, at)
 
     def replace_scores(self, scores: np.ndarray) -> None:
         """Take these scores, which are equal to the current ones but for rounding and a move of the intercept."""
         self.t[...] = scores
+        self._evaluated_here = False
         self._rows.forget()
 
     def step(self, gradient: np.ndarray, direction: np.ndarray) -> bool:
@@ -269,16 +300,21 @@ class Lagrangian:
         promised = float(gradient @ direction)
         if not promised < 0:
             return False
-        q = self.objective.design.scores(direction)
+        q = self._scores(direction)
         linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
 
+        last = np.nan
+
         def slope_and_curvature(at: float) -> tuple[float, float]:
+            nonlocal last
+            last = at
             slope, curvature = self.along(q, at)
             return slope + linear + at * quadratic, curvature + quadratic
 
         at = exact_step(slope_and_curvature, promised)
         self.theta = self.theta + at * direction
         self.move_scores(q, at)
+        self._evaluated_here = at == last
         return True
 
     def descend(self, enough: float, most: int) -> tuple[np.ndarray, int]:
@@ -286,8 +322,13 @@ class Lagrangian:
 
         Returns the gradient and the number of steps.
         """
-        if is_small(self.objective):
-            return self._descend_in_one_call(enough, most)
+        with self._blas():
+            return self._descend(enough, most)
+
+    def _blas(self) -> AbstractContextManager[None]:
+        return single_threaded_blas() if self._few_rows is not None else nullcontext()
+
+    def _descend(self, enough: float, most: int) -> tuple[np.ndarray, int]:
         for steps in range(most + 1):
             gradient = self.gradient()
             obstacle = 0.5 * float(gradient[:-1] @ gradient[:-1]) / self.penalty
@@ -297,28 +338,6 @@ class Lagrangian:
             if not self.step(gradient, self.direction(gradient)):
                 return gradient, steps + 1  # rounding
         return gradient, steps
-
-    def _descend_in_one_call(self, enough: float, most: int) -> tuple[np.ndarray, int]:
-        """The same in one compiled function, for small data."""
-        objective = self.objective
-        self.theta, gradient = self.theta.copy(), np.empty(self.theta.size)
-        taken = kinked_steps.steps(
-            np.ascontiguousarray(objective.design.X),
-            self.common,
-            self.second,
-            self.t,
-            self.u,
-            self.theta,
-            self.penalty,
-            objective.fit_intercept,
-            self._ridge,
-            enough,
-            most,
-            0,
-            self.t.size,
-            gradient,
-        )
-        return gradient, taken
 
     def centre_intercept(self, enough: float) -> None:
         """Move b to its best value for this w, until the objective can fall by at most ``enough``.
@@ -341,10 +360,26 @@ class Lagrangian:
 
     def update(self) -> None:
         """Replace the multipliers by the current slopes. The gradient at the current scores stays the same."""
-        self.over_rows(lambda k, lo, hi: kinked_passes.update(self.common, self.t, self.u, lo, hi))
+        self._evaluated_here = False
+
+        def part(k: int, first_row: int, last_row: int) -> None:
+            for lo in range(first_row, last_row, _ROWS_OF_SCRATCH):
+                rows = slice(lo, min(lo + _ROWS_OF_SCRATCH, last_row))
+                y = self.objective.y[rows]
+                margins = self.objective.pair.scales[y] * self.t[rows]
+                for u, kinks, jumps in zip(self.u, self.kinks.T, self.jumps.T, strict=True):
+                    np.clip(u[rows] + (margins - kinks[y]) / self.sigma, 0.0, jumps[y], out=u[rows])
+
+        self.over_rows(part)
 
     def _sums(self) -> tuple[float, float]:
         """The objective at the current scores, and the sum of the constants of the supporting lines."""
+        if self._few_rows is not None:
+            lines = self.support()
+            return (
+                lines.loss + self.objective.penalty_of(self.theta[:-1]),
+                lines.loss - lines.above - float(lines.slopes @ self.t),
+            )
         parts = self.over_rows(lambda k, lo, hi: kinked_passes.bounds(self.common, self.t, self.u, lo, hi))
         loss, constant = (float(sum(values)) for values in zip(*parts, strict=True))
         return loss + self.objective.penalty_of(self.theta[:-1]), constant

@@ -128,7 +128,11 @@ class PairOfLosses:
     @cached_property
     def at_zero(self) -> np.ndarray:
         """Weighted losses of both classes at the score 0."""
-        return np.array([kernel.first(np.zeros(1))[0][0] for kernel in self.kernels]) * self.weights
+        return self._values_at_zero * self.weights
+
+    @_fact
+    def _values_at_zero(self) -> np.ndarray:
+        return np.array([kernel.first(np.zeros(1))[0][0] for kernel in self.kernels])
 
     @_fact
     def kinks_and_jumps(self) -> tuple[np.ndarray, np.ndarray]:

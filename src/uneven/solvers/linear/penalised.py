@@ -106,7 +106,7 @@ class Penalised(ABC):
 
         If the intercept is not fitted, its row and column become those of the identity.
         """
-        hessian[np.diag_indices(self.size - 1)] += self.penalty
+        np.einsum("ii->i", hessian)[:-1] += self.penalty  # a view of the diagonal
         if not self.fit_intercept:
             hessian[-1, :] = hessian[:, -1] = 0.0
             hessian[-1, -1] = 1.0

@@ -129,7 +129,7 @@ def prove(
     rounded = 16 * EPS * (abs(value) + sums.moment)
     gap = sums.above + rounded + (rounded_scores if objective.pair.kinked else 0.0)
     gap += gap_of_penalty(objective, w, v, error, sums.loss)
-    excess, inexact = _sum(sums.slopes, sums.size)
+    excess, inexact = _sum(sums.slopes, sums.size, enough)
     if objective.fit_intercept:
         stuck = abs(excess) + inexact
         gap = with_intercept(objective, theta, value + rounded + rounded_scores, gap, stuck, wanted)
@@ -207,12 +207,16 @@ def _with_error(
     return v, EPS * np.abs(v) + 2 * ((objective.design.n + 16) * EPS) ** 2 * sizes
 
 
-def _sum(numbers: np.ndarray, size: float) -> tuple[float, float]:
-    """Their sum, and how wrong it can be; ``size`` is the sum of their absolute values."""
-    if numbers.size <= _SUMMED_EXACTLY:
+def _sum(numbers: np.ndarray, size: float, enough: float) -> tuple[float, float]:
+    """Their sum, and how wrong it can be; ``size`` is the sum of their absolute values.
+
+    Few numbers are summed exactly, unless an error of ``enough`` does not matter.
+    """
+    error = (40 + math.log2(numbers.size)) * EPS * size
+    if error > enough and numbers.size <= _SUMMED_EXACTLY:
         total = math.fsum(numbers.tolist())
         return total, EPS * abs(total)
-    return float(numbers.sum()), (40 + math.log2(numbers.size)) * EPS * size
+    return float(numbers.sum()), error
 
 
 def with_intercept(

@@ -39,19 +39,18 @@ def is_small(objective: Objective) -> bool:
     return few and isinstance(design, Dense) and objective.penalty > 0 and objective.l1 == 0
 
 
-def newton_direction(objective: Objective, X: np.ndarray, h: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """The Newton step where h are the curvatures of the rows in their scores and g is the gradient.
+def newton_direction(
+    objective: Objective, rows: np.ndarray, h: np.ndarray, g: np.ndarray, ridge: float = 0.0
+) -> np.ndarray:
+    """The Newton step where h are the curvatures of rows (with a last entry 1) in their scores and g is the gradient.
 
-    The matrix is scaled to unit diagonal before it is factored.
+    The second derivative in the intercept is at least ``ridge``. The matrix is scaled to unit diagonal before it is
+    factored.
     """
     from scipy.linalg.lapack import dposv
 
-    matrix = np.empty((g.size, g.size))
-    weighted = X * h[:, None]
-    matrix[:-1, :-1] = weighted.T @ X
-    matrix[-1, :-1] = matrix[:-1, -1] = h @ X
-    matrix[-1, -1] = h.sum()
-    objective.completed(matrix)
+    matrix = objective.completed((rows * h[:, None]).T @ rows)
+    matrix[-1, -1] = max(matrix[-1, -1], ridge)
     diagonal = matrix.diagonal()
     if diagonal.min() > 0:
         scale = 1 / np.sqrt(diagonal)
@@ -90,17 +89,27 @@ def minimise_quickly(objective: Objective, theta: np.ndarray | None, settings: S
     return found if reached else None
 
 
+def rows_with_ones(objective: Objective) -> np.ndarray:
+    """X with a last column of ones."""
+    design: Any = objective.design
+    rows: np.ndarray = design.with_ones
+    return rows
+
+
 def _minimise(objective: Objective, theta: np.ndarray, settings: Settings) -> Solution:
     pair, penalty = objective.derivatives, objective.penalty
-    X = np.asarray(objective.design.X, dtype=np.float64)
-    t = X @ theta[:-1] + theta[-1]
+    rows = rows_with_ones(objective)
+    t = rows @ theta
     r, h = np.empty((2, t.size))
     value = passes.losses_along(pair, t, t, 0.0, r, h)[0] + objective.penalty_of(theta[:-1])
     last, hidden, before = np.inf, False, theta
     status, steps = f"stopped after {settings.max_iter} Newton steps", 0
     while True:
         w = theta[:-1]
-        g = np.append(r @ X + penalty * w, r.sum() if objective.fit_intercept else 0.0)
+        g = r @ rows
+        g[:-1] += penalty * w
+        if not objective.fit_intercept:
+            g[-1] = 0.0
         gap = objective.promised_gap(theta, g, float(h.sum()))
         undone = hidden and not gap < 0.5 * last  # the last step did not help, as far as rounding lets one see
         if undone:
@@ -110,9 +119,9 @@ def _minimise(objective: Objective, theta: np.ndarray, settings: Settings) -> So
         if reached or undone or steps >= settings.max_iter:
             status = "reached the tolerance" if reached else status
             break
-        direction = newton_direction(objective, X, h, g)
+        direction = newton_direction(objective, rows, h, g)
         promised = float(g @ direction)
-        q = X @ direction[:-1] + direction[-1]
+        q = rows @ direction
         found = None
         if promised < 0:
             penalties = (
@@ -177,9 +186,9 @@ def balanced_slopes(
 
     Returns the point, the scores, the slopes and the sum of the losses; None if Newton steps do not get there.
     """
-    X, pair = np.asarray(objective.design.X, dtype=np.float64), objective.derivatives
+    pair = objective.derivatives
     with single_threaded_blas():
-        t = X @ theta[:-1] + theta[-1]
+        t = rows_with_ones(objective) @ theta
     ones = np.ones(t.size)
     r, h = np.empty((2, t.size))
     loss, slope, bend = passes.losses_along(pair, t, ones, 0.0, r, h)
