@@ -74,11 +74,10 @@ class UnevenCascadeClassifier(BoostedTrees):
         What the four outcomes cost. ``predict`` also takes costs of each row; ``fit`` does not.
     feature_price : nonnegative number or "auto"
         What it costs to evaluate one feature of one row, in the unit of the other costs. A feature that a row has shown
-        once costs nothing the second time. "auto": the largest price at which mistakes cost hardly more than those of
-        all trees; see ``max_rise``.
+        once costs nothing the second time. "auto": prices are raised until mistakes cost more than those of all trees
+        by more than ``max_rise``, on rows that neither trees nor exits were chosen on.
     max_rise : nonnegative number
-        For ``feature_price="auto"``: by what share the cost of mistakes may rise, on rows that neither trees nor exits
-        were chosen on.
+        For ``feature_price="auto"``: by what share the cost of mistakes may rise.
     margin_gamma : positive number
         Margin asymmetry gamma.
     n_estimators : int
@@ -237,7 +236,7 @@ class UnevenCascadeClassifier(BoostedTrees):
         staged = staged_rows(rows, folds, boosted, ends, tell)
         fp, fn = (to_float(cost) for cost in problem.costs.exact_costs)
         if isinstance(self.feature_price, str):
-            price = highest_price(staged, fp, fn, rows.X.shape[1], float(self.max_rise), tell)
+            price = highest_price(staged, fp, fn, float(self.max_rise), tell)
         else:
             price = float(self.feature_price)
         bill = Bill(fp, fn, price)

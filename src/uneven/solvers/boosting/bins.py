@@ -14,7 +14,7 @@ MISSING = 255
 #: Most bins of values that are known.
 MOST_BINS = 255
 #: Rows of which the thresholds of a column with many different values are made.
-_SAMPLE = 50_000
+_SAMPLE = 20_000
 
 
 @dataclass(frozen=True)

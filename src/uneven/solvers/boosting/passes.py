@@ -86,10 +86,10 @@ def descend(bins: Any, features: Any, cuts: Any, missing_left: Any, lo: int, hi:
 
 
 @njit(**IN_ORDER)
-def mass_of_slots(slots: Any, masses: Any, count: int) -> Any:
-    """The sum of the masses of the rows in each slot."""
+def mass_of_slots(slots: Any, masses: Any, lo: int, hi: int, count: int) -> Any:
+    """The sum of the masses of those of the rows lo to hi that are in each slot."""
     sums = np.zeros(count)
-    for i in range(slots.size):
+    for i in range(lo, hi):
         sums[slots[i]] += masses[i]
     return sums
 
