@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from uneven._inputs import Exact, brief, to_float
 from uneven.costs import Cost
 from uneven.errors import CostError, LossError, ParameterError
-from uneven.learners.boosting import BoostedTrees, require_share
+from uneven.learners.boosted_trees import BoostedTrees, require_share
 from uneven.learners.boosting_training import Boosted, TrainingRows, convex_pair, folds_of, train
 from uneven.learners.cascade_exits import Bill, Exits, cheapest_exits, tried_exits
 from uneven.learners.cascade_training import Stages, columns_after, highest_price, stage_ends, staged_rows
