@@ -152,8 +152,9 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
         The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
         alike.
     **library
-        Parameters of CatBoostClassifier. Unless given, nothing is printed, no files are written, and learning rate and
-        leaf iterations are those that CatBoost chooses for its own logistic objective.
+        Parameters of CatBoostClassifier. Unless given, nothing is printed, no files are written, the learning rate is
+        the one that CatBoost chooses for its own logistic objective, and with another objective leaves take one Newton
+        step, as in the other libraries: more of them (``leaf_estimation_iterations``) take much longer.
 
     Attributes
     ----------
@@ -216,7 +217,10 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
     ) -> Any:
         settings, used = self._settings(), list(callbacks)
         built_in = descent.normalised.is_logistic
-        for name, value in self._chosen(rows, bool(evaluations)).items():
+        chosen = self._chosen(rows, bool(evaluations))
+        if not built_in:
+            chosen["leaf_estimation_iterations"] = 1  # each one asks for the derivatives of all rows, through Python
+        for name, value in chosen.items():
             if not _aliases(name) & set(settings):
                 settings[name] = value
         if built_in:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -104,10 +103,9 @@ def _descend(
     slots: np.ndarray,
     masses: np.ndarray = _UNWEIGHED,
 ) -> np.ndarray:
-    """Move the rows one level down; the mass in each slot after that, unless ``masses`` is empty."""
-
-    def part(k: int, lo: int, hi: int) -> Any:
-        passes.descend(data.bins, features, cuts, missing_left, lo, hi, slots)
-        return passes.mass_of_slots(slots, masses, lo, hi if masses.size else lo, 2 * features.size)
-
-    return np.asarray(np.sum(in_threads(part, row_ranges(slots.size, _EFFORT * slots.size)), axis=0))
+    """Move the rows one level down; the mass in each slot after that, 0 if ``masses`` is empty."""
+    parts = in_threads(
+        lambda k, lo, hi: passes.descend(data.bins, features, cuts, missing_left, masses, lo, hi, slots),
+        row_ranges(slots.size, _EFFORT * slots.size),
+    )
+    return np.asarray(np.sum(parts, axis=0))
