@@ -195,6 +195,29 @@ def test_tuned_by_cost(library: Library) -> None:
     assert search.predict(X).shape == y.shape
 
 
+@each_library
+def test_gammas_share_the_binned_data(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each split is binned once for each loss and setting of the library, whatever the number of gammas."""
+    X, y = data(240)
+    binned, plain = [], library.estimator._binned
+
+    def counting(self: Any, rows: Any) -> Any:
+        binned.append(rows.y.size)
+        return plain(self, rows)
+
+    monkeypatch.setattr(library.estimator, "_binned", counting)
+    uneven.UnevenClassifierCV(
+        library.make(rounds=2),
+        fn_cost=9,
+        margin_gammas=[0.5, 1, 3],
+        losses=["logistic", "savage"],
+        param_grid={library.depth: [1, 3]},
+        cv=2,
+        refit=False,
+    ).fit(X, y)
+    assert binned == [120] * 8
+
+
 @pytest.mark.parametrize("extra", ["xgboost", "lightgbm", "catboost"])
 def test_without_the_extra_one_sentence_names_it(extra: str) -> None:
     name = {"xgboost": "UnevenXGBClassifier", "lightgbm": "UnevenLGBMClassifier"}.get(extra, "UnevenCatBoostClassifier")

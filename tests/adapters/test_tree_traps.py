@@ -12,7 +12,9 @@ import xgboost
 from tree_models import CATBOOST, LIBRARIES, LIGHTGBM, XGBOOST, Library, data
 
 import uneven
+from uneven.adapters.catboost import _Stop
 from uneven.adapters.trees.metric import TreeMetric
+from uneven.adapters.trees.training_rows import TreeRows
 from uneven.errors import CostError, ParameterError, SolverError
 
 each_library = pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.name)
@@ -291,3 +293,17 @@ def test_bad_values_of_our_own_parameters(library: Library) -> None:
         library.make(warmup_rounds=-1).fit(X, y)
     with pytest.raises(CostError, match="inf in row 3, column 1"):
         library.make().fit(np.where((np.arange(60) == 3)[:, None] & (np.arange(3) == 1), np.inf, X), y)
+
+
+@pytest.mark.parametrize(("count", "columns", "rounds"), [(400, 3, 20), (400, 25, 20), (25_000, 3, 150)])
+def test_catboost_is_asked_for_its_own_choices(count: int, columns: int, rounds: int) -> None:
+    """Those it makes for its own logistic objective, by rows, columns and rounds; many rows are not needed to ask."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(count, columns)).astype(np.float32)
+    y = (X[:, 0] > random.normal(size=count)).astype(np.float32)
+    given = {"iterations": rounds, "thread_count": 1}
+    own = catboost.CatBoost({**given, "loss_function": "Logloss", "verbose": False, "allow_writing_files": False})
+    expected = own.fit(X, y, callbacks=[_Stop()]).get_all_params()
+    chosen = uneven.UnevenCatBoostClassifier(**given)._chosen(TreeRows(X, y, np.empty(0)), evaluated=False)
+    assert chosen["learning_rate"] == pytest.approx(expected["learning_rate"], rel=1e-3)
+    assert {**chosen, "learning_rate": 0} == {name: expected[name] if name != "learning_rate" else 0 for name in chosen}

@@ -109,7 +109,17 @@ def test_our_verdict_on_it(name: str, rounds: int) -> None:
 
 
 def test_the_step_of_adac1_descends_the_other_loss() -> None:
-    """Its step length minimises exp(-c y f), which is right for the costs; its weights are slopes of another loss."""
+    """It minimises a bound of exp(-c y f), which is right for the costs; the weights are slopes of another loss."""
+    random = np.random.default_rng(0)
+    agreement, cost = random.choice([-1, 1, 1], 50), random.choice([0.2, 1.0], 50)  # costs are at most 1 in its paper
+    weight = random.dirichlet(np.ones(50))
+    right, wrong = (float(weight[agreement == sign] @ cost[agreement == sign]) for sign in (1, -1))
+    step = 0.5 * np.log((1 + right - wrong) / (1 - right + wrong))
+    steps = step + np.linspace(-1, 1, 201)[:, None]
+    share = (1 + cost * agreement) / 2
+    bound = (share * np.exp(-steps) + (1 - share) * np.exp(steps)) @ weight
+    assert int(np.argmin(bound)) == 100
+    assert (bound >= np.exp(-steps * cost * agreement) @ weight).all()
     assert uneven.analyze(uneven.Loss("exp(-5*t)", "exp(t)"), alpha="1/6").verdict.status == "calibrated"
     assert uneven.implied_alpha(variant("AdaC1").loss(fp_cost=1, fn_cost=5, rounds=7)).exact == 1 / 2
 

@@ -33,6 +33,10 @@ _PARAMETERS = LibraryParameters(
 _COLUMNS = ("cat_features", "text_features", "embedding_features")
 #: What CatBoost chooses by itself for its own logistic objective only.
 _CHOSEN = ("learning_rate", "leaf_estimation_method", "leaf_estimation_iterations")
+#: Dummy data have at most so many rows and columns: CatBoost distinguishes fewer than 20 columns from more.
+_MANY_ROWS, _MOST_COLUMNS = 10_000, 50
+#: The largest learning rate that CatBoost chooses.
+_FASTEST = 0.5
 _ROUNDS = ("iterations", "n_estimators", "num_boost_round", "num_trees")
 _MOST_ROUNDS = 1000
 #: A metric that is not computed without an evaluation set.
@@ -148,8 +152,9 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
         The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
         alike.
     **library
-        Parameters of CatBoostClassifier. Unless given, nothing is printed, no files are written, and learning rate and
-        leaf iterations are those that CatBoost chooses for its own logistic objective.
+        Parameters of CatBoostClassifier. Unless given, nothing is printed, no files are written, the learning rate is
+        the one that CatBoost chooses for its own logistic objective, and with another objective leaves take one Newton
+        step, as in the other libraries: more of them (``leaf_estimation_iterations``) take much longer.
 
     Attributes
     ----------
@@ -212,7 +217,10 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
     ) -> Any:
         settings, used = self._settings(), list(callbacks)
         built_in = descent.normalised.is_logistic
-        for name, value in self._chosen(rows.y.size, bool(evaluations)).items():
+        chosen = self._chosen(rows, bool(evaluations))
+        if not built_in:
+            chosen["leaf_estimation_iterations"] = 1  # each one asks for the derivatives of all rows, through Python
+        for name, value in chosen.items():
             if not _aliases(name) & set(settings):
                 settings[name] = value
         if built_in:
@@ -241,10 +249,25 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
             self.evals_result_[EVALUATION.format(k)] = {self.eval_metric: list(result[_Measured.__name__])}
         self.best_iteration_ = booster.get_best_iteration()
 
-    def _chosen(self, count: int, evaluated: bool) -> dict[str, Any]:
-        """What CatBoost would choose for its own logistic objective on so many rows: it is asked with dummy data."""
-        number = np.arange(max(count, 4))
-        dummy = cb.Pool((number % 2).astype(np.float32)[:, None], (number // 2 % 2).astype(np.float32))
+    def _chosen(self, rows: TreeRows, evaluated: bool) -> dict[str, Any]:
+        """What CatBoost would choose for its own logistic objective: it is asked with dummy data.
+
+        The logarithm of its learning rate is a straight line in that of the number of rows, up to a largest rate. So a
+        few rows tell what it is for many.
+        """
+        count, columns = max(rows.y.size, 4), min(rows.X.shape[1], _MOST_COLUMNS)
+        if count <= _MANY_ROWS:
+            return self._answer(count, columns, evaluated)
+        few, many = (self._answer(number, columns, evaluated) for number in (_MANY_ROWS // 10, _MANY_ROWS))
+        rises = float(np.log10(many["learning_rate"] / few["learning_rate"]))
+        rate = many["learning_rate"] * (count / _MANY_ROWS) ** rises
+        return {**many, "learning_rate": min(rate, _FASTEST) if rises > 0 else many["learning_rate"]}
+
+    def _answer(self, count: int, columns: int, evaluated: bool) -> dict[str, Any]:
+        """What CatBoost chooses for so many rows and columns."""
+        number = np.arange(count)
+        X = np.repeat((number % 2).astype(np.float32)[:, None], columns, axis=1)
+        dummy = cb.Pool(X, (number // 2 % 2).astype(np.float32))
         names = (*_ROUNDS, "l2_leaf_reg", "reg_lambda", *_CHOSEN, "eta")
         settings = {name: value for name, value in self._settings().items() if name in names}
         probe = cb.CatBoost({**settings, "loss_function": "Logloss", "verbose": False, "allow_writing_files": False})

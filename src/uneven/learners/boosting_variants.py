@@ -131,8 +131,8 @@ VARIANTS: tuple[Variant, ...] = (
         "exp(-c alpha y h)",
         "1",
         False,
-        "the weights are slopes of a loss for equal costs. The step length minimises another loss, exp(-c y f), which "
-        "is calibrated for the costs: tree and step do not descend the same loss.",
+        "the weights are slopes of a loss for equal costs. The step length minimises a bound of another loss, "
+        "exp(-c y f), which is calibrated for the costs: tree and step do not descend the same loss.",
         lambda c, t, a: ("1", f"{c}"),
     ),
     Variant(

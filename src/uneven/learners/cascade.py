@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from uneven._inputs import Exact, brief, to_float
 from uneven.costs import Cost
 from uneven.errors import CostError, LossError, ParameterError
-from uneven.learners.boosting import BoostedTrees, require_share
+from uneven.learners.boosted_trees import BoostedTrees, require_share
 from uneven.learners.boosting_training import Boosted, TrainingRows, convex_pair, folds_of, train
 from uneven.learners.cascade_exits import Bill, Exits, cheapest_exits, tried_exits
 from uneven.learners.cascade_training import Stages, columns_after, highest_price, stage_ends, staged_rows
@@ -74,11 +74,10 @@ class UnevenCascadeClassifier(BoostedTrees):
         What the four outcomes cost. ``predict`` also takes costs of each row; ``fit`` does not.
     feature_price : nonnegative number or "auto"
         What it costs to evaluate one feature of one row, in the unit of the other costs. A feature that a row has shown
-        once costs nothing the second time. "auto": the largest price at which mistakes cost hardly more than those of
-        all trees; see ``max_rise``.
+        once costs nothing the second time. "auto": prices are raised until mistakes cost more than those of all trees
+        by more than ``max_rise``, on rows that neither trees nor exits were chosen on.
     max_rise : nonnegative number
-        For ``feature_price="auto"``: by what share the cost of mistakes may rise, on rows that neither trees nor exits
-        were chosen on.
+        For ``feature_price="auto"``: by what share the cost of mistakes may rise.
     margin_gamma : positive number
         Margin asymmetry gamma.
     n_estimators : int
@@ -237,7 +236,7 @@ class UnevenCascadeClassifier(BoostedTrees):
         staged = staged_rows(rows, folds, boosted, ends, tell)
         fp, fn = (to_float(cost) for cost in problem.costs.exact_costs)
         if isinstance(self.feature_price, str):
-            price = highest_price(staged, fp, fn, rows.X.shape[1], float(self.max_rise), tell)
+            price = highest_price(staged, fp, fn, float(self.max_rise), tell)
         else:
             price = float(self.feature_price)
         bill = Bill(fp, fn, price)

@@ -26,6 +26,8 @@ from uneven.learners.platt import Sigmoid
 
 #: Rows with similar scores: the share of all rows, and the least number.
 _SIMILAR, _LEAST_SIMILAR = 0.05, 20
+#: Groups of rows that a sigmoid is fitted to.
+_GROUPS = 500
 
 
 @dataclass(frozen=True)
@@ -109,9 +111,10 @@ def cheapest_exits(rows: StagedRows, bill: Bill) -> Exits:
     accepted, last = final > 0, np.full(final.size, stages - 1)
     for k in range(stages - 2, -1, -1):
         score = rows.scores[:, k]
-        price = bill.price * _smooth(score, rows.features(last) - rows.features(k), rows.weight)
-        rejecting = bill.fn * _promised(score, accepted * worth / bill.fn, rows.weight)
-        accepting = bill.fp * _promised(-score, ~accepted * -worth / bill.fp, rows.weight)
+        similar = _Similar(score, rows.weight)
+        price = bill.price * similar.mean(rows.features(last) - rows.features(k))
+        rejecting = bill.fn * similar.promised(accepted * worth / bill.fn, rising=True)
+        accepting = bill.fp * similar.promised(~accepted * -worth / bill.fp, rising=False)
         low[k] = _edge(score, rejecting > price)
         high[k] = 0.0 - _edge(-score, accepting > price)
         accepted = np.where(score <= low[k], False, np.where(score > high[k], True, accepted))
@@ -127,22 +130,37 @@ def tried_exits(rows: StagedRows, bill: Bill) -> tuple[np.ndarray, np.ndarray]:
     return rows.scores[np.arange(last.size), last] > 0, last
 
 
-def _promised(score: np.ndarray, saved: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The mean of savings from 0 to 1 as a function of the score, with which they rise."""
-    return Sigmoid.of_shares(score, np.clip(saved, 0.0, 1.0), weight).probability(score)
+class _Similar:
+    """Rows in the order of their scores."""
 
+    def __init__(self, score: np.ndarray, weight: np.ndarray) -> None:
+        self.score, self.weight = score, weight
+        self.order = np.argsort(score, kind="stable")
 
-def _smooth(score: np.ndarray, value: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The mean value of rows with similar scores."""
-    order = np.argsort(score, kind="stable")
-    half = max(_LEAST_SIMILAR, int(_SIMILAR * score.size)) // 2
-    up_to = np.concatenate([[0.0], np.cumsum(weight[order] * value[order])])
-    mass = np.concatenate([[0.0], np.cumsum(weight[order])])
-    place = np.arange(score.size)
-    first, end = np.maximum(place - half, 0), np.minimum(place + half + 1, score.size)
-    mean = np.empty(score.size)
-    mean[order] = (up_to[end] - up_to[first]) / (mass[end] - mass[first])
-    return mean
+    def mean(self, value: np.ndarray) -> np.ndarray:
+        """For each row the mean value of rows with similar scores."""
+        n = self.order.size
+        half = max(_LEAST_SIMILAR, int(_SIMILAR * n)) // 2
+        weight, place = self.weight[self.order], np.arange(n)
+        total, mass = (np.concatenate([[0.0], np.cumsum(part)]) for part in (weight * value[self.order], weight))
+        first, end = np.maximum(place - half, 0), np.minimum(place + half + 1, n)
+        means = np.empty(n)
+        means[self.order] = (total[end] - total[first]) / (mass[end] - mass[first])
+        return means
+
+    def promised(self, saved: np.ndarray, *, rising: bool) -> np.ndarray:
+        """The mean of savings from 0 to 1 as a sigmoid of the score, with which they rise or fall.
+
+        It is fitted to groups of rows, which takes far less time and changes hardly anything.
+        """
+        sign, n = (1.0 if rising else -1.0), self.order.size
+        starts = np.arange(min(n, _GROUPS)) * n // min(n, _GROUPS)
+        weight = self.weight[self.order]
+        mass = np.add.reduceat(weight, starts)
+        score, share = (
+            np.add.reduceat(weight * part[self.order], starts) / mass for part in (self.score, np.clip(saved, 0.0, 1.0))
+        )
+        return Sigmoid.of_shares(sign * score, share, mass).probability(sign * self.score)
 
 
 def _edge(score: np.ndarray, pays: np.ndarray) -> float:

@@ -12,9 +12,9 @@ from uneven.learners.cascade_exits import Bill, Exits, StagedRows, tried_exits
 from uneven.solvers.boosting.trees import Trees
 from uneven.solvers.progress import Progress
 
-#: Prices that are tried if none is given: this many, each half of the one before. With the first, all columns together
-#: cost as much per row as the better constant decision.
-_PRICES = 16
+#: Prices that are tried if none is given: this many, each twice the one before. With the last, all columns that the
+#: trees look at cost as much per row as the better constant decision.
+_PRICES = 12
 
 
 @dataclass(frozen=True)
@@ -85,22 +85,23 @@ def staged_rows(
     return StagedRows(scores, rows.y, rows.masses, fold, np.array(columns))
 
 
-def highest_price(rows: StagedRows, fp: float, fn: float, columns: int, rise: float, progress: Progress) -> float:
-    """The largest price of a feature at which mistakes cost at most a share ``rise`` more than those of all trees.
+def highest_price(rows: StagedRows, fp: float, fn: float, rise: float, progress: Progress) -> float:
+    """The last of rising prices of a feature before mistakes cost by a share ``rise`` more than those of all trees.
 
-    The costs are those of rows on which the exits were not chosen. 0 if every price that is tried is too high.
+    The costs are those of rows on which the exits were not chosen. 0 if the lowest price that is tried is too high.
     """
     mass = float(rows.weight.sum())
     share = float(rows.weight @ rows.y) / mass
-    price = min(fp * (1 - share), fn * share) / columns
+    highest = min(fp * (1 - share), fn * share) / max(1.0, float(rows.columns[:, -1].mean()))
     most = (1 + rise) * float(rows.weight @ Bill(fp, fn, 0.0).mistakes(rows.scores[:, -1] > 0, rows.y))
-    for _ in range(_PRICES):
-        bill = Bill(fp, fn, price)
+    found = 0.0
+    for step in range(_PRICES - 1, -1, -1):
+        bill = Bill(fp, fn, highest / 2**step)
         said, last = tried_exits(rows, bill)
         paid = float(rows.weight @ bill.mistakes(said, rows.y))
         features = float(rows.weight @ rows.features(last)) / mass
-        progress(f"price {price:.3g}: mistakes cost {paid / mass:.6g} per row, {features:.4g} features per row")
-        if paid <= most:
-            return price
-        price /= 2
-    return 0.0
+        progress(f"price {bill.price:.3g}: mistakes cost {paid / mass:.6g} per row, {features:.4g} features per row")
+        if paid > most:
+            break
+        found = bill.price
+    return found

@@ -34,24 +34,27 @@ class Sigmoid:
 
     @classmethod
     def fitted(cls, scores: np.ndarray, is_positive: np.ndarray, weight: np.ndarray | None = None) -> Sigmoid:
-        """The sigmoid of least log loss on these rows, with the targets of :meth:`of_shares`."""
-        return cls.of_shares(scores, is_positive.astype(np.float64), weight)
+        """The sigmoid of least log loss on these rows.
 
-    @classmethod
-    def of_shares(cls, scores: np.ndarray, share: np.ndarray, weight: np.ndarray | None = None) -> Sigmoid:
-        """The sigmoid of least log loss on rows that are positive by a share from 0 to 1.
-
-        The targets are those of Platt (1999): (p + 1)/(p + 2) for p positive rows and 1/(n + 2) for n negative ones, so
-        that scores which separate the classes do not become certainties. A slope is never negative: then the scores
-        say nothing, and the probability is the same for all rows.
+        The targets are those of Platt (1999): (p + 1)/(p + 2) for the p positive rows and 1/(n + 2) for the n negative
+        ones, so that scores which separate the classes do not become certainties.
         """
         weight = np.ones(scores.size) if weight is None else weight
-        positives, negatives = float(weight @ share), float(weight @ (1 - share))
-        target = share * ((positives + 1) / (positives + 2)) + (1 - share) / (negatives + 2)
+        positives, negatives = float(weight[is_positive].sum()), float(weight[~is_positive].sum())
+        target = np.where(is_positive, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+        return cls.of_shares(scores, target, weight)
+
+    @classmethod
+    def of_shares(cls, scores: np.ndarray, target: np.ndarray, weight: np.ndarray) -> Sigmoid:
+        """The sigmoid of least log loss on rows of which a share, the target, is positive.
+
+        A slope is never negative: then the scores say nothing, and the probability is the same for all rows.
+        """
+        positives, negatives = float(weight @ target), float(weight @ (1 - target))
+        constant = float(np.log(max(positives, _SMALL * negatives) / max(negatives, _SMALL * positives)))
         middle = float(np.average(scores, weights=weight))
         spread = float(np.sqrt(np.average((scores - middle) ** 2, weights=weight)))
-        constant = float(np.log((positives + 1) / (negatives + 1)))
-        if spread == 0 or not np.isfinite(spread):
+        if spread == 0 or not np.isfinite(spread) or min(positives, negatives) == 0:
             return cls(0.0, constant)
         slope, offset = _newton((scores - middle) / spread, target, weight, constant)
         if slope <= 0:

@@ -14,7 +14,9 @@ MISSING = 255
 #: Most bins of values that are known.
 MOST_BINS = 255
 #: Rows of which the thresholds of a column with many different values are made.
-_SAMPLE = 50_000
+_SAMPLE = 20_000
+#: Work of sorting a number, in numbers of a matrix that is read.
+_SORTING = 8
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def find_thresholds(X: np.ndarray, weight: np.ndarray, random: np.random.Generat
             cuts = _cuts(sample[:, j].astype(np.float64), mass)
             found[j, : cuts.size] = cuts
 
-    in_threads(fill, row_ranges(X.shape[1], sample.size))
+    in_threads(fill, row_ranges(X.shape[1], _SORTING * sample.size))
     return found
 
 

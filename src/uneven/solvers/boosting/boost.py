@@ -95,7 +95,7 @@ def _round(
     sums = rows.leaf_sums(shape.slots, 2**settings.depth, pairs)
     leaves = settings.rate * values(rows, shape.slots, sums, pairs)
     before = rows.loss
-    if not rows.move(rows.spread(shape.slots, leaves), 1.0) or not rows.loss < before:
+    if not rows.move_leaves(shape.slots, leaves) or not rows.loss < before:
         return None
     found = shape.features >= 0
     thresholds = np.where(found, data.thresholds[np.maximum(shape.features, 0), shape.cuts], np.inf)

@@ -11,8 +11,11 @@ from uneven.solvers.boosting.bins import Binned
 from uneven.solvers.boosting.splits import NONE_MISSING, best_splits, empty_splits
 from uneven.solvers.threads import in_threads, row_ranges
 
+#: Work of a pass per row, in numbers of a matrix.
+_EFFORT = 16
 _NO_SLOTS = np.empty(0, np.int32)
 _NO_MASSES = np.empty((0, 0, 0, 0))
+_UNWEIGHED = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -68,33 +71,41 @@ def grow(data: Binned, pairs: np.ndarray, depth: int, masses: np.ndarray, least:
         if least > 0:
             weighed = _histograms(data, np.repeat(masses[:, None], 2, axis=1), slots, count)
         best_splits(sums, weighed, least, *found)
-        _descend(data, *found[:3], slots)
-        _place_future_holes(found[2], slots, masses)
+        below = _descend(data, *found[:3], slots, masses)
+        _place_future_holes(found[2], below)
         parts.append(found)
     features, cuts, missing_left, gains = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return Shape(features, cuts, missing_left, gains, slots)
 
 
-def _place_future_holes(missing_left: np.ndarray, slots: np.ndarray, masses: np.ndarray) -> None:
-    """Where a node saw no missing value, a later one goes with most of the mass. ``slots`` are of the children."""
+def _place_future_holes(missing_left: np.ndarray, below: np.ndarray) -> None:
+    """Where a node saw no missing value, a later one goes with most of the mass, which is given for the children."""
     blind = missing_left == NONE_MISSING
-    if blind.any():
-        below = passes.mass_of_slots(slots, masses, 2 * blind.size)
-        missing_left[blind] = (below[0::2] >= below[1::2])[blind]
+    missing_left[blind] = (below[0::2] >= below[1::2])[blind]
 
 
 def _histograms(data: Binned, pairs: np.ndarray, slots: np.ndarray, count: int) -> np.ndarray:
     columns, n = data.bins.shape
     sums = np.zeros((count, columns, 256, 2))
     used = slots if count > 1 else _NO_SLOTS
-    in_threads(
-        lambda k, lo, hi: passes.add_histograms(data.bins, pairs, used, lo, hi, sums), row_ranges(columns, n * columns)
+    in_threads(  # columns are read two at a time
+        lambda k, lo, hi: passes.add_histograms(data.bins, pairs, used, 2 * lo, min(2 * hi, columns), sums),
+        row_ranges((columns + 1) // 2, n * columns),
     )
     return sums
 
 
-def _descend(data: Binned, features: np.ndarray, cuts: np.ndarray, missing_left: np.ndarray, slots: np.ndarray) -> None:
-    in_threads(
-        lambda k, lo, hi: passes.descend(data.bins, features, cuts, missing_left, lo, hi, slots),
-        row_ranges(slots.size, 4 * slots.size),
+def _descend(
+    data: Binned,
+    features: np.ndarray,
+    cuts: np.ndarray,
+    missing_left: np.ndarray,
+    slots: np.ndarray,
+    masses: np.ndarray = _UNWEIGHED,
+) -> np.ndarray:
+    """Move the rows one level down; the mass in each slot after that, 0 if ``masses`` is empty."""
+    parts = in_threads(
+        lambda k, lo, hi: passes.descend(data.bins, features, cuts, missing_left, masses, lo, hi, slots),
+        row_ranges(slots.size, _EFFORT * slots.size),
     )
+    return np.asarray(np.sum(parts, axis=0))

@@ -73,8 +73,12 @@ def add_histograms(bins: Any, pairs: Any, slots: Any, lo: int, hi: int, sums: An
 
 
 @njit(**IN_ORDER)
-def descend(bins: Any, features: Any, cuts: Any, missing_left: Any, lo: int, hi: int, slots: Any) -> None:
-    """Move the rows lo to hi one level down; the arrays describe the nodes of the level they are on."""
+def descend(bins: Any, features: Any, cuts: Any, missing_left: Any, masses: Any, lo: int, hi: int, slots: Any) -> Any:
+    """Move the rows lo to hi one level down; the arrays describe the nodes of the level they are on.
+
+    Returns the mass of these rows in each slot after that; 0 if ``masses`` is empty.
+    """
+    sums = np.zeros(2 * features.size)
     for i in range(lo, hi):
         k = slots[i]
         j = features[k]
@@ -83,14 +87,8 @@ def descend(bins: Any, features: Any, cuts: Any, missing_left: Any, lo: int, hi:
             b = bins[j, i]
             right = (1 if missing_left[k] == 0 else 0) if b == 255 else (1 if b > cuts[k] else 0)
         slots[i] = 2 * k + right
-
-
-@njit(**IN_ORDER)
-def mass_of_slots(slots: Any, masses: Any, count: int) -> Any:
-    """The sum of the masses of the rows in each slot."""
-    sums = np.zeros(count)
-    for i in range(slots.size):
-        sums[slots[i]] += masses[i]
+        if masses.size:
+            sums[2 * k + right] += masses[i]
     return sums
 
 

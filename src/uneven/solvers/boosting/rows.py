@@ -45,6 +45,7 @@ class BoostedRows:
         self.slopes, self.curvatures = np.empty(y.size), np.empty(y.size)
         self._ranges = row_ranges(y.size, _EFFORT * y.size)
         self._floors = _LEAST_CURVATURE * np.abs(pair.scales)
+        self._pairs, self._filled = np.empty((y.size, 2)), False
         self.loss = self.along(np.zeros(y.size), 0.0)[0]
 
     def each_range(self, function: Any) -> list[Any]:
@@ -53,35 +54,52 @@ class BoostedRows:
 
     def along(self, direction: np.ndarray, step: float) -> tuple[float, float, float]:
         """The loss after a step along a direction, and its first and second derivative in the step."""
-        pair = self.pair
-
-        def part(k: int, lo: int, hi: int) -> tuple[float, float, float]:
-            factors = self.factors[lo:hi] if self.factors.size else self.factors
-            losses = (pair.addresses, pair.second_addresses, self.y[lo:hi], factors, pair.weights, pair.scales)
-            r, h = self.slopes[lo:hi], self.curvatures[lo:hi]
-            found: tuple[float, float, float] = losses_along(losses, self.scores[lo:hi], direction[lo:hi], step, r, h)
-            return found
-
-        parts = self.each_range(part)
+        parts = self.each_range(lambda k, lo, hi: self._part_along(direction, step, lo, hi))
         return tuple(sum(values) for values in zip(*parts, strict=True))
+
+    def _part_along(self, direction: np.ndarray, step: float, lo: int, hi: int) -> tuple[float, float, float]:
+        pair = self.pair
+        factors = self.factors[lo:hi] if self.factors.size else self.factors
+        losses = (pair.addresses, pair.second_addresses, self.y[lo:hi], factors, pair.weights, pair.scales)
+        r, h = self.slopes[lo:hi], self.curvatures[lo:hi]
+        found: tuple[float, float, float] = losses_along(losses, self.scores[lo:hi], direction[lo:hi], step, r, h)
+        return found
 
     def move(self, direction: np.ndarray, step: float) -> bool:
         """Take a step unless it raises the loss by more than rounding; says whether it was taken."""
-        loss = self.along(direction, step)[0]
+        self._filled = False
+        return self._moved(step * direction, self.along(direction, step)[0])
+
+    def move_leaves(self, slots: np.ndarray, leaves: np.ndarray) -> bool:
+        """Add the value of each row's leaf to its score, as :meth:`move` does."""
+        change = np.empty(slots.size)
+
+        def part(k: int, lo: int, hi: int) -> float:  # all in one, because it takes time until threads have met
+            passes.spread(slots, leaves, lo, hi, change)
+            loss = self._part_along(change, 1.0, lo, hi)[0]
+            self._fill_pairs(lo, hi)
+            return loss
+
+        self._filled = self._moved(change, sum(self.each_range(part)))
+        return self._filled
+
+    def _moved(self, change: np.ndarray, loss: float) -> bool:
         if not loss <= self.loss + 1e-13 * abs(self.loss):
-            self.along(direction, 0.0)
+            self.along(change, 0.0)
             return False
-        self.scores += step * direction
+        self.scores += change
         self.loss = loss
         return True
 
     def pairs(self) -> np.ndarray:
-        """Slope and curvature of each row."""
-        pairs = np.empty((self.y.size, 2))
-        self.each_range(
-            lambda k, lo, hi: passes.fill_pairs(self.slopes, self.curvatures, self.y, self._floors, lo, hi, pairs)
-        )
-        return pairs
+        """Slope and curvature of each row; overwritten by the next move."""
+        if not self._filled:
+            self.each_range(lambda k, lo, hi: self._fill_pairs(lo, hi))
+            self._filled = True
+        return self._pairs
+
+    def _fill_pairs(self, lo: int, hi: int) -> None:
+        passes.fill_pairs(self.slopes, self.curvatures, self.y, self._floors, lo, hi, self._pairs)
 
     def leaf_sums(self, slots: np.ndarray, leaves: int, pairs: np.ndarray) -> np.ndarray:
         """For each leaf: slopes of negatives and of positives, their curvatures, and the two sums of ``pairs``."""
