@@ -7,7 +7,8 @@ these losses cost, and what do ours?
 
 The data are the 1,797 handwritten digits of scikit-learn; the eights are to be found. Every loss trains the same small
 network from the same start on the same batches, and says positive where its logit (its output) is above 0. The cost is
-counted on the held-out half of the rows. The example needs the extra ``torch``; without it the site shows only its code.
+counted on the held-out half of the rows. The example needs the extra ``torch``; without it the site shows only its
+code.
 """
 
 from __future__ import annotations

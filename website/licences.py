@@ -1,7 +1,7 @@
 """Lists the licences of all packages that the library or an extra needs, from the metadata of what is installed.
 
-``python website/licences.py docs/licences.md`` writes the page. All extras must be installed (``make licences`` makes an
-environment that has them); a package of ``pyproject.toml`` that is not there is an error.
+``python website/licences.py docs/licences.md`` writes the page. All extras must be installed, which ``make licences``
+does; a package of ``pyproject.toml`` that is not there is an error.
 """
 
 from __future__ import annotations
