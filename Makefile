@@ -39,7 +39,8 @@ browser:
 docs: $(VENV)/.docs
 	$(BIN)/python website/build.py
 
-licences: $(VENV)/.docs
+# Reads what the packages say about themselves, so all extras are installed.
+licences: $(VENV)/.all
 	$(BIN)/python website/licences.py docs/licences.md
 
 release: $(VENV)/.release
@@ -76,6 +77,10 @@ $(VENV)/.dev: $(VENV)/.package
 
 $(VENV)/.docs: $(VENV)/.package
 	$(PIP) --editable ".[docs]"
+	touch $@
+
+$(VENV)/.all: $(VENV)/.package
+	$(PIP) --editable ".[bench,boost,dask,data,dev,docs,explorer,export,jax,plot,release,torch]"
 	touch $@
 
 $(VENV)/.release: $(VENV)/.package

@@ -62,21 +62,21 @@ def _stat(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
 
 
-def memory(root: int) -> float:
-    """Proportional memory of the server in MB: what its processes share is counted once."""
-    total = 0.0
+def memory(root: int) -> dict[int, float]:
+    """Proportional memory in MB of each process of the server: what they share is counted once."""
+    found = {}
     for pid in processes(root):
         try:
             text = Path(f"/proc/{pid}/smaps_rollup").read_text()
         except OSError:
             continue
-        total += int(re.search(r"^Pss:\s+(\d+)", text, re.M).group(1)) / 1024  # type: ignore[union-attr]
-    return total
+        found[pid] = int(re.search(r"^Pss:\s+(\d+)", text, re.M).group(1)) / 1024  # type: ignore[union-attr]
+    return found
 
 
 def processor_time(root: int) -> float:
-    """Seconds that the processes of the server have computed."""
-    return sum(sum(map(int, _stat(pid)[11:13])) for pid in processes(root)) / os.sysconf("SC_CLK_TCK")
+    """Seconds that the processes of the server have computed, with those that were replaced meanwhile."""
+    return sum(sum(map(int, _stat(pid)[11:15])) for pid in processes(root)) / os.sysconf("SC_CLK_TCK")
 
 
 class Client:
@@ -143,6 +143,9 @@ async def load(address: str, clients: int, seconds: float, pid: int) -> None:
         while not work.done():
             await asyncio.sleep(2.0)
             used.append(memory(pid))
+            if len(used) % 5 == 0:
+                each = ", ".join(f"{one:.0f}" for one in used[-1].values())
+                print(f"  after {2 * len(used):3} s {sum(used[-1].values()):4.0f} MB: server {each}", flush=True)
         await work
         computed = processor_time(pid) - computed
     print(f"{clients} clients, {seconds:g} s, {os.cpu_count()} cores")
@@ -152,8 +155,9 @@ async def load(address: str, clients: int, seconds: float, pid: int) -> None:
         print(f"{name:10} {len(times):6,} answers  median {middle:6.0f} ms  95th percentile {most:6.0f} ms")
     print(f"errors: {sum(errors.values())} {dict(errors) or ''}")
     print(f"processor time of the server: {computed:.1f} s of {seconds * (os.cpu_count() or 1):g} s")
-    third = used[len(used) // 3]
-    print(f"memory (proportional) after a third {third:.0f} MB, at the end {used[-1]:.0f} MB, most {max(used):.0f} MB")
+    totals = [sum(each.values()) for each in used]
+    third, most = totals[len(totals) // 3], max(totals)
+    print(f"memory (proportional) after a third {third:.0f} MB, at the end {totals[-1]:.0f} MB, most {most:.0f} MB")
 
 
 def main() -> None:

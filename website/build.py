@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import contents
+import gallery
 import public_names
 import reference
 from check import problems
@@ -47,6 +48,9 @@ def main() -> None:
     command += ["--doctree-dir", str(ROOT / "build" / "website" / "doctrees"), str(SOURCE), str(SITE)]
     if subprocess.run(command, env=environment, check=False).returncode:
         raise SystemExit("The site was not built: Sphinx named the reasons above.")
+    for path in gallery.examples(ROOT / "examples"):
+        for name in gallery.missing(path):
+            print(f"examples/{path.name} did not run, because {name} is not installed; the site shows only its code.")
     found = problems(SITE)
     if found:
         raise SystemExit("\n".join(["The site was built, but:", *found]))

@@ -17,6 +17,8 @@ ORDER = (
     "plot_what_it_saves",
     "plot_threshold",
     "plot_row_costs",
+    "plot_trees",
+    "plot_network",
     "plot_gamma_path",
     "plot_displays",
     "plot_your_own_loss",
@@ -39,6 +41,11 @@ def has_title(path: Path) -> bool:
 
 def runs(path: Path) -> bool:
     """Whether the example is one that runs, and all that it imports is installed."""
+    return path.name.startswith("plot_") and not missing(path)
+
+
+def missing(path: Path) -> list[str]:
+    """Packages that an example imports and that are not installed."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imported = {
         name.split(".")[0]
@@ -51,7 +58,7 @@ def runs(path: Path) -> bool:
             else []
         )
     }
-    return path.name.startswith("plot_") and all(find_spec(name) is not None for name in imported if name)
+    return sorted(name for name in imported if name and find_spec(name) is None)
 
 
 def in_order(file: str) -> tuple[int, str]:

@@ -1,7 +1,7 @@
 """Lists the licences of all packages that the library or an extra needs, from the metadata of what is installed.
 
-``python website/licences.py docs/licences.md`` writes the page. A package that is not installed is listed without a
-licence.
+``python website/licences.py docs/licences.md`` writes the page. All extras must be installed, which ``make licences``
+does; a package of ``pyproject.toml`` that is not there is an error.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def licence(name: str) -> str:
     try:
         about = metadata(name)
     except PackageNotFoundError:
-        return "not installed where this page was made"
+        return ""
     if about.get("License-Expression"):
         return str(about["License-Expression"])
     lines = [line.split(" :: ") for line in about.get_all("Classifier", [])]
@@ -96,17 +96,17 @@ def first_line_of_licence(name: str) -> str:
 def page() -> str:
     """The page as Markdown."""
     needed = direct()
+    absent = sorted(name for name in needed if not licence(name))
+    if absent:
+        raise SystemExit(f"These packages are not installed: {', '.join(absent)}. `make licences` installs all extras.")
     further = indirect(needed)
     rows = ["| package | for | licence |", "|---|---|---|"]
     rows += [f"| {name} | {', '.join(needed[name])} | {licence(name)} |" for name in sorted(needed)]
     more = ["| package | needed by | licence |", "|---|---|---|"]
-    more += [f"| {name} | {further[name]} | {licence(name)} |" for name in sorted(further) if licence_known(name)]
+    more += [
+        f"| {name} | {further[name]} | {licence(name)} |" for name in sorted(further) if licence(name)
+    ]  # else: not for here
     return HEAD + "\n".join(rows) + "\n\n## What these need\n\n" + "\n".join(more) + "\n"
-
-
-def licence_known(name: str) -> bool:
-    """Whether a package is installed; what is not installed is not needed on this system."""
-    return not licence(name).startswith("not installed")
 
 
 if __name__ == "__main__":

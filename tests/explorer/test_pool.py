@@ -96,6 +96,17 @@ def test_a_process_is_replaced_after_many_questions(pool: Pool, monkeypatch: pyt
     assert {child.pid for child in multiprocessing.active_children()} != first
 
 
+def test_a_process_is_replaced_when_it_has_grown() -> None:
+    seen = set()
+    pool = Pool(1, waiting=3, seconds=60, growth=-1)  # so every process has
+    pool.start()
+    for _ in range(3):
+        assert status_of(pool) == "calibrated"
+        seen |= {child.pid for child in multiprocessing.active_children()}
+    pool.close()
+    assert len(seen) > 1
+
+
 def test_closing_ends_what_runs(pool: Pool) -> None:
     job = pool.submit("enclosure", HARD)
     while not job.future.running():

@@ -41,7 +41,7 @@ _POOL_OF = {
 def application(host: str, port: int) -> ASGIApp:
     """The explorer for one address."""
     pools = {
-        name: Pool(each.processes, waiting=each.waiting, seconds=each.seconds, modesty=each.modesty)
+        name: Pool(each.processes, waiting=each.waiting, seconds=each.seconds, modesty=each.modesty, growth=each.growth)
         for name, each in pool_limits().items()
     }
 

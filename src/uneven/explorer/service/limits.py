@@ -23,13 +23,14 @@ class PoolLimits:
     waiting: int
     seconds: float
     modesty: int
+    growth: int
 
 
 def pool_limits() -> dict[str, PoolLimits]:
     """Pictures never wait behind proofs, nor proofs behind fits; what can wait stands back."""
     cores = max(1, os.cpu_count() or 1)
     return {
-        "pictures": PoolLimits(min(4, max(2, cores)), 128, 30.0, 0),
-        "proofs": PoolLimits(min(4, max(2, cores - 1)), 128, 90.0, 3),
-        "data": PoolLimits(1, 4, 1800.0, 5),
+        "pictures": PoolLimits(min(4, max(2, cores)), 128, 30.0, 0, 48 << 20),
+        "proofs": PoolLimits(min(4, max(2, cores - 1)), 128, 90.0, 3, 32 << 20),
+        "data": PoolLimits(1, 4, 1800.0, 5, 400 << 20),  # a fit needs packages and room for the table
     }

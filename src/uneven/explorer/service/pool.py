@@ -23,7 +23,7 @@ _START = 120.0
 _GLANCE = 0.05
 #: Seconds that a process may go on with a question that nobody waits for: most end sooner than a new process starts.
 _PATIENCE = 0.5
-#: Questions after which a process is replaced, so that what it remembers cannot grow for ever.
+#: Questions after which a process is replaced, whatever its memory.
 _QUESTIONS = 3000
 
 
@@ -76,10 +76,16 @@ class Pool:
         The most that one question may take.
     modesty : int
         How far the processes stand back behind others (the niceness of the system), 0 to 19.
+    growth : int
+        Bytes by which the memory of a process may grow; then another one takes its place, so that what it remembers
+        cannot grow for ever.
     """
 
-    def __init__(self, processes: int, *, waiting: int, seconds: float, modesty: int = 0) -> None:
-        self.processes, self.waiting, self.seconds, self.modesty = processes, waiting, seconds, modesty
+    def __init__(
+        self, processes: int, *, waiting: int, seconds: float, modesty: int = 0, growth: int = 1 << 40
+    ) -> None:
+        self.processes, self.waiting, self.seconds = processes, waiting, seconds
+        self.modesty, self.growth = modesty, growth
         self._jobs: queue.Queue[Job | None] = queue.Queue()
         self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(processes)]
         self._closed = threading.Event()
@@ -106,7 +112,7 @@ class Pool:
         return job
 
     def _serve(self) -> None:
-        process = _Process(self.modesty)
+        process = _Process(self.modesty, self.growth)
         while (job := self._jobs.get()) is not None and not self._closed.is_set():
             if job.abandoned.is_set() or not job.future.set_running_or_notify_cancel():
                 job.future.cancel()
@@ -118,26 +124,27 @@ class Pool:
             if not process.usable:
                 process.end()
                 if not self._closed.is_set():
-                    process = _Process(self.modesty)
+                    process = _Process(self.modesty, self.growth)
         process.end()
 
 
 class _Process:
     """One process, and how many questions it has answered."""
 
-    def __init__(self, modesty: int) -> None:
+    def __init__(self, modesty: int, growth: int) -> None:
         context = _context()
         self._connection, other = context.Pipe()
-        self._process = context.Process(target=worker.run, args=(other, modesty), daemon=True)
+        self._process = context.Process(target=worker.run, args=(other, modesty, growth), daemon=True)
         self._process.start()
         other.close()
         self._answered = 0
         self._ready = False
         self._in_step = True
+        self._grown = False
 
     @property
     def usable(self) -> bool:
-        return self._in_step and self._answered < _QUESTIONS and self._process.is_alive()
+        return self._in_step and not self._grown and self._answered < _QUESTIONS and self._process.is_alive()
 
     def ask(self, job: Job, seconds: float, closed: threading.Event) -> tuple[str, Any]:
         """The last message about a job."""
@@ -173,8 +180,8 @@ class _Process:
                 if now - left_alone > _PATIENCE:
                     raise Broken("nobody waits for this answer")
             if waits:
-                found: tuple[str, Any] = self._connection.recv()
-                return found
+                kind, content, self._grown = self._connection.recv()
+                return kind, content
 
     def end(self) -> None:
         self._connection.close()

@@ -65,15 +65,30 @@ def encoded(data: Any) -> bytes:
     return json.dumps(data, allow_nan=False, separators=(",", ":")).encode()
 
 
-def run(connection: Connection, modesty: int) -> None:
-    """Answer until the server hangs up. Ctrl-C is for the server, which then ends its processes."""
+def largest_memory() -> int:
+    """The most memory in bytes that this process has had so far; 0 where the system does not say."""
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def run(connection: Connection, modesty: int, growth: int) -> None:
+    """Answer until the server hangs up. Ctrl-C is for the server, which then ends its processes.
+
+    Every message is a kind, a content, and whether the memory has grown by more than ``growth`` bytes since the start:
+    results are remembered for the next question, which is good for a while.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "nice"):
         os.nice(modesty)
+    start = largest_memory()
     try:
-        connection.send((READY, None))
+        connection.send((READY, None, False))
         while True:
             task, data = connection.recv()
-            connection.send(answer(task, data, lambda part: connection.send((TOLD, part))))
+            kind, content = answer(task, data, lambda part: connection.send((TOLD, part, False)))
+            connection.send((kind, content, largest_memory() - start > growth))
     except (EOFError, OSError):
         return
