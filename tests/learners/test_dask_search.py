@@ -75,6 +75,29 @@ def test_costs_and_weights_of_each_row_reach_the_workers(client: Any, data: Any)
     assert there.row_costs_ == here.row_costs_
 
 
+@pytest.mark.parametrize("losses", [1, 9])
+def test_data_that_are_lost_are_sent_again(
+    client: Any, data: Any, losses: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after the death of all workers that hold them."""
+    scatter, sent = client.scatter, []
+
+    def lossy(*args: Any, **more: Any) -> Any:
+        sent.extend(scatter(*args, **more))
+        if len(sent) <= losses:
+            sent[-1].cancel()
+        return sent[-1:]
+
+    monkeypatch.setattr(client, "scatter", lossy)
+    search = uneven.UnevenClassifierCV("linear", margin_gammas=[1, 2], cv=2, client=client)
+    if losses > 3:
+        with pytest.raises(ClusterError, match="the Dask workers lost the data of the search 4 times"):
+            search.fit(*data)
+        return
+    same(uneven.UnevenClassifierCV("linear", margin_gammas=[1, 2], cv=2).fit(*data), search.fit(*data))
+    assert len(sent) == losses + 1
+
+
 def test_an_error_of_a_task_is_the_error_of_the_search(client: Any, data: Any) -> None:
     X, y = data
     learner = make_pipeline(FunctionTransformer(lambda rows: np.full_like(rows, np.nan)), uneven.UnevenSVC())

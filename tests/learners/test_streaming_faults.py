@@ -90,9 +90,9 @@ def test_batches_that_change_between_reads() -> None:
             self.reads += 1
             yield X[: 500 - self.reads], Y[: 500 - self.reads]
 
+    rows = uneven.StreamedRows(Shrinking())
+    rows.bytes = 0  # nothing is kept
     with pytest.raises(UnevenError, match="the data changed while they were read: the first read found 498 rows"):
-        rows = uneven.StreamedRows(Shrinking())
-        rows.bytes = 0  # nothing is kept
         _fit(rows)
 
 

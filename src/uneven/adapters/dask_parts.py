@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -116,8 +116,10 @@ class _WorkerGoneError(Exception):
 
 
 def _one_pass(client: Any, held: Sequence[Any], function: Callable[[Any], Any]) -> Any:
+    library = distributed(FEATURE)
+    _watched(client, lambda seconds: library.wait(held, timeout=seconds))  # only what is loaded has a place
     where = client.who_has(list(held))
-    at: dict[str | None, list[int]] = {}  # a block that was lost has no worker
+    at: dict[str | None, list[int]] = {}  # what failed to load has none
     for k, future in enumerate(held):
         at.setdefault(next(iter(where.get(future.key, ())), None), []).append(k)
     answers: list[Any] = [None] * len(held)
@@ -129,25 +131,33 @@ def _one_pass(client: Any, held: Sequence[Any], function: Callable[[Any], Any]) 
             answers[k] = future
     kept = list(answers)
     while len(answers) > 1:
-        answers = [
-            client.submit(summed, answers[k : k + _FAN_IN], key=None, pure=False)
-            for k in range(0, len(answers), _FAN_IN)
-        ]
+        groups = [answers[k : k + _FAN_IN] for k in range(0, len(answers), _FAN_IN)]
+        answers = [client.submit(summed, group, pure=False) for group in groups]
         kept += answers
     try:
-        return _result(client, answers[0], {worker for worker in at if worker is not None})
+        homes = {worker for worker in at if worker is not None}
+        return _watched(client, lambda seconds: _result(answers[0], seconds), homes)
     except BaseException:
         if client.status == "running":
             client.cancel(kept)
         raise
 
 
-def _result(client: Any, future: Any, homes: set[str]) -> Any:
-    """The result of a future; an error if one of the workers that it needs is gone."""
+def _result(future: Any, seconds: float) -> Any:
+    try:
+        return future.result(timeout=seconds)
+    except TimeoutError as error:
+        if future.status != "error":
+            raise
+        raise ClusterError(f"a partition could not be loaded, its source timed out: {error}") from None
+
+
+def _watched(client: Any, wait: Callable[[float], Any], homes: Set[str] = frozenset()) -> Any:
+    """Wait for Dask, and look from time to time whether the scheduler and the workers that are needed are there."""
     library = distributed(FEATURE)
     while True:
         try:
-            return future.result(timeout=_GLANCE)
+            return wait(_GLANCE)
         except TimeoutError:
             require_scheduler(client, RESUME)
             if not homes <= set(client.nthreads()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,28 @@ from uneven.solvers.linear.parts.block import Block
 
 
 @dataclass(frozen=True)
+class _Piece:
+    """Some rows, each with the random number that decides whether it stays."""
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray
+    order: np.ndarray
+
+    def below(self, limits: np.ndarray) -> _Piece:
+        """The rows whose random numbers do not exceed the limits of their classes."""
+        low, high = limits
+        if low == high == np.inf:
+            return self
+        kept = np.flatnonzero(self.order <= np.where(self.y == 1, high, low))
+        return self if kept.size == self.y.size else _Piece(*(one[kept] for one in self.arrays))
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        return self.X, self.y, self.weight, self.order
+
+
+@dataclass(frozen=True)
 class Sample:
     """Random rows of both classes: those with the smallest of random numbers, and maybe some more.
 
@@ -22,9 +44,8 @@ class Sample:
     ----------
     most : int
         Rows of a class that are wanted.
-    X : ndarray or CSR matrix
-    y, weight, order : ndarray
-        ``order`` are the random numbers.
+    pieces : tuple
+        Rows that may be in the sample. They are put together only when there are too many.
     rows : ndarray of int64, shape (2,)
         How many rows of each class they are drawn from.
     limits : ndarray of shape (2,)
@@ -32,49 +53,34 @@ class Sample:
     """
 
     most: int
-    X: Any
-    y: np.ndarray
-    weight: np.ndarray
-    order: np.ndarray
+    pieces: tuple[_Piece, ...]
     rows: np.ndarray
     limits: np.ndarray
 
     def __add__(self, other: Sample) -> Sample:
         # Rows beyond the limits cannot be in the sample, so most of a later block is not even copied.
         limits = np.minimum(self.limits, other.limits)
-        both = [one._below(limits) for one in (self, other)]
-        return Sample(
-            self.most,
-            _stacked(*(one.X for one in both)),
-            np.concatenate([one.y for one in both]),
-            np.concatenate([one.weight for one in both]),
-            np.concatenate([one.order for one in both]),
-            self.rows + other.rows,
-            limits,
-        )._trimmed(2)
+        pieces = (*self.pieces, *(piece.below(self.limits) for piece in other.pieces))
+        return Sample(self.most, pieces, self.rows + other.rows, limits).trimmed(2)
 
-    def _below(self, limits: np.ndarray) -> Sample:
-        low, high = limits
-        if low == high == np.inf:
-            return self
-        kept = np.flatnonzero(self.order <= np.where(self.y == 1, high, low))
-        if kept.size == self.y.size:
-            return self
-        return replace(self, X=self.X[kept], y=self.y[kept], weight=self.weight[kept], order=self.order[kept])
-
-    def _trimmed(self, times: float) -> Sample:
-        """Without rows that cannot be in the sample, if a class has more than so many times the rows wanted."""
-        counts = np.bincount(self.y, minlength=2)
+    def trimmed(self, times: float) -> Sample:
+        """As one piece without the rows beyond the limits, if a class has more than so many times the rows wanted."""
+        counts = np.sum([np.bincount(piece.y, minlength=2) for piece in self.pieces], axis=0)
         if counts.max() <= times * self.most:
             return self
-        limits = self.limits.copy()
+        whole, limits = self._whole(), self.limits.copy()
         for label in np.flatnonzero(counts >= self.most):
-            limits[label] = np.partition(self.order[self.y == label], self.most - 1)[self.most - 1]
-        return replace(self._below(limits), limits=limits)
+            limits[label] = np.partition(whole.order[whole.y == label], self.most - 1)[self.most - 1]
+        return replace(self, pieces=(whole.below(limits),), limits=limits)
+
+    def _whole(self) -> _Piece:
+        columns = list(zip(*(piece.arrays for piece in self.pieces), strict=True))
+        return _Piece(_stacked(columns[0]), *(np.concatenate(column) for column in columns[1:]))
 
     def with_classes_exchanged(self) -> Sample:
         """The same if the other class is the positive one."""
-        return replace(self, y=1 - self.y, rows=self.rows[::-1], limits=self.limits[::-1])
+        pieces = tuple(replace(piece, y=1 - piece.y) for piece in self.pieces)
+        return replace(self, pieces=pieces, rows=self.rows[::-1], limits=self.limits[::-1])
 
     def losses(
         self,
@@ -84,9 +90,9 @@ class Sample:
         standardised: Callable[[np.ndarray], np.ndarray] = lambda X: X,
     ) -> Objective:
         """An objective in which each row of the sample stands for as many rows as it was drawn from."""
-        part = self._trimmed(1)
+        part = self.trimmed(1)._whole()
         kept = np.bincount(part.y, minlength=2)
-        factor = np.divide(part.rows, kept, out=np.zeros(2), where=kept > 0)
+        factor = np.divide(self.rows, kept, out=np.zeros(2), where=kept > 0)
         weight = part.weight * factor[part.y]
         X = standardised(part.X if isinstance(part.X, np.ndarray) else part.X.toarray())
         return Objective(design(X), part.y, pair, weight, penalty=penalty, fit_intercept=fit_intercept)
@@ -106,12 +112,13 @@ class SampleRows:
         weight = block.weight if block.weight.size else np.ones(n)
         positive = int(np.count_nonzero(block.y))
         rows = np.array([n - positive, positive])
-        return Sample(self.most, block.X, block.y, weight, order, rows, np.full(2, np.inf))._trimmed(2)
+        piece = _Piece(block.X, block.y, weight, order)
+        return Sample(self.most, (piece,), rows, np.full(2, np.inf)).trimmed(2)
 
 
-def _stacked(first: Any, second: Any) -> Any:
-    if isinstance(first, np.ndarray):
-        return np.concatenate([first, second])
+def _stacked(matrices: Sequence[Any]) -> Any:
+    if isinstance(matrices[0], np.ndarray):
+        return np.concatenate([np.ascontiguousarray(one) for one in matrices])
     from scipy.sparse import vstack
 
-    return vstack([first, second], format="csr")
+    return vstack(matrices, format="csr")

@@ -1,0 +1,150 @@
+"""Other libraries on the Parquet files of ``scale.py``: seconds, memory, and how far above the optimum they end.
+
+``python benchmarks/scale_peers.py FOLDER PYTHON`` measures each peer with PYTHON, which needs scikit-learn, pyarrow,
+dask-ml, xgboost and vowpalwabbit. All minimise 0.5 |w|^2 plus the sum of the logistic losses. The optimum is that of
+our own fit, with its proved gap. A time includes reading the files, but for Vowpal Wabbit, which reads a text file of
+its own.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scale import COLUMNS, NAMES, run
+
+
+def batches(folder: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """One row group after the other."""
+    import pyarrow.parquet as pq
+
+    for path in sorted(glob.glob(f"{folder}/*.parquet")):
+        file = pq.ParquetFile(path)
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group)
+            yield np.column_stack([table.column(name).to_numpy() for name in NAMES]), table.column("y").to_numpy()
+
+
+def value(folder: str, w: np.ndarray, b: float) -> float:
+    """The objective."""
+    total = 0.5 * float(w @ w)
+    for X, y in batches(folder):
+        margins = np.where(y == 1, 1.0, -1.0) * (X.astype(np.float64) @ w + b)
+        total += float(np.logaddexp(0, -margins).sum())
+    return total
+
+
+def ours(folder: str) -> tuple[np.ndarray, float]:
+    import uneven
+
+    model = uneven.UnevenLinearClassifier().fit(f"{folder}/*.parquet", target="y")
+    return model.coef_.ravel(), float(model.intercept_[0])
+
+
+def sgd(folder: str, reads: int) -> tuple[np.ndarray, float]:
+    from sklearn.linear_model import SGDClassifier
+
+    rows = sum(len(y) for _, y in batches(folder))
+    model = SGDClassifier(loss="log_loss", alpha=1 / rows, average=True, random_state=0)
+    for _ in range(reads):
+        for X, y in batches(folder):
+            model.partial_fit(X, y, classes=[0, 1])
+    return model.coef_.ravel(), float(model.intercept_[0])
+
+
+def dask_ml(folder: str) -> tuple[np.ndarray, float]:
+    import dask.dataframe as dd
+    from dask_ml.linear_model import LogisticRegression
+
+    table = dd.read_parquet(f"{folder}/*.parquet")
+    X, y = table[NAMES].to_dask_array(lengths=True), table["y"].to_dask_array(lengths=True)
+    model = LogisticRegression(C=1.0, solver="lbfgs", max_iter=100).fit(X, y)
+    return np.ravel(model.coef_).astype(float), float(np.ravel(model.intercept_)[0])
+
+
+def xgboost(folder: str) -> tuple[np.ndarray, float]:
+    import xgboost as xgb
+
+    class Files(xgb.DataIter):
+        def __init__(self) -> None:
+            super().__init__(cache_prefix=f"{tempfile.mkdtemp()}/cache")
+            self.items = batches(folder)
+
+        def next(self, input_data: Any) -> bool:
+            found = next(self.items, None)
+            if found is not None:
+                input_data(data=found[0], label=found[1])
+            return found is not None
+
+        def reset(self) -> None:
+            self.items = batches(folder)
+
+    parameters = {"booster": "gblinear", "objective": "binary:logistic", "reg_lambda": 0.0, "eta": 0.5}
+    booster = xgb.train({**parameters, "updater": "coord_descent", "base_score": 0.5}, xgb.DMatrix(Files()), 30)
+    lines = [float(x) for x in booster.get_dump()[0].split() if x not in ("bias:", "weight:")]
+    return np.array(lines[1:]), lines[0]
+
+
+def vowpal(folder: str) -> tuple[np.ndarray, float]:
+    from vowpalwabbit import Workspace
+
+    work = Path(tempfile.mkdtemp())
+    with (work / "rows.vw").open("w") as file:
+        for X, y in batches(folder):
+            for row, label in zip(X.tolist(), y.tolist(), strict=True):
+                file.write(f"{1 if label else -1} |x " + " ".join(f"{j}:{v:.7g}" for j, v in enumerate(row)) + "\n")
+    BEGAN["at"] = time.perf_counter()  # the text file is not counted
+    options = f"--data {work}/rows.vw --cache_file {work}/rows.cache --passes 10 --holdout_off --loss_function logistic"
+    model = Workspace(f"{options} --bfgs --l2 1 --termination 1e-9 --quiet")
+    weights = [model.get_weight_from_name(str(j), "x") for j in range(COLUMNS)]
+    return np.array(weights), float(model.get_weight_from_name("Constant"))
+
+
+PEERS: dict[str, Callable[[str], tuple[np.ndarray, float]]] = {
+    "uneven": ours,
+    "scikit-learn SGD, 1 read": lambda folder: sgd(folder, 1),
+    "scikit-learn SGD, 5 reads": lambda folder: sgd(folder, 5),
+    "scikit-learn SGD, 20 reads": lambda folder: sgd(folder, 20),
+    "dask-ml lbfgs": dask_ml,
+    "xgboost gblinear": xgboost,
+    "Vowpal Wabbit bfgs": vowpal,
+}
+BEGAN = {"at": 0.0}
+
+
+def main() -> None:
+    if sys.argv[1] == "--one":
+        BEGAN["at"] = time.perf_counter()
+        w, b = PEERS[sys.argv[3]](sys.argv[2])
+        seconds = time.perf_counter() - BEGAN["at"]
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(json.dumps({"seconds": seconds, "memory": memory, "value": value(sys.argv[2], w, b)}))
+        return
+    folder, python = sys.argv[1], sys.argv[2]
+    best = None
+    for name in PEERS:
+        mine = name == "uneven"
+        found = run(["--one", folder, name], sys.executable if mine else python, __file__)
+        if mine:
+            run(["--one", folder, name], sys.executable, __file__)
+            found = run(["--one", folder, name], sys.executable, __file__)
+            best = found["value"]
+        if "failed" in found:
+            print(f"{name:28s} {found['failed']}")
+            continue
+        above = max(found["value"] / best - 1, 0.0) if best else float("nan")
+        print(
+            f"{name:28s} {found['seconds']:8.2f} s {found['memory']:6.0f} MB {above:9.1e} above the optimum", flush=True
+        )
+
+
+if __name__ == "__main__":
+    main()
