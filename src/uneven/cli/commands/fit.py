@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,7 +12,6 @@ from uneven.cli.decisions.cost_options import cost_options
 
 if TYPE_CHECKING:
     from uneven.cli.decisions.given_costs import GivenCosts
-    from uneven.cli.decisions.streamed import StreamedQuestion
     from uneven.cli.decisions.wish import Wish
 
 
@@ -86,7 +85,6 @@ def fit(
     from uneven.cli.decisions.given_costs import GivenCosts
     from uneven.cli.decisions.preparation import Question, prepared
     from uneven.cli.decisions.seen_rows import row_hashes
-    from uneven.cli.decisions.streamed import StreamedQuestion, is_in_parts
     from uneven.cli.decisions.wish import AUTO, Wish
     from uneven.tables.files import require_output
     from uneven.tables.remarks import about_table
@@ -95,9 +93,7 @@ def fit(
     given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost, unit)
     require_output(output, inputs=(data,))
     options = read_options(**reading)
-    if is_in_parts(data, memory_limit):
-        streamed = StreamedQuestion(data, target, positive, id_column, drop, memory_limit, others_negative)
-        _fit_in_parts(streamed, wish, given, output)
+    if _fitted_in_parts((data, target, positive, id_column, drop, memory_limit, others_negative), wish, given, output):
         return
     wish.require_loss(None if given.per_row else given.numbers())
     question = Question(target, positive, others_negative, id_column, drop, keep)
@@ -142,16 +138,22 @@ def fit(
     click.echo(f"The model ({name}) is in {output}.")
 
 
-def _fit_in_parts(question: StreamedQuestion, wish: Wish, given: GivenCosts, output: str) -> None:
+def _fitted_in_parts(question: tuple[Any, ...], wish: Wish, given: GivenCosts, output: str) -> bool:
+    """Fit in parts if the data need it; ``question`` is what StreamedQuestion is made from."""
     from uneven.cli._models import model_bytes
     from uneven.cli._output import write_whole
+    from uneven.cli.decisions.streamed import StreamedQuestion
 
-    learner, about = question.fitted(wish, given, verbose=True)
+    asked = StreamedQuestion(*question)
+    if not asked.is_needed:
+        return False
+    learner, about = asked.fitted(wish, given, verbose=True)
     content = {"pipeline": learner, "preprocessing": None, "about": about, "rivals": {}, "seen": None}
     write_whole(output, model_bytes(content))
-    for sentence in question.in_words(learner, about):
+    for sentence in asked.in_words(learner, about):
         click.echo(sentence)
     click.echo(f"The model (linear, fitted in parts) is in {output}.")
+    return True
 
 
 def can_ask() -> bool:

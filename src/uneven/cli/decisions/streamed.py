@@ -43,6 +43,11 @@ class StreamedQuestion:
     memory_limit: str | None
     others_negative: bool = False
 
+    @property
+    def is_needed(self) -> bool:
+        """Whether the data are read in parts."""
+        return is_in_parts(self.data, self.memory_limit)
+
     def fitted(self, wish: Wish, given: GivenCosts, verbose: bool) -> tuple[UnevenLinearClassifier, dict[str, Any]]:
         """The classifier, and what the model file says about it."""
         if wish.kind not in (AUTO, LINEAR) or wish.tune or wish.members or wish.time_limit is not None:
@@ -94,8 +99,8 @@ class StreamedQuestion:
             option = f"--{name.replace('_', '-')}"
             if text not in names and not _is_number(text):
                 raise UnevenError(
-                    f"{option} must be a number or a column where files are read in parts, got {text!r}; write a column "
-                    "with the result into the files"
+                    f"{option} must be a number or a column where files are read in parts, got {text!r}; write a "
+                    "column with the result into the files"
                 )
             found[name] = text if text in names else float(text)
         return found
