@@ -42,55 +42,65 @@ class Deadly:
         return self.loss(y, score, sample_weight)
 
 
-def attempts(client: Any, fit: Any, marker: Path) -> dict[str, Any]:
-    """What the attempt says in which a worker dies, and the scores of the next one, with new workers."""
-    said = None
+def what_goes_wrong(fit: Any) -> list[str] | None:
+    """The kind and the words of the error, if there is one."""
     try:
         fit()
     except Exception as error:
-        said = [type(error).__name__, str(error)]
-    died = marker.exists()
-    client.restart(timeout=200)  # a worker of LightGBM that survived may keep the broken connection
-    return {"died": died, "error": said, "scores": np.asarray(fit()).tolist()}
+        return [type(error).__name__, str(error)]
+    return None
+
+
+class Trainings:
+    """Training through both libraries on a cluster."""
+
+    def __init__(self, client: Any, folder: Path) -> None:
+        import dask.array as da
+
+        X, y = data(600)
+        self.client, self.folder = client, folder
+        self.rows, self.labels = da.from_array(X, chunks=(300, 3)), da.from_array(y.astype(float), chunks=300)
+        self.loss = uneven.adapters.xgboost.objective("logistic", **COSTS)
+        self.start = self.loss.start(y)
+        self.initial = da.full(y.size, self.start, chunks=300)
+
+    def xgboost(self) -> np.ndarray:
+        import xgboost.dask
+
+        objective = Deadly(self.loss, self.folder / "xgboost")
+        model = xgboost.dask.DaskXGBRegressor(
+            objective=objective, base_score=self.start, n_estimators=ROUNDS, max_depth=3
+        )
+        model.client = self.client
+        return np.asarray(model.fit(self.rows, self.labels).predict(self.rows).compute())
+
+    def lightgbm(self) -> np.ndarray:
+        import lightgbm.dask
+
+        objective = Deadly(self.loss, self.folder / "lightgbm")
+        model = lightgbm.dask.DaskLGBMRegressor(
+            client=self.client, objective=objective, n_estimators=ROUNDS, max_depth=3, verbosity=-1
+        )
+        model.fit(self.rows, self.labels, init_score=self.initial)
+        return np.asarray(self.start + model.predict(self.rows).compute())
 
 
 def main() -> None:
-    import dask.array as da
     import distributed
-    import lightgbm.dask
-    import xgboost.dask
 
     warnings.simplefilter("ignore")  # of other libraries: about the lost worker, and about ports
-    X, y = data(600)
-    loss = uneven.adapters.xgboost.objective("logistic", **COSTS)
-    start = loss.start(y)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        rows, labels = da.from_array(X, chunks=(300, 3)), da.from_array(y.astype(float), chunks=300)
-
-        def with_xgboost() -> Any:
-            objective = Deadly(loss, Path(folder, "xgboost"))
-            model = xgboost.dask.DaskXGBRegressor(
-                objective=objective, base_score=start, n_estimators=ROUNDS, max_depth=3
-            )
-            model.client = client
-            return model.fit(rows, labels).predict(rows).compute()
-
-        def with_lightgbm() -> Any:
-            objective = Deadly(loss, Path(folder, "lightgbm"))
-            model = lightgbm.dask.DaskLGBMRegressor(
-                client=client, objective=objective, n_estimators=ROUNDS, max_depth=3, verbosity=-1
-            )
-            initial = da.full(y.size, start, chunks=300)
-            return start + model.fit(rows, labels, init_score=initial).predict(rows).compute()
-
-        found = {
-            "xgboost": attempts(client, with_xgboost, Path(folder, "xgboost")),
-            "lightgbm": attempts(client, with_lightgbm, Path(folder, "lightgbm")),
-        }
+    found: dict[str, dict[str, Any]] = {"xgboost": {}, "lightgbm": {}}
+    given = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster) as client:
+            for library, result in found.items():
+                client.wait_for_workers(2)  # the one that died was replaced
+                result["error"] = what_goes_wrong(getattr(Trainings(client, folder), library))
+                result["died"] = (folder / library).exists()
+        with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster) as client:
+            for library, result in found.items():
+                result["scores"] = getattr(Trainings(client, folder), library)().tolist()
     Path(sys.argv[1]).write_text(json.dumps(found), encoding="utf-8")
 
 
