@@ -151,9 +151,7 @@ def compared(folder: Path, rows: int, limit: str, cold: bool, losses: list[str])
     print(f"\n{rows:,} rows, {gigabytes:.2f} GB, files {'from the disk' if cold else 'in the cache of the system'}")
     for how, one in alone.items():
         speed = one["rows"] / one["seconds"]
-        print(
-            f"  reading alone ({how:7s}) {one['seconds']:7.2f} s, {speed / 1e6:5.1f} million rows/s, {one['memory']:5.0f} MB"
-        )
+        print(f"  reading alone ({how:7s}) {one['seconds']:7.2f} s, {speed / 1e6:5.1f} million rows/s", flush=True)
     for loss in losses:
         one = run(["--one", "fit", pattern, loss, limit, kind])
         if "failed" in one:
@@ -163,9 +161,9 @@ def compared(folder: Path, rows: int, limit: str, cold: bool, losses: list[str])
         shares = {how: speed / (other["rows"] / other["seconds"]) for how, other in alone.items()}
         steps = sorted(one["rates"])[len(one["rates"]) // 2]
         print(
-            f"  {loss:9s} {one['seconds']:7.2f} s, {one['reads']:2d} reads, {speed / 1e6:5.1f} million rows/s on average "
-            f"({steps / 1e6:.1f} in the median read), {shares['groups']:.2f} of reading groups, {shares['dataset']:.2f} of "
-            f"the dataset, {one['memory']:5.0f} MB, gap {one['gap']:.1e}",
+            f"  {loss:9s} {one['seconds']:7.2f} s, {one['reads']:2d} reads, {speed / 1e6:5.1f} million rows/s "
+            f"({steps / 1e6:.1f} in the median read), {shares['groups']:.2f} of reading groups, "
+            f"{shares['dataset']:.2f} of the dataset, {one['memory']:5.0f} MB, gap {one['gap']:.1e}",
             flush=True,
         )
         found.append({"loss": loss, "rows": rows, **one})

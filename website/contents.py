@@ -17,6 +17,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "thresholds",
         "row-costs",
         "linear",
+        "scale",
         "boosting",
         "trees",
         "frameworks",

@@ -20,6 +20,7 @@ from uneven.solvers.linear.parts.minimise import minimise
 from uneven.solvers.linear.parts.protocol import Both, Held
 from uneven.solvers.linear.parts.sample import SampleRows
 from uneven.solvers.linear.parts.slopes import SlopesAt
+from uneven.solvers.linear.parts.smoothed import Smoothed, SmoothedPolygons
 from uneven.solvers.linear.parts.summed_objective import Standardisation, SummedObjective
 from uneven.solvers.linear.parts.survey import SurveyRows
 from uneven.solvers.linear.solve import minimise as minimise_in_memory
@@ -192,3 +193,15 @@ def test_what_cannot_be_minimised_in_parts_is_refused() -> None:
     summed = _summed(_held(X, y, weight, ()), _pair("sigmoid"))
     with pytest.raises(LossError, match="need a convex loss"):
         minimise(summed, _settings())
+
+
+@pytest.mark.parametrize("loss", ["hinge", "relu(1 - t) + 2*relu(-1 - t)", "relu(1 - t) + relu(t - 3)"])
+def test_polygons_in_one_pass_are_those_of_the_lagrangian(loss: str) -> None:
+    X, y, weight = _rows()
+    pair, theta = _pair(loss), np.array([0.3, -0.2, 0.1, 0.01, 0.2, -0.5])
+    losses = Block(X, y, weight).losses(pair)
+    found, other = SmoothedPolygons.at(losses, theta, 0.3), Smoothed(losses, theta, 0.3)
+    curvature, lines = other.curvature(), other.lines()
+    assert [found.value, found.loss, found.above] == pytest.approx([other.value(lines), lines.loss, lines.above])
+    np.testing.assert_allclose(found.slopes, lines.slopes, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found.curvature(losses), curvature, rtol=1e-10)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,16 +29,23 @@ def console(*, stderr: bool = False) -> Console:
 
 def write_whole(path: str | Path, data: str | bytes) -> None:
     """Write to a temporary file in the same folder, then move it into place, so that no file is half written."""
+    with whole_file(path) as partial:
+        partial.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """A temporary file in the same folder, which is moved into place at the end, or removed after an error."""
     target = Path(path)
-    raw = data.encode() if isinstance(data, str) else data
-    handle, partial = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
+    handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
+    os.close(handle)
+    partial = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(raw)
-        Path(partial).chmod(0o666 & ~_umask())
-        Path(partial).replace(target)
+        yield partial
+        partial.chmod(0o666 & ~_umask())
+        partial.replace(target)
     except BaseException:
-        Path(partial).unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
         raise
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from uneven.cli._reading_options import read_options, reading_options
 from uneven.cli.decisions.cost_options import cost_options
+
+if TYPE_CHECKING:
+    from uneven.cli.decisions.given_costs import GivenCosts
+    from uneven.cli.decisions.wish import Wish
 
 
 @click.command()
@@ -33,6 +38,7 @@ from uneven.cli.decisions.cost_options import cost_options
 @click.option("--id", "id_column", metavar="COL", help="The column that names the rows: not used for prediction.")
 @click.option("--drop", multiple=True, metavar="COL", help="A column to leave out (may be repeated).")
 @click.option("--keep", multiple=True, metavar="COL", help="A column to use though it looks like an ID.")
+@click.option("--memory-limit", metavar="SIZE", help="Read Parquet files in parts, within this memory, such as 1.5GB.")
 @reading_options
 @click.option("-o", "--output", required=True, metavar="MODEL", help="The model file (skops) to write.")
 def fit(
@@ -56,6 +62,7 @@ def fit(
     id_column: str | None,
     drop: tuple[str, ...],
     keep: tuple[str, ...],
+    memory_limit: str | None,
     output: str,
     **reading: str | None,
 ) -> None:
@@ -64,7 +71,8 @@ def fit(
     DATA is a table: .csv, .tsv, .txt (also .gz), .xlsx or .parquet. How it is written is detected, and shown. A cost is
     a number, a column or an arithmetic of columns, such as "amount*0.9 + 5". An ensemble of several learners, logistic
     regression in the usual three ways, "flag everyone" and "flag no one" are compared on the same folds; the cheapest
-    model is saved.
+    model is saved. A folder or a pattern of Parquet files, such as "data/*.parquet", or a file that does not fit into
+    memory, is read in parts, and a linear classifier is fitted.
     """
     from uneven.cli._cost_table import print_choice, print_members
     from uneven.cli._fitted import model_in_words
@@ -85,6 +93,8 @@ def fit(
     given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost, unit)
     require_output(output, inputs=(data,))
     options = read_options(**reading)
+    if _fitted_in_parts((data, target, positive, id_column, drop, memory_limit, others_negative), wish, given, output):
+        return
     wish.require_loss(None if given.per_row else given.numbers())
     question = Question(target, positive, others_negative, id_column, drop, keep)
     ready = prepared(data, options, question, given, wish)
@@ -126,6 +136,24 @@ def fit(
     for sentence in model_in_words(pipeline):
         click.echo(sentence)
     click.echo(f"The model ({name}) is in {output}.")
+
+
+def _fitted_in_parts(question: tuple[Any, ...], wish: Wish, given: GivenCosts, output: str) -> bool:
+    """Fit in parts if the data need it; ``question`` is what StreamedQuestion is made from."""
+    from uneven.cli._models import model_bytes
+    from uneven.cli._output import write_whole
+    from uneven.cli.decisions.streamed import StreamedQuestion
+
+    asked = StreamedQuestion(*question)
+    if not asked.is_needed:
+        return False
+    learner, about = asked.fitted(wish, given, verbose=True)
+    content = {"pipeline": learner, "preprocessing": None, "about": about, "rivals": {}, "seen": None}
+    write_whole(output, model_bytes(content))
+    for sentence in asked.in_words(learner, about):
+        click.echo(sentence)
+    click.echo(f"The model (linear, fitted in parts) is in {output}.")
+    return True
 
 
 def can_ask() -> bool:

@@ -37,6 +37,7 @@ def predict(
     from uneven.cli.decisions.application import applied
     from uneven.cli.decisions.predictions import prediction_table
     from uneven.cli.decisions.seen_rows import seen, seen_in_words
+    from uneven.cli.decisions.streamed_predictions import write_predictions
     from uneven.tables.files import WRITABLE, require_output
     from uneven.tables.remarks import new_categories
     from uneven.tables.table import read_table, table_bytes
@@ -45,6 +46,13 @@ def predict(
     options = read_options(**reading)
     content = read_model(model)
     about = content["about"]
+    if about.get("streamed"):
+        changes = changed_costs(fp_cost, fn_cost, tp_cost, tn_cost)
+        if id_column is not None:
+            about["id"] = id_column
+        rows, count = write_predictions(content, data, output, changes)
+        click.echo(f"{output}: {rows:,} rows, {count:,} predicted {about['target']} = {about['positive']}.")
+        return
     table = read_table(data, options, about["decimal"])
     used = applied(content, table, id_column, changed_costs(fp_cost, fn_cost, tp_cost, tn_cost))
     write_whole(output, table_bytes(prediction_table(used), output))

@@ -6,6 +6,7 @@ import click
 
 from uneven.cli._reading_options import read_options, reading_options
 from uneven.cli.decisions.cost_options import changed_cost_options, changed_costs
+from uneven.errors import UnevenError
 
 
 @click.command()
@@ -46,6 +47,11 @@ def report(
         require_output(page, inputs=(model, data))
     options = read_options(**reading)
     content = read_model(model)
+    if content["about"].get("streamed"):
+        raise UnevenError(
+            f"{model} was fitted in parts, and there are no reports of such models yet; `uneven predict` writes its "
+            "decisions"
+        )
     table = read_table(data, options, content["about"]["decimal"])
     made = made_report(content, table, id_column, changed_costs(fp_cost, fn_cost, tp_cost, tn_cost))
     if page is not None:

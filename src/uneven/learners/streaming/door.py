@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,9 +97,27 @@ def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, An
 
 def scores(learner: Any, X: Any) -> np.ndarray:
     """Scores of the positive class for rows in parts, one number per row."""
+    return np.concatenate(list(_scores(learner, X)))
+
+
+def decided(
+    learner: Any, X: Any, given: dict[str, Any]
+) -> Iterator[tuple[np.ndarray, np.ndarray | None, np.ndarray, np.ndarray]]:
+    """For each batch: where the positive class is decided, its probability (if known), the score, and the label.
+
+    ``given`` are costs in place of those of the fit.
+    """
+    four = {name: given.get(name) for name in COSTS}
+    for score in _scores(learner, X):
+        is_positive = learner._decision(score, four) > 0
+        known = not learner._has_row_costs and hasattr(learner, "predict_proba")
+        probability = learner.loss_.inverse_link(score) if known else None
+        yield is_positive, probability, score, learner._classes.label(is_positive)
+
+
+def _scores(learner: Any, X: Any) -> Iterator[np.ndarray]:
     rows = X if isinstance(X, StreamedRows) else StreamedRows(X)
     source = rows.to_predict(learner.__dict__.get("_table_plan"))
-    found = []
     for number, batch in enumerate(source.batches()):
         if batch.X.shape[1] != learner.n_features_in_:
             raise CostError(
@@ -111,5 +130,4 @@ def scores(learner: Any, X: Any) -> np.ndarray:
                 f"X must hold finite numbers, but row {row} of batch {number} (both count from 0) has a score that is "
                 "not finite; fill in or drop such values before"
             )
-        found.append(part)
-    return np.concatenate(found)
+        yield part

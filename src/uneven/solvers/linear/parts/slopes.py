@@ -8,7 +8,7 @@ import numpy as np
 
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.parts.block import Block
-from uneven.solvers.linear.parts.smoothed import Smoothed
+from uneven.solvers.linear.parts.smoothed import Smoothed, SmoothedPolygons
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,11 @@ class SlopesAt:
     def answer(self, block: Block) -> Slopes:
         """The sums of one block."""
         losses = block.losses(self.pair)
+        if self.pair.kinked and self.pair.polygons:
+            found = SmoothedPolygons.at(losses, self.theta, self.sigma)
+            gradient = np.append(losses.design.weighted_sum(found.slopes), found.slopes.sum())
+            curvature = found.curvature(losses) if self.stride else None
+            return Slopes(found.value, gradient, curvature, found.loss, found.above)
         if self.pair.kinked:
             smoothed = Smoothed(losses, self.theta, self.sigma)
             curvature = smoothed.curvature() if self.stride else None

@@ -10,11 +10,15 @@ that slope supports the true loss. So a minimum of the smoothed losses also give
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from uneven.solvers.compiled import kinked_passes
 from uneven.solvers.linear.lagrangian import Lagrangian, Support
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.squares import summed_squares
+from uneven.solvers.threads import in_threads, row_ranges
 
 
 class Smoothed:
@@ -39,3 +43,45 @@ class Smoothed:
         state = self._state
         parts = state.over_rows(lambda k, lo, hi: kinked_passes.off_centre(state.common, state.u, lo, hi))
         return lines.loss - lines.above - 0.5 * state.sigma * sum(parts)
+
+
+@dataclass(frozen=True)
+class SmoothedPolygons:
+    """The smoothed losses of some rows at a theta, for losses made of straight pieces: one pass over the scores.
+
+    Attributes
+    ----------
+    value, loss, above : float
+        Sums of the smoothed losses, of the true ones, and of their heights above their lines.
+    slopes, bends : ndarray
+        First and second derivative of each row's smoothed loss in its score.
+    """
+
+    value: float
+    loss: float
+    above: float
+    slopes: np.ndarray
+    bends: np.ndarray
+
+    @classmethod
+    def at(cls, losses: Objective, theta: np.ndarray, sigma: float) -> SmoothedPolygons:
+        """At a theta."""
+        design, pair = losses.design, losses.pair
+        common = (np.zeros(2, dtype=np.int64), *losses.common[1:], *pair.kinks_and_jumps, sigma, pair.lines)
+        t, slopes, bends = design.scores(theta), np.empty(design.n), np.empty(design.n)
+        parts = in_threads(
+            lambda k, lo, hi: kinked_passes.smoothed_polygons(common, t, lo, hi, slopes, bends),
+            row_ranges(design.n, design.numbers),
+        )
+        value, loss, above = (float(sum(values)) for values in zip(*parts, strict=True))
+        return cls(value, loss, above, slopes, bends)
+
+    def curvature(self, losses: Objective) -> np.ndarray:
+        """Matrix of second derivatives, from the rows near a kink."""
+        rows = np.flatnonzero(self.bends)
+        return summed_squares(
+            lambda lo, hi: (losses.design.rows(rows[lo:hi]), self.bends[rows[lo:hi]]),
+            rows.size,
+            losses.size,
+            losses.design.rows_per_block,
+        )

@@ -1,0 +1,102 @@
+"""``uneven predict`` with a model that was fitted in parts: predictions of one batch after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from uneven.cli._output import whole_file
+from uneven.errors import UnevenError
+from uneven.learners.streaming.door import decided
+from uneven.learners.streaming.rows import tables_of
+
+#: Rows of the column that names the rows which are read at once.
+_ROWS = 1 << 16
+
+
+def write_predictions(content: dict[str, Any], data: str, output: str, costs: dict[str, str]) -> tuple[int, int]:
+    """Write a table of predictions; returns how many rows there are, and how many are predicted positive.
+
+    The file is complete, or it is not there.
+    """
+    learner, about = content["pipeline"], content["about"]
+    per_row = [name for name, text in costs.items() if text.strip() and not _is_number(text)]
+    if per_row:
+        raise UnevenError(
+            f"a model that was fitted in parts takes other costs as numbers, got --{per_row[0].replace('_', '-')} "
+            f"{costs[per_row[0]]!r}"
+        )
+    given = {name: float(text) for name, text in costs.items()}
+    rows = positives = 0
+    with whole_file(output) as partial, _Writer(partial, output) as writer:
+        names = _ids(data, about["id"])
+        for is_positive, probability, score, words in decided(learner, data, given):
+            columns: dict[str, Any] = {}
+            if names is not None:
+                columns[about["id"]] = names.take(len(score))
+            columns["prediction"] = words
+            if probability is not None:
+                columns["probability"] = probability
+            columns["score"] = score
+            writer.write(columns)
+            rows, positives = rows + len(score), positives + int(is_positive.sum())
+    return rows, positives
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+class _Ids:
+    """The column that names the rows, handed out in pieces."""
+
+    def __init__(self, data: str, column: str) -> None:
+        self._tables = (table for _, table in tables_of(data).tables([column], _ROWS, 0))
+        self._rest: Any = None
+
+    def take(self, count: int) -> Any:
+        """The next so many values."""
+        import pyarrow as pa
+
+        while self._rest is None or self._rest.num_rows < count:
+            following = next(self._tables)
+            self._rest = following if self._rest is None else pa.concat_tables([self._rest, following])
+        found, self._rest = self._rest.slice(0, count), self._rest.slice(count)
+        return found.column(0)
+
+
+def _ids(data: str, column: str | None) -> _Ids | None:
+    if column is None or column not in tables_of(data).schema.names:
+        return None
+    return _Ids(data, column)
+
+
+class _Writer:
+    """A CSV or Parquet file that is written batch by batch; the ending of ``name`` decides which."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._path, self._csv = path, name.lower().endswith(".csv")
+        self._open: Any = None
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._open is not None:
+            self._open.close()
+
+    def write(self, columns: dict[str, Any]) -> None:
+        """Add rows."""
+        import pyarrow as pa
+        import pyarrow.csv
+        import pyarrow.parquet as pq
+
+        table = pa.table(columns)
+        if self._open is None:
+            make = pyarrow.csv.CSVWriter if self._csv else pq.ParquetWriter
+            self._open = make(str(self._path), table.schema)
+        self._open.write_table(table)
