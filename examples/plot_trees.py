@@ -13,6 +13,8 @@ row (five folds, drawn three times). The example needs the extra ``xgboost``; wi
 
 from __future__ import annotations
 
+import sys
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
@@ -25,6 +27,7 @@ from uneven.metrics import expected_cost
 COSTS = {"fp_cost": 1, "fn_cost": 20}
 ALPHA = 1 / 21  # flag where P(Y = 1) is above alpha = fp_cost / (fp_cost + fn_cost)
 SAME = {"n_estimators": 60, "max_depth": 3, "learning_rate": 0.1, "n_jobs": 1}
+SEEDS = 1 if "quick" in sys.argv else 3
 tumours, digits = load_breast_cancer(), load_digits()
 tables = {
     "569 tumours": (tumours.data, (tumours.target == 0).astype(int)),
@@ -53,7 +56,7 @@ def decisions(X: np.ndarray, y: np.ndarray, seed: int) -> dict[str, np.ndarray]:
 found: dict[str, dict[str, list[float]]] = {}
 for title, (X, y) in tables.items():
     costs: dict[str, list[float]] = {}
-    for seed in range(3):
+    for seed in range(SEEDS):
         for name, said in decisions(X, y, seed).items():
             costs.setdefault(name, []).append(1000 * expected_cost(y, said, **COSTS))
     found[title] = costs

@@ -111,7 +111,7 @@ def test_paper_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules that know the costs are cheaper than the one that does not; to cut at alpha is the cheapest."""
-    for costs in run("plot_trees", monkeypatch=monkeypatch)["found"].values():
+    for costs in run("plot_trees", "quick", monkeypatch=monkeypatch)["found"].values():
         means = {name: np.mean(values) for name, values in costs.items()}
         blind = means.pop("no costs, cut at 1/2")
         assert means.pop("flag everyone") > blind > max(means.values())
@@ -120,7 +120,9 @@ def test_trees(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weight 20 with label smoothing 0.1 is calibrated for no costs, and costs more than the weight alone or ours."""
-    found = {name: values.mean() for name, values in run("plot_network", monkeypatch=monkeypatch)["found"].items()}
+    found = {
+        name: values.mean() for name, values in run("plot_network", "quick", monkeypatch=monkeypatch)["found"].items()
+    }
     for name in ("CrossEntropyLoss, weight 20, smoothing 0.1", "BCE, pos_weight 20, smoothing 0.1"):
         assert found[name] > 1.5 * found["BCE, pos_weight 20"]
     assert found["ours: logistic"] == pytest.approx(found["BCE, pos_weight 20"], abs=0.05)

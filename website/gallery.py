@@ -74,7 +74,8 @@ def unmanaged_figures(block: Any, block_vars: dict[str, Any], gallery_conf: dict
 
     files = []
     for thing in block_vars["example_globals"].values():
-        shown = hasattr(thing, "_in_the_gallery") or (isinstance(thing, Figure) and thing.canvas.manager is not None)
+        # Figures of pyplot have a number, also when they are closed; they were shown already.
+        shown = hasattr(thing, "_in_the_gallery") or getattr(thing, "number", None) is not None
         if isinstance(thing, Figure) and not shown:
             thing._in_the_gallery = True
             files.append(next(block_vars["image_path_iterator"]))

@@ -31,6 +31,6 @@ def pool_limits() -> dict[str, PoolLimits]:
     cores = max(1, os.cpu_count() or 1)
     return {
         "pictures": PoolLimits(min(4, max(2, cores)), 128, 30.0, 0, 48 << 20),
-        "proofs": PoolLimits(min(4, max(2, cores - 1)), 128, 90.0, 3, 32 << 20),
+        "proofs": PoolLimits(min(4, max(2, cores - 1)), 128, 90.0, 3, 24 << 20),
         "data": PoolLimits(1, 4, 1800.0, 5, 400 << 20),  # a fit needs packages and room for the table
     }

@@ -29,9 +29,9 @@ function without(object, key) {
   return rest;
 }
 
-// Ticks of a log axis: powers of ten, with 2 and 5 between if there are few.
+// Ticks of a log axis: powers of ten, with other digits between if there are few.
 export function decades(low, high) {
-  const fine = high - low < 2 ? [1, 2, 5] : [1];
+  const fine = high - low < 0.6 ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : high - low < 2 ? [1, 2, 5] : [1];
   const values = [];
   for (let power = Math.floor(low); power <= Math.ceil(high); power += 1) for (const digit of fine) values.push(digit * 10 ** power);
   const tickvals = values.filter((value) => value >= 10 ** low * 0.999 && value <= 10 ** high * 1.001);
