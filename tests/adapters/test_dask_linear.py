@@ -70,7 +70,8 @@ def same(model: Any, alone: Any, accuracy: float = 1e-8) -> None:
 )
 def test_the_same_objective_however_the_rows_are_divided(data: Any, loss: str, cut: str) -> None:
     X, y = data
-    given = {"fn_cost": 7, "margin_gamma": 2, "C": 0.1, "tol": 1e-8}
+    C = 0.001 if loss == "hinge" else 0.1  # a hinge then needs fewer passes
+    given = {"fn_cost": 7, "margin_gamma": 2, "C": C, "tol": 1e-8}
     model = DaskUnevenLinearClassifier(loss, **given).fit(lazy(X, CUTS[cut]), lazy(y, CUTS[cut]))
     alone = uneven.UnevenLinearClassifier(loss, **given).fit(X, y)
     same(model, alone)
