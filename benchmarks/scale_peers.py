@@ -1,9 +1,8 @@
 """Other libraries on the Parquet files of ``scale.py``: seconds, memory, and how far above the optimum they end.
 
 ``python benchmarks/scale_peers.py FOLDER PYTHON`` measures each peer with PYTHON, which needs scikit-learn, pyarrow,
-dask-ml, xgboost and vowpalwabbit. All minimise 0.5 |w|^2 plus the sum of the logistic losses. The optimum is that of
-our own fit, with its proved gap. A time includes reading the files, but for Vowpal Wabbit, which reads a text file of
-its own.
+dask-ml and xgboost. All minimise 0.5 |w|^2 plus the sum of the logistic losses. The optimum is that of
+our own fit, with its proved gap. A time includes reading the files.
 """
 
 from __future__ import annotations
@@ -15,11 +14,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scale import COLUMNS, NAMES, run
+from scale import NAMES, run
 
 
 def batches(folder: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -53,7 +51,9 @@ def sgd(folder: str, reads: int) -> tuple[np.ndarray, float]:
     from sklearn.linear_model import SGDClassifier
 
     rows = sum(len(y) for _, y in batches(folder))
-    model = SGDClassifier(loss="log_loss", alpha=1 / rows, average=True, random_state=0)
+    # The default rate is far too large for so small an alpha; this one was the best of a few that were tried.
+    settings = {"learning_rate": "constant", "eta0": 1e-2, "average": True}
+    model = SGDClassifier(loss="log_loss", alpha=1 / rows, random_state=0, **settings)
     for _ in range(reads):
         for X, y in batches(folder):
             model.partial_fit(X, y, classes=[0, 1])
@@ -93,21 +93,6 @@ def xgboost(folder: str) -> tuple[np.ndarray, float]:
     return np.array(lines[1:]), lines[0]
 
 
-def vowpal(folder: str) -> tuple[np.ndarray, float]:
-    from vowpalwabbit import Workspace
-
-    work = Path(tempfile.mkdtemp())
-    with (work / "rows.vw").open("w") as file:
-        for X, y in batches(folder):
-            for row, label in zip(X.tolist(), y.tolist(), strict=True):
-                file.write(f"{1 if label else -1} |x " + " ".join(f"{j}:{v:.7g}" for j, v in enumerate(row)) + "\n")
-    BEGAN["at"] = time.perf_counter()  # the text file is not counted
-    options = f"--data {work}/rows.vw --cache_file {work}/rows.cache --passes 10 --holdout_off --loss_function logistic"
-    model = Workspace(f"{options} --bfgs --l2 1 --termination 1e-9 --quiet")
-    weights = [model.get_weight_from_name(str(j), "x") for j in range(COLUMNS)]
-    return np.array(weights), float(model.get_weight_from_name("Constant"))
-
-
 PEERS: dict[str, Callable[[str], tuple[np.ndarray, float]]] = {
     "uneven": ours,
     "scikit-learn SGD, 1 read": lambda folder: sgd(folder, 1),
@@ -115,16 +100,14 @@ PEERS: dict[str, Callable[[str], tuple[np.ndarray, float]]] = {
     "scikit-learn SGD, 20 reads": lambda folder: sgd(folder, 20),
     "dask-ml lbfgs": dask_ml,
     "xgboost gblinear": xgboost,
-    "Vowpal Wabbit bfgs": vowpal,
 }
-BEGAN = {"at": 0.0}
 
 
 def main() -> None:
     if sys.argv[1] == "--one":
-        BEGAN["at"] = time.perf_counter()
+        began = time.perf_counter()
         w, b = PEERS[sys.argv[3]](sys.argv[2])
-        seconds = time.perf_counter() - BEGAN["at"]
+        seconds = time.perf_counter() - began
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(json.dumps({"seconds": seconds, "memory": memory, "value": value(sys.argv[2], w, b)}))
         return
