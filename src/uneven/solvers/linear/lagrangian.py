@@ -84,8 +84,7 @@ class Lagrangian:
         self.u = np.empty((most, objective.design.n), dtype=objective.design.X.dtype)
         for row, jumps in zip(self.u, self.jumps.T, strict=True):
             np.take(0.5 * jumps.astype(self.u.dtype), objective.y, out=row)
-        used = self.jumps > 0
-        self.sigma = width * float(np.min(np.abs(self.kinks[used]) / self.jumps[used], initial=1.0))
+        self.sigma = width * objective.pair.width_of_kinks
         # With straight pieces compiled code calls no function, and its address is 0.
         self.first = np.zeros(2, dtype=np.int64) if straight else objective.pair.addresses
         self.second = np.zeros(2, dtype=np.int64) if straight else objective.pair.second_addresses

@@ -152,6 +152,13 @@ class PairOfLosses:
         return kinks, np.array([jumps + (0.0,) * (most - len(jumps)) for _, jumps in pairs])
 
     @_fact
+    def width_of_kinks(self) -> float:
+        """A width of parabolas in place of kinks: the smallest kink over its jump, at most 1; one at 0 sets none."""
+        kinks, jumps = self.kinks_and_jumps
+        used = (jumps > 0) & (kinks != 0)
+        return float(np.min(np.abs(kinks[used]) / jumps[used], initial=1.0))
+
+    @_fact
     def largest_kink(self) -> float:
         """The largest score at which a loss has its kink, in absolute value."""
         return float(np.abs(self.kinks_and_jumps[0] / self.scales[:, None]).max(initial=0.0))

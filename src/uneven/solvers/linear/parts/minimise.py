@@ -96,10 +96,7 @@ class _Descent:
         self.stride = max(1, n // wanted)
         self.sigma, self.reads = 1.0, 0
         if pair.kinked:
-            kinks, jumps = pair.kinks_and_jumps
-            used = jumps > 0
-            unit = float(np.min(np.abs(kinks[used]) / jumps[used], initial=1.0)) or 1.0
-            self.sigma = (_FROM_NEAR if near else _FROM_ZERO) * unit
+            self.sigma = (_FROM_NEAR if near else _FROM_ZERO) * pair.width_of_kinks
         self.last: Slopes | None = None
         self._found: dict[bytes, Slopes] = {}
 
