@@ -115,7 +115,7 @@ def test_a_sigmoid_of_separated_scores_is_not_certain_and_one_of_useless_scores_
     for scores in (np.full(10, 3.0), -np.arange(10.0)):
         sigmoid = Sigmoid.fitted(scores, truth)
         assert sigmoid.slope == 0
-        assert sigmoid.probability(scores).tolist() == [0.5] * 10
+        np.testing.assert_allclose(sigmoid.probability(scores), 0.5, rtol=1e-14)
 
 
 def test_a_sigmoid_sees_a_weight_of_two_as_two_rows() -> None:

@@ -163,6 +163,7 @@ class _Process:
                     return kind, content
                 job.tell(content)
         except (EOFError, OSError):
+            self._in_step = False  # it may not count as ended yet
             raise Broken("the process that worked on this question ended, perhaps for lack of memory") from None
 
     def _message(self, job: Job, until: float, closed: threading.Event) -> tuple[str, Any]:
