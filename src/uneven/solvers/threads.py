@@ -21,6 +21,7 @@ def row_ranges(n: int, work: int, width: int = 0) -> list[tuple[int, int]]:
     If each range needs a vector of its own, ``width`` is its length: it must be short against the numbers of the range.
     """
     count = max(1, min(_MOST_RANGES, n, work // max(_LEAST_WORK, 2 * width)))
+    count += count > 1 and count % 2  # an odd number would leave one of two cores idle at the end
     return [(n * k // count, n * (k + 1) // count) for k in range(count)]
 
 

@@ -55,6 +55,11 @@ def gram_of(design: Design, *, exact: bool = False) -> Gram:
     return found
 
 
+def is_at_hand(design: Design) -> bool:
+    """Whether the Gram matrix was computed before, or others will use it too."""
+    return design in _kept or source.get() is not None
+
+
 def multiplications(design: Design) -> float:
     """How many multiplications the Gram matrix costs, in units of those of a dense matrix."""
     if isinstance(design, SparseRows):

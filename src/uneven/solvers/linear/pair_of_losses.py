@@ -14,6 +14,7 @@ from uneven.errors import LossError, SolverError
 from uneven.losses import Loss, Phi
 from uneven.losses.margin_function import smooth_switches
 from uneven.ops.kernels import CompiledPhi, compiled
+from uneven.shape.pieces import switch_points
 from uneven.shape.polygon import is_piecewise_linear, kinks_and_jumps
 from uneven.solvers.linear.infimum import infimum
 
@@ -118,6 +119,11 @@ class PairOfLosses:
             if not phi.kinks:
                 return f"{_name(phi)} has no kink"
         return None
+
+    @_fact
+    def of_one_piece(self) -> bool:
+        """Whether neither formula changes anywhere."""
+        return not any(switch_points(phi.tree) for phi in self.phis)
 
     @_fact
     def infima(self) -> tuple[float, float]:

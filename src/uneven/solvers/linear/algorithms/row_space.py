@@ -3,6 +3,9 @@
 The matrix is computed once; a step then costs as much as a few reads of X, or less. If the Gram matrix was computed in
 single precision, the steps approach the solution of a slightly different problem: the scores are then computed from X
 again, and the next steps correct the difference. Losses with kinks get the multipliers of an augmented Lagrangian.
+
+A smooth loss on dense rows is first minimised over a few combinations of the rows, without the Gram matrix: that is
+enough where the rows are not nearly dependent.
 """
 
 from __future__ import annotations
@@ -13,11 +16,12 @@ from functools import partial
 
 import numpy as np
 
-from uneven.solvers.linear.gram import gram_of, multiplications
+from uneven.solvers.linear.gram import gram_of, is_at_hand, multiplications
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.row_space import NotPositive, RowSpace
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import FASTEST, LAST_RESORT, Settings, Solver
+from uneven.solvers.linear.subspace import is_worth_trying, minimise_over_directions
 from uneven.solvers.progress import silent
 from uneven.solvers.threads import single_threaded_blas
 
@@ -90,6 +94,10 @@ def preference(objective: Objective) -> int:
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
     """Minimise until the gap is below tol times the value; ``theta`` None: from 0."""
     with single_threaded_blas():
+        if theta is None and is_worth_trying(objective) and not is_at_hand(objective.design):
+            found = minimise_over_directions(objective, settings)
+            if found is not None:
+                return found
         run = _Run(objective, settings)
         run.start(theta)
         run.finish()
