@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uneven.solvers.compiled import kinked_passes, passes
+from uneven.solvers import compiled
 from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.multiplier_moves import moves
@@ -175,7 +175,7 @@ class Lagrangian:
 
     def curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
         """Weighted second derivatives of the rows lo to hi in their scores."""
-        kinked_passes.curvatures(self.common, self.second, self.t, self.u, lo, hi, out)
+        compiled.kinked_passes.curvatures(self.common, self.second, self.t, self.u, lo, hi, out)
 
     def all_curvatures(self) -> np.ndarray:
         """The same for all rows; valid until the next evaluation."""
@@ -243,10 +243,10 @@ class Lagrangian:
             q = self._ones
         self._evaluated_here = False
         if self._few_rows is not None:
-            slope, curvature = kinked_passes.polygons_along(self.common, self.t, q, at, self.u, *self._few_rows)
+            slope, curvature = compiled.kinked_passes.polygons_along(self.common, self.t, q, at, self.u, *self._few_rows)
             return slope, curvature
         parts = self.over_rows(
-            lambda k, lo, hi: kinked_passes.along(self.common, self.second, self.t, q, at, self.u, lo, hi)
+            lambda k, lo, hi: compiled.kinked_passes.along(self.common, self.second, self.t, q, at, self.u, lo, hi)
         )
         return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
 
@@ -267,7 +267,7 @@ class Lagrangian:
                 pair = (first, second, y[lo:hi], weight[lo:hi], *classes)
                 along = ones[: hi - lo] if q is None else q[lo:hi]
                 bends = rows.bends[lo:hi] if rows.bends.size else scratch[: hi - lo]
-                total += passes.losses_along(pair, self.t[lo:hi], along, at, rows.slopes[lo:hi], bends)
+                total += compiled.passes.losses_along(pair, self.t[lo:hi], along, at, rows.slopes[lo:hi], bends)
             return total
 
         loss, slope, curvature = np.sum(self.over_rows(part), axis=0).tolist()
@@ -379,7 +379,7 @@ class Lagrangian:
                 lines.loss + self.objective.penalty_of(self.theta[:-1]),
                 lines.loss - lines.above - float(lines.slopes @ self.t),
             )
-        parts = self.over_rows(lambda k, lo, hi: kinked_passes.bounds(self.common, self.t, self.u, lo, hi))
+        parts = self.over_rows(lambda k, lo, hi: compiled.kinked_passes.bounds(self.common, self.t, self.u, lo, hi))
         loss, constant = (float(sum(values)) for values in zip(*parts, strict=True))
         return loss + self.objective.penalty_of(self.theta[:-1]), constant
 
@@ -421,11 +421,11 @@ class Lagrangian:
         """The lines that support the losses: smooth parts at the current scores, kinks with the multipliers."""
         if self.smooth:
             rows = self._at_scores()
-            return Support(rows.slopes, rows.slopes, rows.loss, 0.0, *passes.absolute_sums(rows.slopes, self.t))
+            return Support(rows.slopes, rows.slopes, rows.loss, 0.0, *compiled.passes.absolute_sums(rows.slopes, self.t))
         slopes = np.empty(self.t.size)
         steepest = np.empty(self.t.size) if self.u.size else slopes
         parts = self.over_rows(
-            lambda k, lo, hi: kinked_passes.support(self.common, self.t, self.u, lo, hi, slopes, steepest)
+            lambda k, lo, hi: compiled.kinked_passes.support(self.common, self.t, self.u, lo, hi, slopes, steepest)
         )
         return Support(slopes, steepest, *(float(sum(values)) for values in zip(*parts, strict=True)))
 

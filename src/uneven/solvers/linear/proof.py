@@ -30,7 +30,6 @@ from functools import lru_cache
 import numpy as np
 
 from uneven.ops.kernels import CompiledPhi
-from uneven.solvers.compiled.passes import absolute_sums
 from uneven.solvers.linear.lagrangian import Lagrangian, Support
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.penalised import Penalised
@@ -180,7 +179,7 @@ def _small_lines(objective: Objective, theta: np.ndarray, enough: float) -> _Lin
     if found is None:
         return None
     theta, t, slopes, loss = found
-    sums = Support(slopes, slopes, loss, 0.0, *absolute_sums(slopes, t))
+    sums = Support(slopes, slopes, loss, 0.0, float(np.abs(slopes).sum()), float(np.abs(slopes * t).sum()))
     return theta, sums, *objective.design.transposed_product(slopes, slopes)
 
 
@@ -312,7 +311,7 @@ def _growth(kernel: CompiledPhi) -> tuple[np.ndarray, np.ndarray]:
     """A convex phi at minus and plus the sizes, where it rises away from 0; minus infinity where it does not."""
     found = []
     for side in (-1, 1):
-        values, slopes = kernel.first(side * _SIZES)
+        values, slopes = kernel.plain.first(side * _SIZES)
         found.append(np.where(side * slopes > 0, values, -np.inf))
     return found[0], found[1]
 
