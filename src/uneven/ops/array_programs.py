@@ -175,9 +175,7 @@ class Library:
         return FunctionType(body, namespace)
 
 
-def _printed(
-    printer: ArrayPrinter, tree: Node, dtype: type, switches: tuple[SmoothSwitch, ...], tails: Tails
-) -> str:
+def _printed(printer: ArrayPrinter, tree: Node, dtype: type, switches: tuple[SmoothSwitch, ...], tails: Tails) -> str:
     """The name of the variable that holds the value of a tree."""
     if tails == "line":
         result = cut(printer, tree, dtype)

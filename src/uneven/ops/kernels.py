@@ -178,12 +178,12 @@ def _pointer(array: np.ndarray) -> Any:
 
 @lru_cache(maxsize=256)
 def compiled(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> CompiledPhi:
-    """A tree in normal form, to be compiled, or loaded from the disk cache if a process on this machine compiled it before.
+    """A phi that is compiled on first use, or loaded from the disk cache if a process on this machine compiled it before.
 
     Parameters
     ----------
     tree : Node
-        phi in t.
+        phi in t, in normal form.
     switches : tuple of pairs
         Points where the formula changes but phi is smooth, and the slope there: the derivative of the tree may
         be wrong at such a point.

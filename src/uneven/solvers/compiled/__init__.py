@@ -1,7 +1,7 @@
 """Loops compiled by Numba; every file here holds functions without state.
 
-They are reached as ``compiled.passes.add_rows`` and imported on first use: importing Numba takes as long as a hundred small
-fits, which do without.
+They are reached as ``compiled.passes.add_rows`` and imported on first use: Numba's start takes as long as hundreds of
+small fits, which do without.
 """
 
 from typing import TYPE_CHECKING
@@ -31,5 +31,5 @@ _MODULES = (
     "survey_passes",
 )
 
-__all__ = list(_MODULES)  # noqa: PLE0605 - a list of strings
+__all__ = list(_MODULES)
 __getattr__, __dir__ = on_first_use(__name__, {}, _MODULES)

@@ -231,8 +231,9 @@ class Dense(Design):
                 return r @ self.X, np.abs(q) @ np.abs(self.X)
         ranges = row_ranges(self.n, self.numbers, self.d)
         sums = np.zeros((2, len(ranges), self.d))
-        by_rows = self.X.flags.c_contiguous
-        add, X = (compiled.passes.transposed_rows, self.X) if by_rows else (compiled.passes.transposed_columns, self.X.T)
+        add, X = compiled.passes.transposed_rows, self.X
+        if not X.flags.c_contiguous:
+            add, X = compiled.passes.transposed_columns, X.T
         in_threads(lambda k, lo, hi: add(X, r, q, lo, hi, sums[0, k], sums[1, k]), ranges)
         product, sizes = sums.sum(axis=1)
         return product, sizes
@@ -309,7 +310,8 @@ class SparseRows(Design):
         def copied(k: int, lo: int, hi: int) -> tuple[np.ndarray, np.ndarray]:
             most = int(X.indptr[hi]) - int(X.indptr[lo]) + 1  # only what is written becomes memory
             indices, data = np.empty(most, X.indices.dtype), np.empty(most, X.data.dtype)
-            count = compiled.column_choice.copy_chosen(X.data, X.indices, X.indptr, place, lo, hi, indptr[1:], indices, data)
+            copy_chosen = compiled.column_choice.copy_chosen
+            count = copy_chosen(X.data, X.indices, X.indptr, place, lo, hi, indptr[1:], indices, data)
             return indices[:count], data[:count]
 
         ranges = row_ranges(self.n, self.numbers)

@@ -178,7 +178,9 @@ def _scaled(design: SparseRows, root: np.ndarray) -> tuple[np.ndarray, np.ndarra
     data, indices, indptr = design.by_columns
     scaled, (squares, ones) = np.empty(data.size), np.empty((2, design.d))
     in_threads(
-        lambda k, lo, hi: compiled.quadratic_descent.scale_columns(data, indices, indptr, root, lo, hi, scaled, squares, ones),
+        lambda k, lo, hi: compiled.quadratic_descent.scale_columns(
+            data, indices, indptr, root, lo, hi, scaled, squares, ones
+        ),
         row_ranges(design.d, design.numbers),
     )
     return scaled, squares, ones

@@ -125,7 +125,8 @@ class SurveyRows:
     def _add(self, block: Block, lo: int, hi: int, out: np.ndarray) -> None:
         X: Any = block.X
         if not isinstance(X, np.ndarray):
-            compiled.survey_passes.add_sparse(X.data, X.indices, X.indptr, block.y, block.weight, self.about, lo, hi, out)
+            add_sparse = compiled.survey_passes.add_sparse
+            add_sparse(X.data, X.indices, X.indptr, block.y, block.weight, self.about, lo, hi, out)
         elif X.flags.c_contiguous:
             compiled.survey_passes.add_rows(X, block.y, block.weight, self.about, lo, hi, out)
         else:
