@@ -178,7 +178,7 @@ def _pointer(array: np.ndarray) -> Any:
 
 @lru_cache(maxsize=256)
 def compiled(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> CompiledPhi:
-    """A phi that is compiled on first use, or loaded from the disk cache if a process on this machine compiled it before.
+    """A phi that is compiled on first use, or loaded from disk if a process on this machine compiled it before.
 
     Parameters
     ----------

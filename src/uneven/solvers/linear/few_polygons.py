@@ -67,6 +67,7 @@ class FewPolygons:
         Returns their slopes in the score, the steepest slopes (the absolute ones plus the jumps), the sum of the
         losses, and how far these are above the lines at the scores.
         """
+        u = u.astype(np.float64, copy=False)  # sums of single precision would not be those of the lines below
         margins = self._scale * t
         over = margins - self._kinks
         bent = self._jumps * np.maximum(over, 0.0)

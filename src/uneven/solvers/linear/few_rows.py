@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from uneven.solvers import compiled
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 
-#: Up to this many rows NumPy is about as fast as compiled code, whose calls cost as much as the arithmetic.
+#: Up to this many rows NumPy is about as fast as compiled code. More rows make its temporary arrays slow.
 MOST_ROWS = 5000
 #: A larger second derivative counts as this one.
 _LARGEST = 1e300
@@ -48,3 +49,11 @@ class FewRows:
         np.multiply(self._curvature_factors, curvature, out=h)
         np.minimum(np.fmax(h, 0.0, out=h), _LARGEST, out=h)
         return float(self._factors @ value), float(r @ q), float((h * q) @ q)
+
+
+def absolute_sums(r: np.ndarray, t: np.ndarray) -> tuple[float, float]:
+    """The sums of the absolute values of r and of r * t."""
+    if r.size > MOST_ROWS:
+        size, moment = compiled.passes.absolute_sums(r, t)
+        return size, moment
+    return float(np.abs(r).sum()), float(np.abs(r * t).sum())

@@ -18,6 +18,7 @@ import numpy as np
 from uneven.solvers import compiled
 from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.few_polygons import FewPolygons
+from uneven.solvers.linear.few_rows import MOST_ROWS, absolute_sums
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.multiplier_moves import moves
 from uneven.solvers.linear.objective import Objective
@@ -75,7 +76,7 @@ class Lagrangian:
         most = self.kinks.shape[1]
         straight = objective.pair.polygons
         # Slopes and curvatures of all rows in their scores, where NumPy and BLAS are enough for all steps.
-        few = straight and not self.smooth and is_small(objective)
+        few = straight and not self.smooth and objective.design.n <= MOST_ROWS and is_small(objective)
         self._few = FewPolygons(objective.pair, objective.y, objective.factors()) if few else None
         self._evaluated_here = False  # whether they are those of the current scores and multipliers
         with self._blas():
@@ -424,8 +425,7 @@ class Lagrangian:
         """The lines that support the losses: smooth parts at the current scores, kinks with the multipliers."""
         if self.smooth:
             rows = self._at_scores()
-            sums = compiled.passes.absolute_sums(rows.slopes, self.t)
-            return Support(rows.slopes, rows.slopes, rows.loss, 0.0, *sums)
+            return Support(rows.slopes, rows.slopes, rows.loss, 0.0, *absolute_sums(rows.slopes, self.t))
         if self._few is not None:
             slopes, steepest, loss, above = self._few.support(self.t, self.u)
             return Support(slopes, steepest, loss, above, float(steepest.sum()), float(steepest @ np.abs(self.t)))

@@ -30,6 +30,7 @@ from functools import lru_cache
 import numpy as np
 
 from uneven.ops.kernels import CompiledPhi
+from uneven.solvers.linear.few_rows import absolute_sums
 from uneven.solvers.linear.lagrangian import Lagrangian, Support
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.penalised import Penalised
@@ -179,7 +180,7 @@ def _small_lines(objective: Objective, theta: np.ndarray, enough: float) -> _Lin
     if found is None:
         return None
     theta, t, slopes, loss = found
-    sums = Support(slopes, slopes, loss, 0.0, float(np.abs(slopes).sum()), float(np.abs(slopes * t).sum()))
+    sums = Support(slopes, slopes, loss, 0.0, *absolute_sums(slopes, t))
     return theta, sums, *objective.design.transposed_product(slopes, slopes)
 
 
