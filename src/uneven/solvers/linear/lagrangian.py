@@ -18,7 +18,7 @@ import numpy as np
 from uneven.solvers import compiled
 from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.few_polygons import FewPolygons
-from uneven.solvers.linear.few_rows import MOST_ROWS, absolute_sums
+from uneven.solvers.linear.few_rows import absolute_sums
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.multiplier_moves import moves
 from uneven.solvers.linear.objective import Objective
@@ -76,7 +76,7 @@ class Lagrangian:
         most = self.kinks.shape[1]
         straight = objective.pair.polygons
         # Slopes and curvatures of all rows in their scores, where NumPy and BLAS are enough for all steps.
-        few = straight and not self.smooth and objective.design.n <= MOST_ROWS and is_small(objective)
+        few = straight and not self.smooth and is_small(objective)
         self._few = FewPolygons(objective.pair, objective.y, objective.factors()) if few else None
         self._evaluated_here = False  # whether they are those of the current scores and multipliers
         with self._blas():
