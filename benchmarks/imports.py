@@ -5,8 +5,8 @@
 The first fit is measured with the compiled code of earlier processes (warm), and with an empty folder for it (empty).
 Its parts: imports of NumPy and scikit-learn, which are the floor; where the fit needs Numba, its import and what it
 does before it can run anything (it compiles x + 1); imports of uneven; the fit itself, which loads or compiles what it
-needs. Python may write bytecode, as it does by default, and has written it before. The interpreter's own start, 0.02 s, is
-not counted.
+needs. Python may write bytecode, as it does by default, and has written it before. The interpreter's own start (0.02 s)
+is not counted.
 """
 
 from __future__ import annotations
