@@ -34,6 +34,46 @@ def test_evaluating_a_loss_needs_neither_scipy_nor_sklearn() -> None:
     assert result.stdout.strip() == "[]"
 
 
+#: What a small fit does without, of other packages and of this one.
+NOT_FOR_A_FIT = (
+    *("numba", "llvmlite", "click", "rich", "skops", "matplotlib", "torch", "jax", "dask"),
+    *("sklearn.ensemble", "sklearn.linear_model", "sklearn.metrics", "sklearn.model_selection", "sklearn.pipeline"),
+    *("uneven.cli", "uneven.explorer", "uneven.figures", "uneven.tables", "uneven.adapters", "uneven.zoo"),
+    *(
+        "uneven.solvers.compiled.passes",
+        "uneven.solvers.boosting",
+        "uneven.solvers.kernel",
+        "uneven.solvers.linear.parts",
+    ),
+    *("uneven.calibration.analysis", "uneven.calibration.curves", "uneven.calibration.certifier"),
+    *("uneven.learners.ensemble", "uneven.learners.frames", "uneven.learners.cv", "uneven.learners.tuning"),
+)
+FIRST_FIT = """
+import sys
+import numpy as np
+from uneven import UnevenLinearClassifier
+X = np.random.default_rng(0).normal(size=({rows}, 3))
+y = (X[:, 0] + X[:, 1] ** 2 > 1).astype(int)
+model = UnevenLinearClassifier({loss!r}, fn_cost=3).fit(X, y)
+model.predict(X)
+print([name for name in {names} if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "softplus(-t) + relu(1 - t)**2"])
+def test_a_small_fit_imports_little_and_starts_no_compiler(loss: str) -> None:
+    """Numba's start and the larger parts of scikit-learn would take longer than a hundred small fits."""
+    code = FIRST_FIT.format(rows=300, loss=loss, names=NOT_FOR_A_FIT)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_a_large_fit_is_compiled() -> None:
+    code = FIRST_FIT.format(rows=6000, loss="logistic", names=("numba",))
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "['numba']"
+
+
 def test_every_public_name_exists_and_is_documented() -> None:
     for name in uneven.__all__:
         thing = getattr(uneven, name)

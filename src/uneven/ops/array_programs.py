@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType, FunctionType
@@ -25,7 +25,7 @@ from uneven.ops.floats import leaves_single_precision
 from uneven.ops.printing import Printer, bound_of, cut, literal
 
 Array = Any
-#: A function from an array to an array of the same shape.
+#: A function from an array to an array of the same shape, or to several.
 Program = Callable[[Array], Array]
 #: A point where the formula changes but the function is smooth, and the slope there.
 SmoothSwitch = tuple[float, float]
@@ -149,16 +149,21 @@ class Library:
         full, half, cast = self.double, self.single, self.cast
         return lambda t: t if t.dtype == full else cast(t, half)
 
+    def together(self, trees: tuple[Node, ...], switches: Mapping[int, tuple[SmoothSwitch, ...]]) -> Program:
+        """The values of several trees at a float64 array, in one function: what they share is computed once.
+
+        ``switches`` holds the points at which the value of a tree is given, by its place among the trees.
+        """
+        printer = ArrayPrinter()
+        results = []
+        for place, tree in enumerate(trees):
+            result = _printed(printer, tree, np.float64, switches.get(place, ()), "line")
+            results.append(result if depends_on_t(tree) else printer.select("t == t", result, "t"))
+        return self._built(printer, f"({', '.join(results)},)")
+
     def _program(self, tree: Node, dtype: type, switches: tuple[SmoothSwitch, ...], tails: Tails) -> Program:
         printer = ArrayPrinter()
-        if tails == "line":
-            result = cut(printer, tree, dtype)
-        else:
-            bound = bound_of(tree, dtype) if tails == "constant" else math.inf
-            result = evaluate(tree, printer, "t" if math.isinf(bound) else printer.clamped("t", bound))
-        for point, value in switches:
-            result = printer.select(f"t == {literal(point)}", literal(value), result)
-        return self._built(printer, _kept_nan(printer, tree, result))
+        return self._built(printer, _kept_nan(printer, tree, _printed(printer, tree, dtype, switches, tails)))
 
     def _built(self, printer: ArrayPrinter, result: str) -> Program:
         lines = [f"    {variable} = {expression}" for expression, variable in printer.lines.items()]
@@ -168,6 +173,18 @@ class Library:
         module = compile(text, f"<{self.name} program printed from a tree>", "exec")
         body = next(part for part in module.co_consts if isinstance(part, CodeType))
         return FunctionType(body, namespace)
+
+
+def _printed(printer: ArrayPrinter, tree: Node, dtype: type, switches: tuple[SmoothSwitch, ...], tails: Tails) -> str:
+    """The name of the variable that holds the value of a tree."""
+    if tails == "line":
+        result = cut(printer, tree, dtype)
+    else:
+        bound = bound_of(tree, dtype) if tails == "constant" else math.inf
+        result = evaluate(tree, printer, "t" if math.isinf(bound) else printer.clamped("t", bound))
+    for point, value in switches:
+        result = printer.select(f"t == {literal(point)}", literal(value), result)
+    return result
 
 
 def _kept_nan(printer: ArrayPrinter, tree: Node, result: str) -> str:

@@ -13,8 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,10 +22,9 @@ import numpy as np
 
 from uneven.expression import Node, derivative
 from uneven.ops import window
+from uneven.ops.array_programs import SmoothSwitch
+from uneven.ops.numpy_programs import PlainPhi, plain_phi
 from uneven.ops.printing import Printer, cut, literal
-
-#: A point where the formula changes but phi is smooth, and the slope there.
-SmoothSwitch = tuple[float, float]
 
 _HEADER = '''"""Printed from the tree of a phi; remade whenever it is missing."""
 
@@ -127,13 +125,31 @@ def _function(name: str, trees: dict[str, Node], switches: tuple[SmoothSwitch, .
     )
 
 
-@dataclass(frozen=True)
 class CompiledPhi:
-    """A compiled phi: addresses of C functions, and the same as functions of arrays."""
+    """A phi that is compiled when it is first needed: addresses of C functions, and the same as functions of arrays."""
 
-    first_address: int
-    second_address: int
-    module: ModuleType
+    def __init__(self, tree: Node, switches: tuple[SmoothSwitch, ...]) -> None:
+        self._tree, self._switches = tree, switches
+
+    @cached_property
+    def module(self) -> ModuleType:
+        """The printed module; compiled, or loaded from the disk cache."""
+        return _imported(source(self._tree, self._switches))
+
+    @property
+    def first_address(self) -> int:
+        """The C function that fills values and slopes."""
+        return int(self.module.first.address)
+
+    @property
+    def second_address(self) -> int:
+        """The C function that fills curvatures."""
+        return int(self.module.second.address)
+
+    @property
+    def plain(self) -> PlainPhi:
+        """The same by NumPy, for a few numbers: nothing is compiled."""
+        return plain_phi(self._tree, self._switches)
 
     def first(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Values and slopes at a float64 array."""
@@ -162,12 +178,12 @@ def _pointer(array: np.ndarray) -> Any:
 
 @lru_cache(maxsize=256)
 def compiled(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> CompiledPhi:
-    """Compile a tree in normal form, or load it from the disk cache if a process on this machine compiled it before.
+    """A phi that is compiled on first use, or loaded from disk if a process on this machine compiled it before.
 
     Parameters
     ----------
     tree : Node
-        phi in t.
+        phi in t, in normal form.
     switches : tuple of pairs
         Points where the formula changes but phi is smooth, and the slope there: the derivative of the tree may
         be wrong at such a point.
@@ -181,8 +197,7 @@ def compiled(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> CompiledPhi
     >>> value, slope
     (array([4., 0.]), array([-4., -0.]))
     """
-    module = _imported(source(tree, switches))
-    return CompiledPhi(module.first.address, module.second.address, module)
+    return CompiledPhi(tree, switches)
 
 
 @lru_cache(maxsize=256)

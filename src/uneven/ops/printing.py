@@ -29,6 +29,7 @@ class Printer(ABC):
 
     def __init__(self) -> None:
         self.lines: dict[str, str] = {}
+        self._opposites: dict[str, str] = {}
 
     def emit(self, expression: str) -> str:
         return self.lines.setdefault(expression, f"v{len(self.lines)}")
@@ -46,7 +47,9 @@ class Printer(ABC):
         return self.emit(f"{x} - {y}")
 
     def negate(self, x: str) -> str:
-        return self.emit(f"-{x}")
+        result = self.emit(f"-{x}")
+        self._opposites[result] = x
+        return result
 
     def multiply(self, x: str, y: str) -> str:
         return self.emit(f"{x} * {y}")
@@ -92,8 +95,8 @@ class Printer(ABC):
         """ln(1 + x) for 0 <= x <= 1."""
 
     def size(self, x: str) -> str:
-        """The absolute value."""
-        return self.emit(f"abs({x})")
+        """The absolute value: the same for -x and x, so that expit(-t) and expit(t) share their exponential."""
+        return self.emit(f"abs({self._opposites.get(x, x)})")
 
     def clamped(self, t: str, bound: float) -> str:
         """t, cut to [-bound, bound]."""

@@ -235,31 +235,6 @@ def along(common: Any, second: Any, t: Any, q: Any, step: float, u: Any, lo: int
 
 
 @njit(**ANY_ORDER)
-def polygons_along(common: Any, t: Any, q: Any, step: float, u: Any, r: Any, h: Any) -> Any:
-    """The same for polygons and all rows; slopes and curvatures of the rows in their scores go to r and h.
-
-    It is all that Newton steps on small data need, so that the first fit on a machine compiles little.
-    """
-    _, y, s, weights, scales, kinks, jumps, sigma, lines = common
-    work = np.empty((5, MOST_ROWS))
-    slope = curvature = 0.0
-    pair = scales[0], scales[1]
-    for start in range(0, t.size, MOST_ROWS):
-        n = min(MOST_ROWS, t.size - start)
-        for i in range(n):
-            work[4, i] = t[start + i] + step * q[start + i]
-        _slopes_of_polygons(y, scales, kinks, jumps, 1 / sigma, lines, work[4], u, start, n, work)
-        _factors(y, s, weights, start, n, work[1])
-        for i in range(n):
-            scale = _of_class(y[start + i], pair)
-            r[start + i] = work[1, i] * scale * work[2, i]
-            h[start + i] = work[1, i] * scale * scale * work[3, i]
-            slope += r[start + i] * q[start + i]
-            curvature += h[start + i] * q[start + i] * q[start + i]
-    return slope, curvature
-
-
-@njit(**ANY_ORDER)
 def _curvatures_of_smooth(second: Any, y: Any, lo: int, n: int, work: Any) -> None:
     """Write the curvatures of phi at the margins work[0] to work[3]; kinks contribute none."""
     call_second(second[1], n, work[0].ctypes.data, work[3].ctypes.data)

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from uneven.solvers.compiled import careful_sums, column_choice, kinked_passes, passes
-from uneven.solvers.threads import in_threads, row_ranges
+from uneven.solvers import compiled
+from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 
 #: Bytes of the blocks that are converted or given to BLAS: at most, and at least (small blocks make BLAS slow).
 _BLOCK_BYTES = 1 << 22
 _LEAST_BYTES = 1 << 19
+#: Numbers of a dense X up to which BLAS and a copy are about as fast as one compiled pass, and no compiler is needed.
+_FEW_NUMBERS = 1 << 18
 #: Columns whose products stay in the cache, whatever their order.
 _FEW_COLUMNS = 200
 
@@ -172,8 +174,8 @@ class Dense(Design):
 
     def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
         if self.X.flags.c_contiguous:
-            return passes.pass_rows(self.X, *common, w, b, lo, hi, g)
-        return passes.pass_columns(self.X.T, *common, w, b, lo, hi, g)
+            return compiled.passes.pass_rows(self.X, *common, w, b, lo, hi, g)
+        return compiled.passes.pass_columns(self.X.T, *common, w, b, lo, hi, g)
 
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].astype(np.float64, copy=False)
@@ -198,57 +200,61 @@ class Dense(Design):
             return Dense(self.X.T[chosen].T)
         out = np.empty((self.n, chosen.size), dtype=self.X.dtype)
         ranges = row_ranges(self.n, self.numbers)
-        in_threads(lambda k, lo, hi: column_choice.copy_columns(self.X, chosen, lo, hi, out), ranges)
+        in_threads(lambda k, lo, hi: compiled.column_choice.copy_columns(self.X, chosen, lo, hi, out), ranges)
         return Dense(out)
 
     def add_curvature_product(
         self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
     ) -> None:
         if self.X.flags.c_contiguous:
-            passes.curvature_product_rows(self.X, curvature, v, c, lo, hi, g)
+            compiled.passes.curvature_product_rows(self.X, curvature, v, c, lo, hi, g)
         else:
-            passes.curvature_product_columns(self.X.T, curvature, v, c, lo, hi, g)
+            compiled.passes.curvature_product_columns(self.X.T, curvature, v, c, lo, hi, g)
 
     def write_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
-            passes.block_scores_rows(self.X, w, b, lo, hi - lo, out[lo:])
+            compiled.passes.block_scores_rows(self.X, w, b, lo, hi - lo, out[lo:])
         else:
-            passes.scores_columns(self.X.T, w, b, lo, hi, out)
+            compiled.passes.scores_columns(self.X.T, w, b, lo, hi, out)
 
     def add_kinked_gradient(
         self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
     ) -> None:
         if self.X.flags.c_contiguous:
-            kinked_passes.gradient_rows(self.X, common, t, u, lo, hi, g)
+            compiled.kinked_passes.gradient_rows(self.X, common, t, u, lo, hi, g)
         else:
-            kinked_passes.gradient_columns(self.X.T, common, t, u, lo, hi, g)
+            compiled.kinked_passes.gradient_columns(self.X.T, common, t, u, lo, hi, g)
 
     def transposed_product(self, r: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if self.numbers <= _FEW_NUMBERS:
+            with single_threaded_blas():
+                return r @ self.X, np.abs(q) @ np.abs(self.X)
         ranges = row_ranges(self.n, self.numbers, self.d)
         sums = np.zeros((2, len(ranges), self.d))
-        by_rows = self.X.flags.c_contiguous
-        add, X = (passes.transposed_rows, self.X) if by_rows else (passes.transposed_columns, self.X.T)
+        add, X = compiled.passes.transposed_rows, self.X
+        if not X.flags.c_contiguous:
+            add, X = compiled.passes.transposed_columns, X.T
         in_threads(lambda k, lo, hi: add(X, r, q, lo, hi, sums[0, k], sums[1, k]), ranges)
         product, sizes = sums.sum(axis=1)
         return product, sizes
 
     def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
-            careful_sums.scores_rows(self.X, w, b, lo, hi, out)
+            compiled.careful_sums.scores_rows(self.X, w, b, lo, hi, out)
         else:
-            careful_sums.scores_columns(self.X.T, w, b, lo, hi, out)
+            compiled.careful_sums.scores_columns(self.X.T, w, b, lo, hi, out)
 
     def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
-            careful_sums.rows(self.X, r, lo, hi, total, errors)
+            compiled.careful_sums.rows(self.X, r, lo, hi, total, errors)
         else:
-            careful_sums.columns(self.X.T, r, lo, hi, total, errors)
+            compiled.careful_sums.columns(self.X.T, r, lo, hi, total, errors)
 
     def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
-            passes.add_rows(self.X, r[lo:hi], lo, hi - lo, g)
+            compiled.passes.add_rows(self.X, r[lo:hi], lo, hi - lo, g)
         else:
-            passes.add_columns(self.X.T, r[lo:hi], lo, hi - lo, g)
+            compiled.passes.add_columns(self.X.T, r[lo:hi], lo, hi - lo, g)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return np.sum([np.square(self.rows(slice(lo, hi))).T @ r[lo:hi] for lo, hi in self.ranges()], axis=0)
@@ -270,13 +276,13 @@ class SparseRows(Design):
         return int(np.diff(self.X.indptr).max(initial=0))
 
     def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
-        return passes.pass_sparse(self.X.data, self.X.indices, self.X.indptr, *common, w, b, lo, hi, g)
+        return compiled.passes.pass_sparse(self.X.data, self.X.indices, self.X.indptr, *common, w, b, lo, hi, g)
 
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].toarray().astype(np.float64, copy=False)
 
     def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        return passes.combined_sparse(
+        return compiled.passes.combined_sparse(
             self.X.data, self.X.indices, self.X.indptr, chosen, coefficients, np.zeros(self.d)
         )
 
@@ -288,7 +294,7 @@ class SparseRows(Design):
         """How many numbers each column has."""
         ranges = row_ranges(self.numbers, self.numbers, self.d)
         counts = np.zeros((len(ranges), self.d), dtype=np.int32)
-        in_threads(lambda k, lo, hi: column_choice.count_columns(self.X.indices, lo, hi, counts[k]), ranges)
+        in_threads(lambda k, lo, hi: compiled.column_choice.count_columns(self.X.indices, lo, hi, counts[k]), ranges)
         return counts.sum(axis=0)
 
     def fullest_first(self, chosen: np.ndarray) -> np.ndarray:
@@ -304,7 +310,8 @@ class SparseRows(Design):
         def copied(k: int, lo: int, hi: int) -> tuple[np.ndarray, np.ndarray]:
             most = int(X.indptr[hi]) - int(X.indptr[lo]) + 1  # only what is written becomes memory
             indices, data = np.empty(most, X.indices.dtype), np.empty(most, X.data.dtype)
-            count = column_choice.copy_chosen(X.data, X.indices, X.indptr, place, lo, hi, indptr[1:], indices, data)
+            copy_chosen = compiled.column_choice.copy_chosen
+            count = copy_chosen(X.data, X.indices, X.indptr, place, lo, hi, indptr[1:], indices, data)
             return indices[:count], data[:count]
 
         ranges = row_ranges(self.n, self.numbers)
@@ -325,22 +332,22 @@ class SparseRows(Design):
     def add_curvature_product(
         self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
     ) -> None:
-        passes.curvature_product_sparse(self.X.data, self.X.indices, self.X.indptr, curvature, v, c, lo, hi, g)
+        compiled.passes.curvature_product_sparse(self.X.data, self.X.indices, self.X.indptr, curvature, v, c, lo, hi, g)
 
     def write_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
-        passes.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
+        compiled.passes.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
 
     def add_kinked_gradient(
         self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
     ) -> None:
-        kinked_passes.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
+        compiled.kinked_passes.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
 
     def transposed_product(self, r: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ranges = row_ranges(self.n, self.numbers, self.d)
         # Both numbers of a column lie together, because columns are met in any order.
         sums = np.zeros((len(ranges), 2 * self.d))
         in_threads(
-            lambda k, lo, hi: passes.both_transposed_sparse(
+            lambda k, lo, hi: compiled.passes.both_transposed_sparse(
                 self.X.data, self.X.indices, self.X.indptr, r, q, lo, hi, sums[k]
             ),
             ranges,
@@ -349,16 +356,16 @@ class SparseRows(Design):
         return both[::2].copy(), both[1::2].copy()
 
     def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
-        careful_sums.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
+        compiled.careful_sums.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
 
     def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
-        careful_sums.sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, total, errors)
+        compiled.careful_sums.sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, total, errors)
 
     def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
-        passes.add_sparse(self.X.data, self.X.indices, self.X.indptr, r[lo:hi], lo, hi - lo, g)
+        compiled.passes.add_sparse(self.X.data, self.X.indices, self.X.indptr, r[lo:hi], lo, hi - lo, g)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
-        return passes.squared_sparse(self.X.data, self.X.indices, self.X.indptr, r, np.zeros(self.d))
+        return compiled.passes.squared_sparse(self.X.data, self.X.indices, self.X.indptr, r, np.zeros(self.d))
 
 
 def design(X: Any) -> Design:

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from uneven.solvers.compiled import row_space_passes
+from uneven.solvers import compiled
 from uneven.solvers.linear.design import Design, SparseRows
 from uneven.solvers.threads import blas_on_all_cores, in_threads, row_ranges
 
@@ -108,7 +108,7 @@ def _adder(source: np.ndarray, target: np.ndarray) -> Callable[[int, int, int], 
 
 def _mirror(total: np.ndarray) -> None:
     n = len(total)
-    in_threads(lambda k, lo, hi: row_space_passes.mirror(total, lo, hi), row_ranges(n, n * n))
+    in_threads(lambda k, lo, hi: compiled.row_space_passes.mirror(total, lo, hi), row_ranges(n, n * n))
 
 
 def _of_sparse(design: SparseRows) -> np.ndarray:
@@ -117,7 +117,7 @@ def _of_sparse(design: SparseRows) -> np.ndarray:
     total = np.zeros((n, n))
     work = int(np.square(np.diff(columns.indptr), dtype=np.int64).sum())
     in_threads(
-        lambda k, lo, hi: row_space_passes.add_sparse_products(
+        lambda k, lo, hi: compiled.row_space_passes.add_sparse_products(
             X.data, X.indices, X.indptr, columns.data, columns.indices, columns.indptr, lo, hi, total
         ),
         row_ranges(n, work),

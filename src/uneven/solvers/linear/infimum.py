@@ -32,7 +32,7 @@ def infimum(phi: Phi, kernel: CompiledPhi) -> float:
 
 @lru_cache(maxsize=256)
 def _of_tree(tree: Node, phi: Phi, kernel: CompiledPhi) -> float:
-    values, slopes = kernel.first(_MARGINS)
+    values, slopes = kernel.plain.first(_MARGINS)
     usable = np.isfinite(values) & np.isfinite(slopes)
     falling, rising = np.flatnonzero(usable & (slopes < 0)), np.flatnonzero(usable & (slopes > 0))
     if not (falling.size and rising.size):
@@ -49,10 +49,10 @@ def _of_tree(tree: Node, phi: Phi, kernel: CompiledPhi) -> float:
         middle = 0.5 * (low + high)
         if not low < middle < high:
             break
-        slope = kernel.first(np.array([middle]))[1][0]
+        slope = kernel.plain.first(np.array([middle]))[1][0]
         if slope == 0:
-            return float(kernel.first(np.array([middle]))[0][0])
+            return float(kernel.plain.first(np.array([middle]))[0][0])
         low, high = (middle, high) if slope < 0 else (low, middle)
-    (left, right), (down, up) = kernel.first(np.array([low, high]))
+    (left, right), (down, up) = kernel.plain.first(np.array([low, high]))
     # The two lines meet between the two margins, so each falls at most this deep before.
     return float(max(left + down * (high - low), right - up * (high - low)))

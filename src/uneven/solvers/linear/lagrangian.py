@@ -10,13 +10,15 @@ import copy
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
 
-from uneven.solvers.compiled import kinked_passes, passes
+from uneven.solvers import compiled
 from uneven.solvers.linear.exact_search import exact_step
+from uneven.solvers.linear.few_polygons import FewPolygons
+from uneven.solvers.linear.few_rows import absolute_sums
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
 from uneven.solvers.linear.multiplier_moves import moves
 from uneven.solvers.linear.objective import Objective
@@ -73,10 +75,9 @@ class Lagrangian:
         self.smooth = not self.kinks.size
         most = self.kinks.shape[1]
         straight = objective.pair.polygons
-        # Slopes and curvatures of all rows in their scores, where one compiled function is enough for all steps: then
-        # X is multiplied by BLAS, so that the first fit on a machine compiles little.
+        # Slopes and curvatures of all rows in their scores, where NumPy and BLAS are enough for all steps.
         few = straight and not self.smooth and is_small(objective)
-        self._few_rows = np.empty((2, objective.design.n)) if few else None
+        self._few = FewPolygons(objective.pair, objective.y, objective.factors()) if few else None
         self._evaluated_here = False  # whether they are those of the current scores and multipliers
         with self._blas():
             self.t = self._scores(self.theta) if scores is None else scores
@@ -109,7 +110,7 @@ class Lagrangian:
         return in_threads(function, self._ranges)
 
     def _scores(self, theta: np.ndarray) -> np.ndarray:
-        if self._few_rows is None:
+        if self._few is None:
             return self.objective.design.scores(theta)
         return np.asarray(rows_with_ones(self.objective) @ theta)
 
@@ -142,10 +143,10 @@ class Lagrangian:
         if self.smooth:
             slopes = self._at_scores().slopes
             return np.append(self.objective.design.weighted_sum(slopes), slopes.sum())
-        if self._few_rows is not None:
+        if self._few is not None:
             if not self._evaluated_here:
                 self.along(None, 0.0)
-            return np.asarray(self._few_rows[0] @ rows_with_ones(self.objective))
+            return np.asarray(self._few.slopes @ rows_with_ones(self.objective))
         parts = self._cleared_parts()
         self.over_rows(
             lambda k, lo, hi: self.objective.design.add_kinked_gradient(self.common, self.t, self.u, lo, hi, parts[k])
@@ -163,8 +164,8 @@ class Lagrangian:
 
     def direction(self, gradient: np.ndarray, accuracy: float = 1e-3) -> np.ndarray:
         """A semismooth Newton step, right after the gradient was computed."""
-        if self._few_rows is not None:
-            bends, curved = self._few_rows[1], rows_with_ones(self.objective)
+        if self._few is not None:
+            bends, curved = self._few.bends, rows_with_ones(self.objective)
             if bends.size > _ROWS_WORTH_CHOOSING:
                 rows = np.flatnonzero(bends)
                 bends, curved = bends[rows], curved[rows]
@@ -175,7 +176,7 @@ class Lagrangian:
 
     def curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
         """Weighted second derivatives of the rows lo to hi in their scores."""
-        kinked_passes.curvatures(self.common, self.second, self.t, self.u, lo, hi, out)
+        compiled.kinked_passes.curvatures(self.common, self.second, self.t, self.u, lo, hi, out)
 
     def all_curvatures(self) -> np.ndarray:
         """The same for all rows; valid until the next evaluation."""
@@ -242,11 +243,10 @@ class Lagrangian:
         if q is None:
             q = self._ones
         self._evaluated_here = False
-        if self._few_rows is not None:
-            slope, curvature = kinked_passes.polygons_along(self.common, self.t, q, at, self.u, *self._few_rows)
-            return slope, curvature
+        if self._few is not None:
+            return self._few.along(self.t, q, self.u, self.sigma)(at)
         parts = self.over_rows(
-            lambda k, lo, hi: kinked_passes.along(self.common, self.second, self.t, q, at, self.u, lo, hi)
+            lambda k, lo, hi: compiled.kinked_passes.along(self.common, self.second, self.t, q, at, self.u, lo, hi)
         )
         return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
 
@@ -267,7 +267,7 @@ class Lagrangian:
                 pair = (first, second, y[lo:hi], weight[lo:hi], *classes)
                 along = ones[: hi - lo] if q is None else q[lo:hi]
                 bends = rows.bends[lo:hi] if rows.bends.size else scratch[: hi - lo]
-                total += passes.losses_along(pair, self.t[lo:hi], along, at, rows.slopes[lo:hi], bends)
+                total += compiled.passes.losses_along(pair, self.t[lo:hi], along, at, rows.slopes[lo:hi], bends)
             return total
 
         loss, slope, curvature = np.sum(self.over_rows(part), axis=0).tolist()
@@ -303,11 +303,12 @@ class Lagrangian:
         linear, quadratic = (self.penalty * float(v @ direction[:-1]) for v in (self.theta[:-1], direction[:-1]))
 
         last = np.nan
+        along = partial(self.along, q) if self._few is None else self._few.along(self.t, q, self.u, self.sigma)
 
         def slope_and_curvature(at: float) -> tuple[float, float]:
             nonlocal last
             last = at
-            slope, curvature = self.along(q, at)
+            slope, curvature = along(at)
             return slope + linear + at * quadratic, curvature + quadratic
 
         at = exact_step(slope_and_curvature, promised)
@@ -325,7 +326,7 @@ class Lagrangian:
             return self._descend(enough, most)
 
     def _blas(self) -> AbstractContextManager[None]:
-        return single_threaded_blas() if self._few_rows is not None else nullcontext()
+        return single_threaded_blas() if self._few is not None else nullcontext()
 
     def _descend(self, enough: float, most: int) -> tuple[np.ndarray, int]:
         for steps in range(most + 1):
@@ -360,6 +361,9 @@ class Lagrangian:
     def update(self) -> None:
         """Replace the multipliers by the current slopes. The gradient at the current scores stays the same."""
         self._evaluated_here = False
+        if self._few is not None:
+            self.u[...] = self._few.updated(self.t, self.u, self.sigma)
+            return
 
         def part(k: int, first_row: int, last_row: int) -> None:
             for lo in range(first_row, last_row, _ROWS_OF_SCRATCH):
@@ -373,13 +377,13 @@ class Lagrangian:
 
     def _sums(self) -> tuple[float, float]:
         """The objective at the current scores, and the sum of the constants of the supporting lines."""
-        if self._few_rows is not None:
+        if self._few is not None:
             lines = self.support()
             return (
                 lines.loss + self.objective.penalty_of(self.theta[:-1]),
                 lines.loss - lines.above - float(lines.slopes @ self.t),
             )
-        parts = self.over_rows(lambda k, lo, hi: kinked_passes.bounds(self.common, self.t, self.u, lo, hi))
+        parts = self.over_rows(lambda k, lo, hi: compiled.kinked_passes.bounds(self.common, self.t, self.u, lo, hi))
         loss, constant = (float(sum(values)) for values in zip(*parts, strict=True))
         return loss + self.objective.penalty_of(self.theta[:-1]), constant
 
@@ -421,11 +425,14 @@ class Lagrangian:
         """The lines that support the losses: smooth parts at the current scores, kinks with the multipliers."""
         if self.smooth:
             rows = self._at_scores()
-            return Support(rows.slopes, rows.slopes, rows.loss, 0.0, *passes.absolute_sums(rows.slopes, self.t))
+            return Support(rows.slopes, rows.slopes, rows.loss, 0.0, *absolute_sums(rows.slopes, self.t))
+        if self._few is not None:
+            slopes, steepest, loss, above = self._few.support(self.t, self.u)
+            return Support(slopes, steepest, loss, above, float(steepest.sum()), float(steepest @ np.abs(self.t)))
         slopes = np.empty(self.t.size)
         steepest = np.empty(self.t.size) if self.u.size else slopes
         parts = self.over_rows(
-            lambda k, lo, hi: kinked_passes.support(self.common, self.t, self.u, lo, hi, slopes, steepest)
+            lambda k, lo, hi: compiled.kinked_passes.support(self.common, self.t, self.u, lo, hi, slopes, steepest)
         )
         return Support(slopes, steepest, *(float(sum(values)) for values in zip(*parts, strict=True)))
 

@@ -7,13 +7,16 @@ with a weight c and a scale k for each class. The margin asymmetry gamma is one 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from uneven.solvers import compiled
 from uneven.solvers.linear.design import Design
+from uneven.solvers.linear.few_rows import MOST_ROWS, FewRows
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.penalised import Penalised
 from uneven.solvers.linear.squares import summed_squares
@@ -74,6 +77,16 @@ class Objective(Penalised):
     def derivatives(self) -> tuple[Any, ...]:
         """What compiled steps take that need second derivatives too."""
         return self.pair.addresses, self.pair.second_addresses, *self.common[1:]
+
+    @cached_property
+    def losses_along(self) -> Callable[..., tuple[float, float, float]]:
+        """A function of scores t, a direction q, a step, and arrays for slopes and curvatures of the rows.
+
+        It returns the sum of the losses at t + step * q, and its first and second derivative in the step.
+        """
+        if self.design.n <= MOST_ROWS:
+            return FewRows(self.pair, self.y, self.factors()).along
+        return partial(compiled.passes.losses_along, self.derivatives)
 
     @cached_property
     def lower_bound(self) -> float:

@@ -138,7 +138,7 @@ class PairOfLosses:
 
     @_fact
     def _values_at_zero(self) -> np.ndarray:
-        return np.array([kernel.first(np.zeros(1))[0][0] for kernel in self.kernels])
+        return np.array([kernel.plain.first(np.zeros(1))[0][0] for kernel in self.kernels])
 
     @_fact
     def kinks_and_jumps(self) -> tuple[np.ndarray, np.ndarray]:
@@ -173,7 +173,7 @@ class PairOfLosses:
     def lines(self) -> np.ndarray:
         """Left of all kinks a polygon is a line: its value and slope at 0, one row per class."""
         left = -2 * float(np.abs(self.kinks_and_jumps[0]).max(initial=0.0)) - 1
-        at_left = [kernel.first(np.array([left])) for kernel in self.kernels]
+        at_left = [kernel.plain.first(np.array([left])) for kernel in self.kernels]
         return np.array([[value[0] - slope[0] * left, slope[0]] for value, slope in at_left])
 
     @_fact

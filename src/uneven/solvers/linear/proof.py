@@ -30,7 +30,7 @@ from functools import lru_cache
 import numpy as np
 
 from uneven.ops.kernels import CompiledPhi
-from uneven.solvers.compiled.passes import absolute_sums
+from uneven.solvers.linear.few_rows import absolute_sums
 from uneven.solvers.linear.lagrangian import Lagrangian, Support
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.penalised import Penalised
@@ -312,7 +312,7 @@ def _growth(kernel: CompiledPhi) -> tuple[np.ndarray, np.ndarray]:
     """A convex phi at minus and plus the sizes, where it rises away from 0; minus infinity where it does not."""
     found = []
     for side in (-1, 1):
-        values, slopes = kernel.first(side * _SIZES)
+        values, slopes = kernel.plain.first(side * _SIZES)
         found.append(np.where(side * slopes > 0, values, -np.inf))
     return found[0], found[1]
 

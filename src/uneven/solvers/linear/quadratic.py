@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from uneven.solvers.compiled import column_choice, quadratic_descent
+from uneven.solvers import compiled
 from uneven.solvers.linear.design import Design, SparseRows
 from uneven.solvers.linear.metric import cholesky_metric
 from uneven.solvers.linear.objective import Objective
@@ -70,7 +70,7 @@ def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
         ranges = row_ranges(design.n, design.numbers + design.n)
         totals = np.zeros((len(ranges), size, size))
         in_threads(
-            lambda k, lo, hi: column_choice.add_squares_sparse(
+            lambda k, lo, hi: compiled.column_choice.add_squares_sparse(
                 X.data, X.indices, X.indptr[lo : hi + 1], curvature[lo:hi], 1, 0, totals[k]
             ),
             ranges,
@@ -80,12 +80,12 @@ def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
         total = np.zeros((size, size))
         parts = 2 if design.numbers >= _WORTH_THREADS else 1
         in_threads(
-            lambda part, *_: column_choice.add_squares_sparse(
+            lambda part, *_: compiled.column_choice.add_squares_sparse(
                 X.data, X.indices, X.indptr, curvature, parts, part, total
             ),
             [(0, 0)] * parts,
         )
-    column_choice.mirror(total, 0, size)
+    compiled.column_choice.mirror(total, 0, size)
     return total
 
 
@@ -107,7 +107,7 @@ class _Kept:
         accuracy *= _MORE_ACCURATE
         gained = 0.0
         for _ in range(_ROUNDS):
-            gained, done = quadratic_descent.descend(self.H, x, slope, l1, _VISITS, accuracy, gained)
+            gained, done = compiled.quadratic_descent.descend(self.H, x, slope, l1, _VISITS, accuracy, gained)
             if done:
                 break
             if np.count_nonzero(x) <= _MOST_FACTORED:
@@ -148,11 +148,11 @@ class _Columns:
         self.descend: Any
         if isinstance(design, SparseRows):
             scaled, own, self.ones = _scaled(design, root)
-            self.columns, self.descend = (scaled, *design.by_columns[1:]), quadratic_descent.descend_sparse
+            self.columns, self.descend = (scaled, *design.by_columns[1:]), compiled.quadratic_descent.descend_sparse
         else:
             columns = np.ascontiguousarray(design.X.T) * root
             own, self.ones = np.einsum("ij,ij->i", columns, columns), columns @ root
-            self.columns, self.descend = (columns,), quadratic_descent.descend_dense
+            self.columns, self.descend = (columns,), compiled.quadratic_descent.descend_dense
         own = np.append(own, curvature.sum())
         self.added = added + _LEAST * own
         self.diagonal = own + self.added
@@ -178,7 +178,9 @@ def _scaled(design: SparseRows, root: np.ndarray) -> tuple[np.ndarray, np.ndarra
     data, indices, indptr = design.by_columns
     scaled, (squares, ones) = np.empty(data.size), np.empty((2, design.d))
     in_threads(
-        lambda k, lo, hi: quadratic_descent.scale_columns(data, indices, indptr, root, lo, hi, scaled, squares, ones),
+        lambda k, lo, hi: compiled.quadratic_descent.scale_columns(
+            data, indices, indptr, root, lo, hi, scaled, squares, ones
+        ),
         row_ranges(design.d, design.numbers),
     )
     return scaled, squares, ones

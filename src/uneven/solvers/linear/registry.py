@@ -22,12 +22,12 @@ def _from_files() -> dict[str, Solver]:
     folder = Path(__file__).parent / "algorithms"
     names = [module.name for module in pkgutil.iter_modules([str(folder)])]
     found: list[Solver] = [importlib.import_module(f"{__package__}.algorithms.{name}").SOLVER for name in names]
-    return {solver.name: solver for solver in found}
+    return {solver.name: solver for solver in sorted(found, key=lambda solver: solver.name)}
 
 
 def solvers() -> dict[str, Solver]:
     """Every solver by its name, in alphabetical order."""
-    return dict(sorted({**_from_files(), **_added}.items()))
+    return dict(sorted({**_from_files(), **_added}.items())) if _added else _from_files()
 
 
 def names() -> tuple[str, ...]:

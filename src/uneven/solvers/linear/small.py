@@ -1,16 +1,18 @@
 """Small smooth problems: Newton steps with few calls, because calls from Python cost more than the arithmetic.
 
-X is multiplied by BLAS on one thread; only the losses are compiled, so that the first fit on a machine compiles little.
+X is multiplied by BLAS on one thread. Only the losses are compiled, and not even those of few rows, so that a first fit
+needs no compiler.
 The scores of all rows are kept: the length of a step is found from them alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from uneven.solvers.compiled import passes, smooth_steps
+from uneven.solvers import compiled
 from uneven.solvers.linear.design import Dense
 from uneven.solvers.linear.metric import cholesky_metric
 from uneven.solvers.linear.objective import Objective
@@ -65,7 +67,7 @@ def minimise_small(objective: Objective, theta: np.ndarray | None, settings: Set
 
     It ends where the gradient promises a duality gap of at most half of tol times the value.
     """
-    with single_threaded_blas():
+    with single_threaded_blas(), np.errstate(all="ignore"):
         return _minimise(objective, np.zeros(objective.size) if theta is None else theta, settings)
 
 
@@ -85,7 +87,7 @@ def minimise_quickly(objective: Objective, theta: np.ndarray | None, settings: S
     found = np.zeros(objective.size) if theta is None else theta.copy()
     tol, most = _UNPROVED_SHARE * settings.tol, min(_MOST_QUICK_STEPS, settings.max_iter)
     penalty = float(objective.penalty)
-    reached = smooth_steps.steps(X, objective.derivatives, found, penalty, objective.fit_intercept, tol, most)
+    reached = compiled.smooth_steps.steps(X, objective.derivatives, found, penalty, objective.fit_intercept, tol, most)
     return found if reached else None
 
 
@@ -97,11 +99,11 @@ def rows_with_ones(objective: Objective) -> np.ndarray:
 
 
 def _minimise(objective: Objective, theta: np.ndarray, settings: Settings) -> Solution:
-    pair, penalty = objective.derivatives, objective.penalty
+    losses_along, penalty = objective.losses_along, objective.penalty
     rows = rows_with_ones(objective)
     t = rows @ theta
     r, h = np.empty((2, t.size))
-    value = passes.losses_along(pair, t, t, 0.0, r, h)[0] + objective.penalty_of(theta[:-1])
+    value = losses_along(t, t, 0.0, r, h)[0] + objective.penalty_of(theta[:-1])
     last, hidden, before = np.inf, False, theta
     status, steps = f"stopped after {settings.max_iter} Newton steps", 0
     while True:
@@ -129,7 +131,7 @@ def _minimise(objective: Objective, theta: np.ndarray, settings: Settings) -> So
                 penalty * float(w @ direction[:-1]),
                 objective.penalty_of(direction[:-1]),
             )
-            found = _length(pair, t, q, value, promised, penalties, r, h)
+            found = _length(losses_along, t, q, value, promised, penalties, r, h)
         if found is None:
             status = "reached the limit of rounding"
             break
@@ -145,7 +147,7 @@ def _minimise(objective: Objective, theta: np.ndarray, settings: Settings) -> So
 
 
 def _length(
-    pair: tuple[Any, ...],
+    losses_along: Callable[..., tuple[float, float, float]],
     t: np.ndarray,
     q: np.ndarray,
     value: float,
@@ -161,7 +163,7 @@ def _length(
     """
     low, high, step, reached = 0.0, np.inf, 1.0, value
     for _ in range(_MOST_TRIALS):
-        loss, slope, curvature = passes.losses_along(pair, t, q, step, r, h)
+        loss, slope, curvature = losses_along(t, q, step, r, h)
         reached = loss + penalties[0] + step * (penalties[1] + step * penalties[2])
         slope += penalties[1] + 2 * step * penalties[2]
         enough = reached <= value + _SUFFICIENT * step * promised
@@ -179,6 +181,7 @@ def _length(
     return (step, reached) if falls else None
 
 
+@np.errstate(all="ignore")
 def balanced_slopes(
     objective: Objective, theta: np.ndarray, enough: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float] | None:
@@ -186,18 +189,17 @@ def balanced_slopes(
 
     Returns the point, the scores, the slopes and the sum of the losses; None if Newton steps do not get there.
     """
-    pair = objective.derivatives
     with single_threaded_blas():
         t = rows_with_ones(objective) @ theta
     ones = np.ones(t.size)
     r, h = np.empty((2, t.size))
-    loss, slope, bend = passes.losses_along(pair, t, ones, 0.0, r, h)
+    loss, slope, bend = objective.losses_along(t, ones, 0.0, r, h)
     moved = 0.0
     while objective.fit_intercept and not abs(slope) <= enough:
         step, before = -slope / bend if bend > 0 else np.inf, slope
         if not np.isfinite(step):  # no row is curved
             return None
-        loss, slope, bend = passes.losses_along(pair, t, ones, step, r, h)
+        loss, slope, bend = objective.losses_along(t, ones, step, r, h)
         if not abs(slope) <= 0.5 * abs(before):
             return None
         t += step

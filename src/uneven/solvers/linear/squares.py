@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from uneven.solvers.compiled import passes
+from uneven.solvers import compiled
 from uneven.solvers.threads import in_threads, single_threaded_blas
 
 #: Rows lo to hi as a float64 matrix, and a nonnegative weight for each.
@@ -26,7 +26,7 @@ def summed_squares(block: Block, count: int, size: int, rows_per_block: int) -> 
     parts = _PARTS if size <= _SMALL and count * size**2 >= _PARTS * _LEAST_WORK else 1
     ranges = [(count * k // parts, count * (k + 1) // parts) for k in range(parts)]
     totals = np.zeros((parts, size, size))
-    add_block = passes.add_squares if size <= _CACHED else _add_by_blas
+    add_block = compiled.passes.add_squares if size <= _CACHED else _add_by_blas
 
     def add(k: int, lo: int, hi: int) -> None:
         for start in range(lo, hi, rows_per_block):

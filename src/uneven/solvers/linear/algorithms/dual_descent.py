@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.solvers.compiled import dual_epoch
+from uneven.solvers import compiled
 from uneven.solvers.linear.design import SparseRows
 from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.metric import MOST_COLUMNS
@@ -70,7 +70,7 @@ class _Rows:
     def all(cls, objective: Objective) -> _Rows:
         X, n = objective.design.X, objective.design.n
         norms = np.empty(n)
-        dual_epoch.squared_norms(X.data, X.indptr, norms)
+        compiled.dual_epoch.squared_norms(X.data, X.indptr, norms)
         return cls(X, objective.y, objective.sample_weight, norms, np.zeros(n), None, np.arange(n), n)
 
     def some(self, chosen: np.ndarray) -> _Rows:
@@ -105,8 +105,8 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     check, checked, gap, value = _FIRST_CHECK, 0, np.inf, objective.value_at_zero
     status, iteration = f"stopped after {max_iter} visits of all rows", 0
     for iteration in range(1, max_iter + 1):
-        order = settings.random.permutation(-(-rows.count // dual_epoch.TOGETHER))
-        rows.count, largest = dual_epoch.epoch(
+        order = settings.random.permutation(-(-rows.count // compiled.dual_epoch.TOGETHER))
+        rows.count, largest = compiled.dual_epoch.epoch(
             rows.X.data, rows.X.indices, rows.X.indptr, rows.norms, rows.y, rows.weight, *state.common[3:5], lowest,
             state.kinks, state.jumps, rows.slopes, w, intercept, width, objective.penalty, order, rows.active,
             rows.count, margin,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uneven.solvers.compiled import kinked_passes
+from uneven.solvers import compiled
 from uneven.solvers.linear.lagrangian import Lagrangian, Support
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.squares import summed_squares
@@ -41,7 +41,7 @@ class Smoothed:
     def value(self, lines: Support) -> float:
         """Sum of the smoothed losses; to be asked for after :meth:`lines`."""
         state = self._state
-        parts = state.over_rows(lambda k, lo, hi: kinked_passes.off_centre(state.common, state.u, lo, hi))
+        parts = state.over_rows(lambda k, lo, hi: compiled.kinked_passes.off_centre(state.common, state.u, lo, hi))
         return lines.loss - lines.above - 0.5 * state.sigma * sum(parts)
 
 
@@ -70,7 +70,7 @@ class SmoothedPolygons:
         common = (np.zeros(2, dtype=np.int64), *losses.common[1:], *pair.kinks_and_jumps, sigma, pair.lines)
         t, slopes, bends = design.scores(theta), np.empty(design.n), np.empty(design.n)
         parts = in_threads(
-            lambda k, lo, hi: kinked_passes.smoothed_polygons(common, t, lo, hi, slopes, bends),
+            lambda k, lo, hi: compiled.kinked_passes.smoothed_polygons(common, t, lo, hi, slopes, bends),
             row_ranges(design.n, design.numbers),
         )
         value, loss, above = (float(sum(values)) for values in zip(*parts, strict=True))

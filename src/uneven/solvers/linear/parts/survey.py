@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from uneven.errors import CostError
-from uneven.solvers.compiled import survey_passes
+from uneven.solvers import compiled
 from uneven.solvers.linear.parts.block import Block
 from uneven.solvers.threads import in_threads, row_ranges
 
@@ -125,11 +125,12 @@ class SurveyRows:
     def _add(self, block: Block, lo: int, hi: int, out: np.ndarray) -> None:
         X: Any = block.X
         if not isinstance(X, np.ndarray):
-            survey_passes.add_sparse(X.data, X.indices, X.indptr, block.y, block.weight, self.about, lo, hi, out)
+            add_sparse = compiled.survey_passes.add_sparse
+            add_sparse(X.data, X.indices, X.indptr, block.y, block.weight, self.about, lo, hi, out)
         elif X.flags.c_contiguous:
-            survey_passes.add_rows(X, block.y, block.weight, self.about, lo, hi, out)
+            compiled.survey_passes.add_rows(X, block.y, block.weight, self.about, lo, hi, out)
         else:
-            survey_passes.add_columns(X.T, block.y, block.weight, self.about, lo, hi, out)
+            compiled.survey_passes.add_columns(X.T, block.y, block.weight, self.about, lo, hi, out)
 
 
 def require_finite(block: Block) -> None:
