@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from uneven.solvers.compiled import careful_sums as careful_sums
     from uneven.solvers.compiled import column_choice as column_choice
     from uneven.solvers.compiled import dual_epoch as dual_epoch
+    from uneven.solvers.compiled import gram_products as gram_products
     from uneven.solvers.compiled import kinked_passes as kinked_passes
     from uneven.solvers.compiled import passes as passes
     from uneven.solvers.compiled import quadratic_descent as quadratic_descent
@@ -23,6 +24,7 @@ _MODULES = (
     "careful_sums",
     "column_choice",
     "dual_epoch",
+    "gram_products",
     "kinked_passes",
     "passes",
     "quadratic_descent",

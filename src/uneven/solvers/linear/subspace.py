@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from uneven.solvers.compiled import gram_products, passes
+from uneven.solvers import compiled
 from uneven.solvers.linear.design import Dense
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.small import minimise_small
@@ -76,7 +76,8 @@ def minimise_over_directions(objective: Objective, settings: Settings) -> Soluti
 def gram_times(design: Dense, vectors: np.ndarray) -> np.ndarray:
     """X X' times each row of ``vectors``, of which there are ``gram_products.TOGETHER``, by one read of X."""
     by_rows = design.X.flags.c_contiguous
-    add, X = (gram_products.add_by_rows, design.X) if by_rows else (gram_products.add_by_columns, design.X.T)
+    products = compiled.gram_products
+    add, X = (products.add_by_rows, design.X) if by_rows else (products.add_by_columns, design.X.T)
     ranges = row_ranges(design.d, design.numbers, vectors.size)
     sums = np.zeros((len(ranges), *vectors.shape))
     in_threads(lambda k, lo, hi: add(X, vectors, lo, hi, sums[k]), ranges)
@@ -100,7 +101,7 @@ class Subspace:
         self.objective, self.design, self._settings = objective, objective.design, settings
         n = self.design.n
         # Directions and their products with G; one row each. They are orthonormal in the inner product of G.
-        self._directions, self._products = np.empty((2, gram_products.TOGETHER * most, n))
+        self._directions, self._products = np.empty((2, compiled.gram_products.TOGETHER * most, n))
         self._at, self.b = np.empty(0), 0.0
         self._slopes, self._curvatures = np.empty((2, n))
         some = self.design.X[:, :: max(1, self.design.d // _COLUMNS_OF_LENGTHS)].astype(np.float64)
@@ -171,4 +172,4 @@ class Subspace:
         found = minimise_small(replace(self.objective, design=columns), np.append(self._at, self.b), settings)
         self._at, self.b, self.value = found.theta[:-1], float(found.theta[-1]), found.value
         scores = self._at @ columns.X.T + self.b
-        passes.losses_along(self.objective.derivatives, scores, scores, 0.0, self._slopes, self._curvatures)
+        self.objective.losses_along(scores, scores, 0.0, self._slopes, self._curvatures)
