@@ -22,7 +22,9 @@ from uneven.solvers.progress import silent
 _NAME = "lagrangian"
 #: Width of the first parabola that replaces a kink, in units of kink/jump: from 0, and from a point near the solution.
 _FROM_ZERO, _FROM_NEAR = 4.0, 0.1
-_SHRINK = 0.3
+_SHRINK = 0.2
+#: An inner problem is solved to this share of the gap that is wanted, or of this share of the last one.
+_INNER = 0.3
 _LEAST_SIGMA = 1e-10
 _LEAST_PENALTY = 1e-14
 _MOST_INNER = 50
@@ -60,9 +62,8 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     status = f"stopped after {max_iter} Newton steps"
     while steps < max_iter:
         outer += 1
-        # The gap contains half the squared gradient, and the intercept's part must be moved to 0. An inner problem is
-        # solved until both are small against the gap that is wanted.
-        enough = 0.1 * max(tol * best_value, 0.1 * gap)
+        # The gap contains half the squared gradient, and the intercept's part must be moved to 0.
+        enough = _INNER * max(tol * best_value, _INNER * gap)
         gradient, taken = state.descend(enough, min(_MOST_INNER, max_iter - steps))
         steps += taken
         state.update()
