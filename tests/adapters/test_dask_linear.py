@@ -21,6 +21,7 @@ distributed = pytest.importorskip("distributed", reason="the extra dask is not i
 import dask.array as da  # noqa: E402 - if it is there
 import dask.dataframe as dd  # noqa: E402
 
+from uneven.adapters import dask as dask_adapter  # noqa: E402
 from uneven.adapters.dask import DaskUnevenLinearClassifier  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:Port .* is already in use")
@@ -177,6 +178,19 @@ def test_a_warm_start_needs_fewer_passes(data: Any) -> None:
     model = DaskUnevenLinearClassifier(warm_start=True).fit(X, y)
     first = model.n_passes_
     assert model.fit(X, y).n_passes_ < first
+
+
+def test_minima_of_partitions_with_both_classes_save_passes(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    mixed = np.random.default_rng(0).permutation(900)
+    X, y = (lazy(part[mixed], 300) for part in data)
+    passes = {}
+    for share in (0.9, 2.0):
+        monkeypatch.setattr(dask_adapter, "_ABLE_SHARE", share)
+        models = [DaskUnevenLinearClassifier("hinge", tol=1e-4).fit(X, y) for _ in range(2)]
+        passes[share] = models[0].n_passes_
+        np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+        assert models[0].duality_gap_ <= 1e-4 * models[0].objective_
+    assert passes[0.9] < passes[2.0]
 
 
 def test_clones_files_and_models_without_dask(data: Any, client: Any) -> None:

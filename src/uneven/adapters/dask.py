@@ -21,6 +21,7 @@ from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.streaming.batch import Batch
 from uneven.learners.streaming.in_parts import fit_parts
 from uneven.losses import Loss, Phi
+from uneven.solvers.linear.parts.own_minima import worth_asking
 
 dask = library("dask", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
 library("distributed", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
@@ -28,6 +29,9 @@ library("distributed", "DaskUnevenLinearClassifier and uneven.adapters.dask", "d
 from uneven.adapters import dask_parts, dask_predictions, dask_rows  # noqa: E402 - they import Dask
 
 __all__ = ["DaskUnevenLinearClassifier"]
+
+#: Share of the rows in partitions whose own minima help: with less, partitions are not asked for them.
+_ABLE_SHARE = 0.9
 
 
 class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
@@ -184,6 +188,7 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
                 numbers=data.recipe.costs,
                 names=data.recipe.names,
                 theta=before,
+                by_parts=_most_know_both_classes(facts),
             )
         except BaseException:  # also Ctrl-C: from there the next fit can go on
             if parts.last_theta is not None:
@@ -343,3 +348,9 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         """
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
         return self._answer("predict_log_proba", X, given)
+
+
+def _most_know_both_classes(facts: list[dask_rows.Facts]) -> bool:
+    """Whether most rows are in partitions that are large and have both classes: their minima are a good start."""
+    able = sum(one.shape[0] for one in facts if worth_asking(*one.shape) and len(one.labels) > 1)
+    return able >= _ABLE_SHARE * sum(one.shape[0] for one in facts)
