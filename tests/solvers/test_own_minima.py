@@ -77,7 +77,7 @@ def test_for_parts_that_are_alike_the_start_is_near_the_minimum(loss: str) -> No
 def test_parts_with_few_rows_or_one_class_say_nothing() -> None:
     summed, _ = _objectives("logistic", True, 1.0, True, False)
     X, y, weight = _parts(True)[0]
-    question = pickle.loads(pickle.dumps(OwnMinimum(summed.pair, 1e-3, True, Standardisation.none(D))))
+    question = pickle.loads(pickle.dumps(OwnMinimum(summed.pair, 1600, 1.0, True, Standardisation.none(D))))
     few = Block(X[:99], y[:99], weight[:99], 0)
     ones = Block(X, np.ones_like(y), weight, 0)
     assert not worth_asking(99, D)

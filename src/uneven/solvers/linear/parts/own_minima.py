@@ -9,25 +9,25 @@ together, also if the parts differ.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from uneven.solvers.linear.design import design
 from uneven.solvers.linear.metric import cholesky_metric
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.parts.block import Block
-from uneven.solvers.linear.parts.sample import SampleRows
 from uneven.solvers.linear.parts.slopes import SlopesAt
 from uneven.solvers.linear.parts.summed_objective import Standardisation, SummedObjective
 from uneven.solvers.linear.solve import minimise
 from uneven.solvers.linear.solver import Settings
 
-#: Numbers of each class in the sample of a part, and rows for each column that it has in any case.
-_SAMPLE_NUMBERS, _SAMPLE_PER_COLUMN = 100_000, 10
+#: Numbers in the samples of all parts together; rows of the sample of each part, and rows for each column, at least.
+_SAMPLE_NUMBERS, _SAMPLE_ROWS, _SAMPLE_PER_COLUMN = 3e6, 2000, 20
 #: Rows for each column below which the minimum of a part says little about that of all rows.
 _LEAST_PER_COLUMN = 20
 #: Columns above which finding the minima takes longer than the steps that they save.
-_MOST_COLUMNS = 400
+_MOST_COLUMNS = 250
 #: Least tolerance of the minimum on a sample, and share of the sample's own inaccuracy (columns over rows).
 _TOL, _SHARE_OF_NOISE = 1e-4, 0.1
 _MOST_STEPS = 100
@@ -71,13 +71,16 @@ class OwnMinimum:
     Attributes
     ----------
     pair : PairOfLosses
+    rows : int
+        Number of rows of all parts together.
     penalty : float
-        For each row of the data.
+        Of all rows together.
     fit_intercept : bool
     columns : Standardisation
     """
 
     pair: PairOfLosses
+    rows: int
     penalty: float
     fit_intercept: bool
     columns: Standardisation
@@ -88,13 +91,17 @@ class OwnMinimum:
         nothing = Parabolas(np.zeros((d + 1, d + 1)), np.zeros(d + 1))
         if not worth_asking(n, d) or not 0 < np.count_nonzero(block.y) < n:
             return nothing
-        sample = SampleRows(max(_SAMPLE_NUMBERS // (d + 1), _SAMPLE_PER_COLUMN * (d + 1))).answer(block)
-        losses = sample.losses(self.pair, self.penalty * n, self.fit_intercept, self.columns.rows)
+        random = np.random.default_rng(block.number)
+        whole = replace(block.losses(self.pair), penalty=self.penalty * n / self.rows, fit_intercept=self.fit_intercept)
+        wanted = int(_SAMPLE_NUMBERS / (d + 1) * n / self.rows)
+        count = max(wanted, _SAMPLE_ROWS, _SAMPLE_PER_COLUMN * (d + 1))
+        losses = whole.on_rows(*whole.sample(min(count, n), random))
+        losses = replace(losses, design=design(self.columns.rows(losses.design.X)))
         tol = max(_TOL, _SHARE_OF_NOISE * losses.size / losses.design.n)
-        theta = minimise(losses, Settings(tol, _MOST_STEPS, np.random.default_rng(block.number))).theta
-        rows = Block(losses.design.X, losses.y, losses.sample_weight)
+        theta = minimise(losses, Settings(tol, _MOST_STEPS, random)).theta
+        sampled = Block(losses.design.X, losses.y, losses.sample_weight)
         sigma = _WIDTH * self.pair.width_of_kinks if self.pair.kinked else 1.0
-        matrix = SlopesAt(theta, self.pair, sigma, stride=1).answer(rows).curvature
+        matrix = SlopesAt(theta, self.pair, sigma, stride=1).answer(sampled).curvature
         assert matrix is not None
         matrix = losses.completed(matrix)
         found = Parabolas(matrix, matrix @ theta)
@@ -103,6 +110,7 @@ class OwnMinimum:
 
 def start_from_parts(objective: SummedObjective) -> np.ndarray | None:
     """A theta near the minimum, by one question to all parts; None if they know none."""
-    share = objective.penalty / objective.survey.count
-    question = OwnMinimum(objective.pair, share, objective.fit_intercept, objective.columns)
+    question = OwnMinimum(
+        objective.pair, objective.survey.count, objective.penalty, objective.fit_intercept, objective.columns
+    )
     return objective.parts.ask(question).minimum
