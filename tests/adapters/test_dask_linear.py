@@ -183,14 +183,12 @@ def test_a_warm_start_needs_fewer_passes(data: Any) -> None:
 def test_minima_of_partitions_with_both_classes_save_passes(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     mixed = np.random.default_rng(0).permutation(900)
     X, y = (lazy(part[mixed], 300) for part in data)
-    passes = {}
-    for share in (0.9, 2.0):
+    models = []
+    for share in (0.9, 2.0):  # the second asks no partition for its minimum
         monkeypatch.setattr(dask_adapter, "_ABLE_SHARE", share)
-        models = [DaskUnevenLinearClassifier("hinge", tol=1e-4).fit(X, y) for _ in range(2)]
-        passes[share] = models[0].n_passes_
-        np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
-        assert models[0].duality_gap_ <= 1e-4 * models[0].objective_
-    assert passes[0.9] < passes[2.0]
+        models.append(DaskUnevenLinearClassifier("hinge", tol=1e-4).fit(X, y))
+    same(models[0], models[1], 2e-4)
+    assert models[0].n_passes_ < models[1].n_passes_
 
 
 def test_clones_files_and_models_without_dask(data: Any, client: Any) -> None:
@@ -246,12 +244,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "a matrix of labels": (lambda X, y: fit(lazy(X, 200), lazy(X, 200)), "y must have one dimension, got 2"),
     "a vector of rows": (lambda X, y: fit(lazy(y, 200), lazy(y, 200)), "X must have two dimensions"),
-    "texts": (
-        lambda X, y: fit(
-            dd.from_pandas(pd.DataFrame(X).assign(city="Graz"), npartitions=1), dd.from_pandas(pd.Series(y))
-        ),
-        r"partition 0 \(counted from 0\): column 'city' of X holds .* values, not numbers",
-    ),
     "one class": (lambda X, y: fit(lazy(X, 200), lazy(y * 0, 200)), "one class only"),
     "three classes": (
         lambda X, y: fit(lazy(X, 200), lazy(np.arange(900) % 3, 200)),

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from distributed.protocol.pickle import dumps
 
+from uneven.adapters.dask_columns import Plan
 from uneven.adapters.dask_rows import Rows
 from uneven.errors import ClusterError
 from uneven.learners.cluster import distributed, require_scheduler
@@ -44,6 +45,8 @@ class DaskParts:
     ----------
     marking : Marking
         How labels and costs of a partition become classes and weights.
+    plan : list of dict or None
+        How its columns become numbers; None if they are.
     passes : int
         Questions asked so far.
     largest_message : int
@@ -52,8 +55,8 @@ class DaskParts:
         Where the last step was evaluated: from here a fit can go on.
     """
 
-    def __init__(self, client: Any, held: Sequence[Any]) -> None:
-        self.client = client
+    def __init__(self, client: Any, held: Sequence[Any], plan: Plan | None = None) -> None:
+        self.client, self.plan = client, plan
         self.marking = Marking(1)
         self.held = list(held)
         self.passes = 0
@@ -62,7 +65,7 @@ class DaskParts:
 
     def ask(self, question: Question[A]) -> A:
         """The sum of the answers of all partitions."""
-        asked = _Asked(question, self.marking)
+        asked = _Asked(question, self.marking, self.plan)
         found = on_parts(self.client, self.held, asked)
         self.passes += 1
         self.largest_message = max(self.largest_message, len(dumps(asked)), found.most_bytes)
@@ -88,9 +91,10 @@ class _Asked:
 
     question: Question[Any]
     marking: Marking
+    plan: Plan | None
 
     def __call__(self, rows: Rows) -> _Measured:
-        answer = self.question.answer(rows.block(self.marking))
+        answer = self.question.answer(rows.block(self.marking, self.plan))
         return _Measured(answer, len(dumps(answer)))
 
 

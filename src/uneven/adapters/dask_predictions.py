@@ -7,6 +7,7 @@ from typing import Any
 import dask.array
 import numpy as np
 
+from uneven.adapters.dask_columns import encoded, names_of, require_columns, table_of_frame
 from uneven.adapters.dask_rows import features, is_array, is_lazy, like_rows
 from uneven.errors import CostError
 
@@ -19,7 +20,15 @@ def predicted(model: Any, method: str, X: Any, given: dict[str, Any]) -> Any:
     """
     X = features(X)
     columns = X.shape[1]
-    if not np.isnan(columns) and columns != model.n_features_in_:
+    plan = model.__dict__.get("_table_plan")
+    if plan is not None:
+        if is_array(X):
+            raise CostError(
+                "the model was fitted on a dataframe with texts, dates or missing values, so X must be a dataframe "
+                "with these columns, got a Dask array"
+            )
+        require_columns(plan, names_of(X), "X")
+    elif not np.isnan(columns) and columns != model.n_features_in_:
         raise CostError(
             f"X has {columns} columns, but {type(model).__name__} was fitted with {model.n_features_in_} columns"
         )
@@ -72,7 +81,17 @@ def answered(X: np.ndarray, *costs: np.ndarray, facts: Any) -> np.ndarray:
     if not X.shape[0]:
         shape: Any = (0, 2) if method in ("predict_proba", "predict_log_proba") else 0
         return np.empty(shape, dtype=model.classes_.dtype if method == "predict" else np.float64)
+    X = as_numbers(model, X)
     return np.asarray(getattr(model, method)(X, **numbers, **dict(zip(names, costs, strict=True))))
+
+
+def as_numbers(model: Any, X: Any) -> Any:
+    """The rows of a dataframe in memory as the model takes them."""
+    plan = model.__dict__.get("_table_plan")
+    if plan is None:
+        return X
+    model.__dict__.pop("feature_names_in_", None)  # X is a matrix now, whose columns have the right order
+    return encoded(plan, table_of_frame(X), "X")
 
 
 def _answered_frame(X: Any, *costs: Any, facts: Any) -> Any:
