@@ -157,6 +157,12 @@ def _fit(frame: pd.DataFrame, labels: Any = None, **more: Any) -> DaskUnevenLine
     return model.fit(X, dd.from_pandas(pd.Series(np.asarray(y, dtype=object), index=frame.index), npartitions=3))
 
 
+def _weighted(frame: pd.DataFrame, weight: Any, **costs: Any) -> DaskUnevenLinearClassifier:
+    table = dd.from_pandas(frame, npartitions=3)
+    given = None if weight is None else dd.from_pandas(weight, npartitions=3)
+    return DaskUnevenLinearClassifier(fn_cost=2, pos_label="bad").fit(table[["plain"]], table["label"], given, **costs)
+
+
 def _with(frame: pd.DataFrame, values: Any) -> pd.DataFrame:
     return frame[["plain", "label"]].assign(new=pd.Series(list(values), dtype="object"))
 
@@ -185,6 +191,18 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "missing labels": (
         lambda f: _fit(f, f["label"].where(np.arange(N) != 500, None)),
         r"partition 1 \(counted from 0\): y must hold a label in every row, but it is missing in row 100",
+    ),
+    "missing weights": (
+        lambda f: _weighted(f, f["nullable"].astype("Float64")),
+        r"partition 0 \(counted from 0\): sample_weight must not contain NaN",
+    ),
+    "weights that are texts": (
+        lambda f: _weighted(f, f["user"]),
+        r"partition \d \(counted from 0\): sample_weight must be one number for each row, got .* values",
+    ),
+    "missing costs": (
+        lambda f: _weighted(f, None, fn_cost=dd.from_pandas(f["nullable"] + 1, npartitions=3)),
+        r"partition 0 \(counted from 0\): fn_cost must not contain NaN",
     ),
     "no columns": (lambda f: _fit(f[["label"]]), "X must have a column to learn from, got none"),
     "the same name twice": (

@@ -8,7 +8,7 @@ import dask.array
 import numpy as np
 
 from uneven.adapters.dask_columns import encoded, names_of, require_columns, table_of_frame
-from uneven.adapters.dask_rows import features, is_array, is_lazy, like_rows
+from uneven.adapters.dask_rows import features, is_array, is_lazy, like_rows, numbers_of
 from uneven.errors import CostError
 
 
@@ -97,7 +97,8 @@ def as_numbers(model: Any, X: Any) -> Any:
 def _answered_frame(X: Any, *costs: Any, facts: Any) -> Any:
     import pandas as pd
 
-    values = answered(X, *(one.to_numpy() for one in costs), facts=facts)
+    named = zip(facts[2], costs, strict=True)
+    values = answered(X, *(numbers_of(name, one) for name, one in named), facts=facts)
     if values.ndim == 2:
         return pd.DataFrame(values, index=X.index, columns=facts[0].classes_.tolist())
     return pd.Series(values, index=X.index)

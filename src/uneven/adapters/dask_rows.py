@@ -255,7 +255,7 @@ def read_rows(recipe: Recipe, number: int, framed: tuple[str, ...], pieces: dict
         if n and (isinstance(matrix, np.ndarray) or sparse.issparse(matrix)):
             require_finite("X", matrix)
         weights = _weights(given.get("sample_weight"), n)
-        costs = {name: np.asarray(_plain(given[name]), dtype=np.float64) for name in COSTS if name in given}
+        costs = {name: numbers_of(name, given[name]) for name in COSTS if name in given}
         if costs and n:
             RowCosts.read(n, **recipe.costs, **costs)  # refuses bad ones
         return Rows(number, Batch(matrix, labels, weights, costs), recipe.names)
@@ -274,10 +274,20 @@ def _plain(values: Any) -> np.ndarray:
     return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
 
 
+def numbers_of(name: str, values: Any) -> np.ndarray:
+    """One number for each row of a partition; what is missing becomes NaN."""
+    try:
+        if hasattr(values, "to_numpy"):
+            return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise CostError(f"{name} must be one number for each row, got {brief(values.dtype)} values") from None
+
+
 def _weights(weight: Any, n: int) -> np.ndarray:
     if weight is None or not n:
         return np.empty(0)
-    values = np.asarray(_plain(weight), dtype=np.float64)
+    values = numbers_of("sample_weight", weight)
     if values.shape == (n,) and not values.any():  # of one partition this is allowed
         return values
     return read_weights(values, n)
