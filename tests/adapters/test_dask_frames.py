@@ -101,6 +101,7 @@ def test_the_fit_of_the_same_rows_in_files(
     # The same model reads dataframes in memory, and Parquet files.
     np.testing.assert_array_equal(flagged, model.predict(frame[COLUMNS]))
     np.testing.assert_array_equal(flagged, model.in_memory().predict(folder))
+    np.testing.assert_array_equal(flagged, streamed.predict(frame))
     np.testing.assert_allclose(
         model.predict_proba(frame), pickle.loads(pickle.dumps(model)).predict_proba(frame), rtol=0
     )

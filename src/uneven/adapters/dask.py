@@ -21,6 +21,7 @@ from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.parameters import require_integer
 from uneven.learners.streaming import table_plan
 from uneven.learners.streaming.batch import Batch
+from uneven.learners.streaming.frame_columns import Plan
 from uneven.learners.streaming.in_parts import fit_parts
 from uneven.losses import Loss, Phi
 from uneven.solvers.linear.parts.own_minima import worth_asking
@@ -29,7 +30,7 @@ dask = library("dask", "DaskUnevenLinearClassifier and uneven.adapters.dask", "d
 library("distributed", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
 
 from uneven.adapters import dask_parts, dask_predictions, dask_rows  # noqa: E402 - they import Dask
-from uneven.adapters.dask_columns import Plan, near_the_data  # noqa: E402
+from uneven.adapters.dask_columns import near_the_data  # noqa: E402
 
 __all__ = ["DaskUnevenLinearClassifier"]
 
@@ -296,11 +297,9 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
 
     def _answer(self, method: str, X: Any, given: dict[str, Any]) -> Any:
         model = self.in_memory()
-        if dask_rows.is_lazy(X):
-            return dask_predictions.predicted(model, method, X, given)
-        if hasattr(X, "columns"):
-            X = dask_predictions.as_numbers(model, X)
-        return getattr(model, method)(X, **given)
+        if not dask_rows.is_lazy(X):
+            return getattr(model, method)(X, **given)
+        return dask_predictions.predicted(model, method, X, given)
 
     def decision_function(
         self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None

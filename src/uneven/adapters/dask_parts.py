@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 from distributed.protocol.pickle import dumps
 
-from uneven.adapters.dask_columns import Plan
 from uneven.adapters.dask_rows import Rows
 from uneven.errors import ClusterError
 from uneven.learners.cluster import distributed, require_scheduler
+from uneven.learners.streaming.frame_columns import Plan
 from uneven.learners.streaming.marking import Marking
 from uneven.solvers.linear.parts.protocol import Addable, Question, summed
 from uneven.solvers.linear.parts.slopes import SlopesAt

@@ -7,9 +7,9 @@ from typing import Any
 import dask.array
 import numpy as np
 
-from uneven.adapters.dask_columns import encoded, names_of, require_columns, table_of_frame
 from uneven.adapters.dask_rows import features, is_array, is_lazy, like_rows, numbers_of
 from uneven.errors import CostError
+from uneven.learners.streaming.frame_columns import names_of, require_columns
 
 
 def predicted(model: Any, method: str, X: Any, given: dict[str, Any]) -> Any:
@@ -81,17 +81,7 @@ def answered(X: np.ndarray, *costs: np.ndarray, facts: Any) -> np.ndarray:
     if not X.shape[0]:
         shape: Any = (0, 2) if method in ("predict_proba", "predict_log_proba") else 0
         return np.empty(shape, dtype=model.classes_.dtype if method == "predict" else np.float64)
-    X = as_numbers(model, X)
     return np.asarray(getattr(model, method)(X, **numbers, **dict(zip(names, costs, strict=True))))
-
-
-def as_numbers(model: Any, X: Any) -> Any:
-    """The rows of a dataframe in memory as the model takes them."""
-    plan = model.__dict__.get("_table_plan")
-    if plan is None:
-        return X
-    model.__dict__.pop("feature_names_in_", None)  # X is a matrix now, whose columns have the right order
-    return encoded(plan, table_of_frame(X), "X")
 
 
 def _answered_frame(X: Any, *costs: Any, facts: Any) -> Any:

@@ -17,6 +17,7 @@ from uneven.costs import RowCosts
 from uneven.errors import CostError, UnevenError
 from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.reading import read_labels, read_weights, require_finite
+from uneven.learners.streaming import frame_columns
 from uneven.learners.streaming.batch import Batch
 from uneven.learners.streaming.column_summary import ColumnSummary
 from uneven.learners.streaming.marking import Marking
@@ -58,7 +59,7 @@ def features(X: Any) -> Any:
     if X.shape[1] == 0:
         raise CostError("X must have a column to learn from, got none")
     if not is_array(X):
-        dask_columns.names_of(X)
+        frame_columns.names_of(X)
     return X.rechunk({1: -1}) if is_array(X) and len(X.chunks[1]) > 1 else X
 
 
@@ -133,7 +134,7 @@ class LazyRows:
         by_row = {name: value for name, value in costs.items() if is_lazy(value) or np.ndim(value)}
         found |= {name: like_rows(name, value, X) for name, value in by_row.items()}
         numbers = {name: value for name, value in costs.items() if name not in by_row}
-        return cls(Recipe(None if is_array(X) else dask_columns.names_of(X), numbers), found, costs)
+        return cls(Recipe(None if is_array(X) else frame_columns.names_of(X), numbers), found, costs)
 
     @property
     def by_row(self) -> bool:
@@ -223,11 +224,11 @@ class Rows:
         X = self.batch.X
         return dask_columns.table_of_matrix(X, self.names or ()) if self.plain else X
 
-    def block(self, marking: Marking, plan: dask_columns.Plan | None = None) -> Block:
+    def block(self, marking: Marking, plan: frame_columns.Plan | None = None) -> Block:
         """The partition as the passes take it; made once."""
         if plan is not None and not self._encoded:
             place = f"partition {self.number} (counted from 0)"
-            matrix = dask_columns.encoded(plan, self.table(), place)
+            matrix = frame_columns.encoded(plan, self.table(), place)
             try:
                 require_finite("X", matrix)
             except CostError as error:
@@ -295,11 +296,11 @@ def _weights(weight: Any, n: int) -> np.ndarray:
 
 def _of_frame(X: Any, names: Sequence[str] | None) -> Any:
     """An array, or an Arrow table if some columns are not numbers or some values are missing."""
-    found = dask_columns.names_of(X)
+    found = frame_columns.names_of(X)
     if found != names:
         raise CostError(f"X has the columns {brief(list(found))} instead of {brief(list(names or ()))}")
     matrix = dask_columns.plain_matrix(X)
-    return dask_columns.table_of_frame(X) if matrix is None else matrix
+    return frame_columns.table_of_frame(X) if matrix is None else matrix
 
 
 def _matrix(X: Any) -> Any:
