@@ -14,14 +14,16 @@ from scipy import sparse
 from sklearn.base import clone
 
 import uneven
-from uneven.errors import CostError, LossError, ParameterError
+from uneven.errors import ClusterError, CostError, LossError, ParameterError
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
-import dask.array as da  # noqa: E402 - if it is there
+import dask  # noqa: E402 - if it is there
+import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 
 from uneven.adapters import dask as dask_adapter  # noqa: E402
+from uneven.adapters import dask_parts  # noqa: E402
 from uneven.adapters.dask import DaskUnevenLinearClassifier  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:Port .* is already in use")
@@ -273,6 +275,26 @@ def test_bad_data_are_refused_in_one_sentence(data: Any, name: str) -> None:
     attempt, sentence = REFUSED[name]
     with pytest.raises(CostError, match=sentence):
         attempt(*data)
+
+
+def _not_installed() -> None:
+    raise ModuleNotFoundError("no module of this name")
+
+
+class Unreadable:
+    """As what another version of a package pickled."""
+
+    def __call__(self, rows: Any) -> Any:
+        return rows
+
+    def __reduce__(self) -> Any:
+        return _not_installed, ()
+
+
+def test_a_scheduler_that_cannot_read_a_pass_is_said(client: Any) -> None:
+    held = client.compute([dask.delayed(int)(k) for k in range(3)])
+    with pytest.raises(ClusterError, match="the Dask scheduler could not read a pass; the same versions of uneven"):
+        dask_parts.on_parts(client, held, Unreadable())
 
 
 def test_bad_parameters_are_refused(data: Any) -> None:

@@ -141,10 +141,22 @@ def _one_pass(client: Any, held: Sequence[Any], function: Callable[[Any], Any]) 
     try:
         homes = {worker for worker in at if worker is not None}
         return _watched(client, lambda seconds: _result(answers[0], seconds), homes)
-    except BaseException:
+    except BaseException as error:
         if client.status == "running":
+            if isinstance(error, ClusterError):
+                _require_readable(kept)
             client.cancel(kept)
         raise
+
+
+def _require_readable(answers: Sequence[Any]) -> None:
+    """Raise if the scheduler could not read what it was asked: then the sums were cancelled, too."""
+    found = [future.exception() for future in answers if future.status == "error"]
+    if any("deserialization" in str(error) for error in found):
+        raise ClusterError(
+            "the Dask scheduler could not read a pass; the same versions of uneven, NumPy and Python on client, "
+            "scheduler and workers would work"
+        ) from None
 
 
 def _result(future: Any, seconds: float) -> Any:
