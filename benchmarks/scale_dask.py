@@ -110,7 +110,7 @@ def moved(client: Client) -> int:
 def measure(n: int, d: int, workers: int, partitions: int, loss: str, tol: float) -> None:
     """Fit once to warm up, once to measure, and print a line."""
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=None) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", memory_limit=None) as cluster,
         Client(cluster) as client,
     ):
         small = collections(2000, d, workers)
@@ -167,7 +167,7 @@ class Questions:
 def compare_kinks(n: int, d: int, workers: int, partitions: int, tol: float) -> None:
     """Print a line: the hinge by smoothing on Dask, and by multipliers in memory."""
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=None) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", memory_limit=None) as cluster,
         Client(cluster) as client,
     ):
         X, y = client.persist(collections(n, d, partitions))

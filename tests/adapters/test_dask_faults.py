@@ -190,7 +190,7 @@ def test_a_scheduler_that_is_gone_is_said_and_the_fit_goes_on_elsewhere(
     assert not hasattr(model, "coef_")
     first.scheduler.wait(SECONDS)
     model = pickle.loads(pickle.dumps(model))
-    with distributed.Client(processes=False, dashboard_address=None, n_workers=1, timeout=SECONDS):
+    with distributed.Client(processes=False, dashboard_address=":0", n_workers=1, timeout=SECONDS):
         model.fit(X, y)
     assert model.n_passes_ < calm.n_passes_
     assert model.objective_ == pytest.approx(calm.objective_, rel=1e-8)

@@ -24,8 +24,6 @@ from uneven.adapters.dask import DaskUnevenLinearClassifier  # noqa: E402
 from uneven.adapters.dask_rows import Recipe, Rows, read_rows, summary  # noqa: E402
 from uneven.learners.streaming.marking import Marking  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore:Port .* is already in use")
-
 N = 1200
 
 
@@ -33,7 +31,7 @@ N = 1200
 def client() -> Iterator[Any]:
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, timeout=120) as client,
     ):

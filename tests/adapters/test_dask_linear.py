@@ -26,17 +26,16 @@ from uneven.adapters import dask as dask_adapter  # noqa: E402
 from uneven.adapters import dask_parts  # noqa: E402
 from uneven.adapters.dask import DaskUnevenLinearClassifier  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore:Port .* is already in use")
-
 D = 4
 
 
 @pytest.fixture(scope="module", autouse=True)
 def client() -> Iterator[Any]:
     with (
-        # Threads start faster than processes; with tcp, what is sent is still pickled.
+        # Threads start faster than processes; with tcp, what is sent is still pickled. Any free port, because Dask leaves
+        # a socket open if the usual one is taken.
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, timeout=120) as client,
     ):

@@ -105,7 +105,7 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
     >>> random = np.random.default_rng(0)
     >>> X = random.normal(size=(1000, 3))
     >>> y = X[:, 0] + random.logistic(size=1000) > 2
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     rows, labels = da.from_array(X, chunks=(250, 3)), da.from_array(y, chunks=250)
     ...     model = DaskUnevenLinearClassifier(fn_cost=10).fit(rows, labels)
     ...     flagged = model.predict(rows)                                  # a Dask array, not computed yet
