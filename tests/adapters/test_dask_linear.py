@@ -32,8 +32,8 @@ D = 4
 @pytest.fixture(scope="module", autouse=True)
 def client() -> Iterator[Any]:
     with (
-        # Threads start faster than processes; with tcp, what is sent is still pickled. Any free port, because Dask leaves
-        # a socket open if the usual one is taken.
+        # Threads start faster than processes; with tcp, what is sent is still pickled. Any free port, because Dask
+        # leaves a socket open if the usual one is taken.
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0"
         ) as cluster,

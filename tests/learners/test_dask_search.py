@@ -29,8 +29,8 @@ GAMMAS = [0.5, 1.0, 2.0, 4.0]
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     with (
-        # Threads start faster than processes; with tcp, what is sent is still pickled. Any free port, because Dask leaves
-        # a socket open if the usual one is taken.
+        # Threads start faster than processes; with tcp, what is sent is still pickled. Any free port, because Dask
+        # leaves a socket open if the usual one is taken.
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=2, processes=False, protocol="tcp", dashboard_address=":0"
         ) as cluster,
