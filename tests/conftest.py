@@ -1,4 +1,4 @@
-"""Hypothesis profile: reproducible, no deadline on a noisy machine. Warnings that PyTorch raises about itself."""
+"""Hypothesis profile: reproducible, no deadline on a noisy machine. Warnings that PyTorch and Dask raise themselves."""
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,6 +11,7 @@ settings.load_profile("uneven")
 _OWN_WARNINGS = (
     "ignore:.*should not be instantiated:DeprecationWarning",  # its tracer makes an instance of autograd.Function
     "ignore:.*torch.jit.script.*:DeprecationWarning",  # its forward mode loads TorchScript
+    "ignore:Creating scratch directories is taking:UserWarning",  # Dask, on a loaded machine
 )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -43,22 +45,30 @@ class Cluster:
         self.scheduler = subprocess.Popen(
             [*tool, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", *options], **quiet
         )
-        ends = time.monotonic() + SECONDS
-        while not self.file.exists():
-            if time.monotonic() > ends:
-                raise TimeoutError("the scheduler did not start")
-            time.sleep(0.05)
-        self.workers = subprocess.Popen(
-            [*tool, "distributed.cli.dask_worker", "--nworkers", "2", "--nthreads", "1", *options], **quiet
-        )
-        self.client = distributed.Client(scheduler_file=str(self.file), timeout=SECONDS)
-        self.client.wait_for_workers(2, timeout=SECONDS)
+        self.processes = [self.scheduler]
+        try:
+            ends = time.monotonic() + SECONDS
+            while not self.file.exists():
+                if time.monotonic() > ends:
+                    raise TimeoutError("the scheduler did not start")
+                time.sleep(0.05)
+            self.processes.append(
+                subprocess.Popen(
+                    [*tool, "distributed.cli.dask_worker", "--nworkers", "2", "--nthreads", "1", *options], **quiet
+                )
+            )
+            self.client = distributed.Client(scheduler_file=str(self.file), timeout=SECONDS)
+            self.client.wait_for_workers(2, timeout=SECONDS)
+        except BaseException:  # nobody will close what was not made
+            self.close()
+            raise
 
     def close(self) -> None:
-        self.client.close(timeout=1)
-        for process in (self.workers, self.scheduler):
+        if hasattr(self, "client"):
+            self.client.close(timeout=1)
+        for process in reversed(self.processes):
             process.terminate()
-        for process in (self.workers, self.scheduler):
+        for process in reversed(self.processes):
             try:
                 process.wait(SECONDS)
             except subprocess.TimeoutExpired:
@@ -79,6 +89,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], C
     yield current
     for cluster in made:
         cluster.close()
+    with warnings.catch_warnings():  # what distributed left open is no other test's fault
+        warnings.simplefilter("ignore")
+        gc.collect()
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +190,7 @@ def test_a_scheduler_that_is_gone_is_said_and_the_fit_goes_on_elsewhere(
     assert not hasattr(model, "coef_")
     first.scheduler.wait(SECONDS)
     model = pickle.loads(pickle.dumps(model))
-    with distributed.Client(processes=False, dashboard_address=None, n_workers=1, timeout=SECONDS):
+    with distributed.Client(processes=False, dashboard_address=":0", n_workers=1, timeout=SECONDS):
         model.fit(X, y)
     assert model.n_passes_ < calm.n_passes_
     assert model.objective_ == pytest.approx(calm.objective_, rel=1e-8)

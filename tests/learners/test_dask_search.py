@@ -29,9 +29,10 @@ GAMMAS = [0.5, 1.0, 2.0, 4.0]
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     with (
-        # Threads start faster than processes; with tcp, what is sent is still pickled.
+        # Threads start faster than processes; with tcp, what is sent is still pickled. Any free port, because Dask
+        # leaves a socket open if the usual one is taken.
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=2, processes=False, protocol="tcp", dashboard_address=None
+            n_workers=2, threads_per_worker=2, processes=False, protocol="tcp", dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, timeout=120) as client,
     ):

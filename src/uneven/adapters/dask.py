@@ -18,16 +18,24 @@ from uneven.learners.base import has_probabilities
 from uneven.learners.cluster import HoldsClient, read_client
 from uneven.learners.costs_and_loss import read_cost
 from uneven.learners.linear import UnevenLinearClassifier
+from uneven.learners.parameters import require_integer
+from uneven.learners.streaming import table_plan
 from uneven.learners.streaming.batch import Batch
+from uneven.learners.streaming.frame_columns import Plan
 from uneven.learners.streaming.in_parts import fit_parts
 from uneven.losses import Loss, Phi
+from uneven.solvers.linear.parts.own_minima import worth_asking
 
 dask = library("dask", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
 library("distributed", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
 
 from uneven.adapters import dask_parts, dask_predictions, dask_rows  # noqa: E402 - they import Dask
+from uneven.adapters.dask_columns import near_the_data  # noqa: E402
 
 __all__ = ["DaskUnevenLinearClassifier"]
+
+#: Share of the rows in partitions whose own minima help: with less, partitions are not asked for them.
+_ABLE_SHARE = 0.9
 
 
 class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
@@ -66,6 +74,14 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         alike.
     verbose : bool or int
         Progress on stderr.
+    standardize : bool
+        Subtract the mean of each column of numbers and divide by its standard deviation, both over all rows. The
+        penalty is then that of the standardised columns; ``coef_`` is for the columns as they are.
+    most_categories : int
+        A column of texts becomes a column of 0 and 1 for each different text that is not rare. With more different
+        texts than this it is hashed.
+    buckets : int
+        Number of columns that such a column is hashed into.
     client : dask.distributed.Client, optional
         By default the client of this process that was made last. Clones share it, files lack it.
 
@@ -89,7 +105,7 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
     >>> random = np.random.default_rng(0)
     >>> X = random.normal(size=(1000, 3))
     >>> y = X[:, 0] + random.logistic(size=1000) > 2
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     rows, labels = da.from_array(X, chunks=(250, 3)), da.from_array(y, chunks=250)
     ...     model = DaskUnevenLinearClassifier(fn_cost=10).fit(rows, labels)
     ...     flagged = model.predict(rows)                                  # a Dask array, not computed yet
@@ -123,6 +139,9 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         warm_start: bool = False,
         pos_label: Any = None,
         verbose: bool | int = False,
+        standardize: bool = False,
+        most_categories: int = 100,
+        buckets: int = 256,
         client: Any = None,
     ) -> None:
         self.loss = loss
@@ -139,6 +158,9 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         self.warm_start = warm_start
         self.pos_label = pos_label
         self.verbose = verbose
+        self.standardize = standardize
+        self.most_categories = most_categories
+        self.buckets = buckets
         self.client = client
 
     def fit(  # type: ignore[override] # paths of files are for the parent; Dask reads them
@@ -157,7 +179,9 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         Parameters
         ----------
         X : dask array or dataframe of shape (n_samples, n_features)
-            Its chunks may have unknown sizes, and partitions may be empty. Columns of dataframes must be numbers.
+            Its chunks may have unknown sizes, and partitions may be empty. Texts, categories, dates and missing values
+            of dataframes become numbers as those of Parquet files do (:class:`uneven.StreamedRows`); ``coef_`` and
+            ``feature_names_in_`` are then for the columns that are made of them.
         y : dask array or series of shape (n_samples,)
             Labels of two classes, with the partitions of X.
         sample_weight : dask array or series of shape (n_samples,), optional
@@ -175,21 +199,26 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         four = self._costs({"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost})
         data = dask_rows.LazyRows.read(X, y, sample_weight, four)
         parts, facts = self._loaded(client, data)
+        some, names = _looked_at(parts.plan, facts, dask_rows.column_names(data.columns["X"]))
+        numbers = np.ones(some.X.shape[1], dtype=bool) if parts.plan is None else table_plan.is_number(parts.plan)
         try:
             solution, separated = fit_parts(
                 self,
                 parts,
-                Batch(np.array([one.about for one in facts]), np.concatenate([one.labels for one in facts])),
+                some,
                 costs=self._costs_of_all(data, facts),
                 numbers=data.recipe.costs,
-                names=data.recipe.names,
+                names=names,
                 theta=before,
+                by_parts=_most_know_both_classes(facts, some.X.shape[1]),
+                standardised=numbers if self.standardize else None,
             )
         except BaseException:  # also Ctrl-C: from there the next fit can go on
             if parts.last_theta is not None:
                 self._unfinished = parts.last_theta
             raise
         self.__dict__.pop("_unfinished", None)
+        self._table_plan = parts.plan
         self.n_passes_, self.largest_message_ = parts.passes, parts.largest_message
         self._warn(solution, separated)
         return self
@@ -205,7 +234,11 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         if len(widths) > 1:
             raise CostError(f"all partitions of X must have the same number of columns, got {widths}")
         held = [one for one, fact in zip(held, found, strict=True) if fact.shape[0]]
-        return dask_parts.DaskParts(client, held), facts
+        plan = None
+        if not all(one.plain for one in facts):
+            summary = dask_parts.on_parts(client, held, partial(dask_rows.summary, most=self.most_categories))
+            plan = summary.plan(self.buckets)
+        return dask_parts.DaskParts(client, held, plan), facts
 
     def _costs_of_all(self, data: dask_rows.LazyRows, known: list[dask_rows.Facts]) -> Cost | None:
         """The costs if they are the same in all rows, else None."""
@@ -222,6 +255,8 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
                 f"DaskUnevenLinearClassifier has penalty='l2' or None, got penalty={brief(self.penalty)}; for a sample "
                 "in memory, UnevenLinearClassifier has others"
             )
+        for name in ("most_categories", "buckets"):
+            require_integer(name, getattr(self, name))
         super()._read_parameters()
 
     def _last_theta(self) -> np.ndarray | None:
@@ -343,3 +378,19 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         """
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
         return self._answer("predict_log_proba", X, given)
+
+
+def _looked_at(
+    plan: Plan | None, facts: list[dask_rows.Facts], names: tuple[str, ...] | None
+) -> tuple[Batch, list[str] | tuple[str, ...] | None]:
+    """Points near the rows with all labels that occur, and the names of the columns."""
+    labels = np.concatenate([one.labels for one in facts])
+    if plan is None:
+        return Batch(np.array([one.about for one in facts]), labels), names
+    return Batch(near_the_data(plan)[None], labels), table_plan.output_names(plan)
+
+
+def _most_know_both_classes(facts: list[dask_rows.Facts], columns: int) -> bool:
+    """Whether most rows are in partitions that are large and have both classes: their minima are a good start."""
+    able = sum(one.shape[0] for one in facts if worth_asking(one.shape[0], columns) and len(one.labels) > 1)
+    return able >= _ABLE_SHARE * sum(one.shape[0] for one in facts)

@@ -12,6 +12,7 @@ from distributed.protocol.pickle import dumps
 from uneven.adapters.dask_rows import Rows
 from uneven.errors import ClusterError
 from uneven.learners.cluster import distributed, require_scheduler
+from uneven.learners.streaming.frame_columns import Plan
 from uneven.learners.streaming.marking import Marking
 from uneven.solvers.linear.parts.protocol import Addable, Question, summed
 from uneven.solvers.linear.parts.slopes import SlopesAt
@@ -44,6 +45,8 @@ class DaskParts:
     ----------
     marking : Marking
         How labels and costs of a partition become classes and weights.
+    plan : list of dict or None
+        How its columns become numbers; None if they are.
     passes : int
         Questions asked so far.
     largest_message : int
@@ -52,8 +55,8 @@ class DaskParts:
         Where the last step was evaluated: from here a fit can go on.
     """
 
-    def __init__(self, client: Any, held: Sequence[Any]) -> None:
-        self.client = client
+    def __init__(self, client: Any, held: Sequence[Any], plan: Plan | None = None) -> None:
+        self.client, self.plan = client, plan
         self.marking = Marking(1)
         self.held = list(held)
         self.passes = 0
@@ -62,7 +65,7 @@ class DaskParts:
 
     def ask(self, question: Question[A]) -> A:
         """The sum of the answers of all partitions."""
-        asked = _Asked(question, self.marking)
+        asked = _Asked(question, self.marking, self.plan)
         found = on_parts(self.client, self.held, asked)
         self.passes += 1
         self.largest_message = max(self.largest_message, len(dumps(asked)), found.most_bytes)
@@ -88,9 +91,10 @@ class _Asked:
 
     question: Question[Any]
     marking: Marking
+    plan: Plan | None
 
     def __call__(self, rows: Rows) -> _Measured:
-        answer = self.question.answer(rows.block(self.marking))
+        answer = self.question.answer(rows.block(self.marking, self.plan))
         return _Measured(answer, len(dumps(answer)))
 
 
@@ -137,10 +141,22 @@ def _one_pass(client: Any, held: Sequence[Any], function: Callable[[Any], Any]) 
     try:
         homes = {worker for worker in at if worker is not None}
         return _watched(client, lambda seconds: _result(answers[0], seconds), homes)
-    except BaseException:
+    except BaseException as error:
         if client.status == "running":
+            if isinstance(error, ClusterError):
+                _require_readable(kept)
             client.cancel(kept)
         raise
+
+
+def _require_readable(answers: Sequence[Any]) -> None:
+    """Raise if the scheduler could not read what it was asked: then the sums were cancelled, too."""
+    found = [future.exception() for future in answers if future.status == "error"]
+    if any("deserialization" in str(error) for error in found):
+        raise ClusterError(
+            "the Dask scheduler could not read a pass; the same versions of uneven, NumPy and Python on client, "
+            "scheduler and workers would work"
+        ) from None
 
 
 def _result(future: Any, seconds: float) -> Any:

@@ -7,8 +7,9 @@ from typing import Any
 import dask.array
 import numpy as np
 
-from uneven.adapters.dask_rows import features, is_array, is_lazy, like_rows
+from uneven.adapters.dask_rows import features, is_array, is_lazy, like_rows, numbers_of
 from uneven.errors import CostError
+from uneven.learners.streaming.frame_columns import names_of, require_columns
 
 
 def predicted(model: Any, method: str, X: Any, given: dict[str, Any]) -> Any:
@@ -19,7 +20,15 @@ def predicted(model: Any, method: str, X: Any, given: dict[str, Any]) -> Any:
     """
     X = features(X)
     columns = X.shape[1]
-    if not np.isnan(columns) and columns != model.n_features_in_:
+    plan = model.__dict__.get("_table_plan")
+    if plan is not None:
+        if is_array(X):
+            raise CostError(
+                "the model was fitted on a dataframe with texts, dates or missing values, so X must be a dataframe "
+                "with these columns, got a Dask array"
+            )
+        require_columns(plan, names_of(X), "X")
+    elif not np.isnan(columns) and columns != model.n_features_in_:
         raise CostError(
             f"X has {columns} columns, but {type(model).__name__} was fitted with {model.n_features_in_} columns"
         )
@@ -78,7 +87,8 @@ def answered(X: np.ndarray, *costs: np.ndarray, facts: Any) -> np.ndarray:
 def _answered_frame(X: Any, *costs: Any, facts: Any) -> Any:
     import pandas as pd
 
-    values = answered(X, *(one.to_numpy() for one in costs), facts=facts)
+    named = zip(facts[2], costs, strict=True)
+    values = answered(X, *(numbers_of(name, one) for name, one in named), facts=facts)
     if values.ndim == 2:
         return pd.DataFrame(values, index=X.index, columns=facts[0].classes_.tolist())
     return pd.Series(values, index=X.index)

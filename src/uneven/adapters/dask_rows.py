@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import dask
@@ -12,11 +12,14 @@ import numpy as np
 from scipy import sparse
 
 from uneven._inputs import brief
+from uneven.adapters import dask_columns
 from uneven.costs import RowCosts
 from uneven.errors import CostError, UnevenError
 from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.reading import read_labels, read_weights, require_finite
+from uneven.learners.streaming import frame_columns
 from uneven.learners.streaming.batch import Batch
+from uneven.learners.streaming.column_summary import ColumnSummary
 from uneven.learners.streaming.marking import Marking
 from uneven.metrics.labels import distinct_labels
 from uneven.solvers.linear.parts.block import Block
@@ -53,6 +56,10 @@ def features(X: Any) -> Any:
         )
     if X.ndim != 2:
         raise CostError(f"X must have two dimensions, rows and columns, got {X.ndim}")
+    if X.shape[1] == 0:
+        raise CostError("X must have a column to learn from, got none")
+    if not is_array(X):
+        frame_columns.names_of(X)
     return X.rechunk({1: -1}) if is_array(X) and len(X.chunks[1]) > 1 else X
 
 
@@ -84,7 +91,15 @@ def like_rows(name: str, value: Any, X: Any) -> Any:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How partitions are read: names of the columns, if they have some, and the costs that are numbers."""
+    """How partitions are read.
+
+    Attributes
+    ----------
+    names : tuple of str or None
+        Names of the columns of a dataframe, as texts; None for arrays.
+    costs : dict
+        The costs that are numbers.
+    """
 
     names: tuple[str, ...] | None
     costs: dict[str, Any] = field(default_factory=dict)
@@ -119,7 +134,7 @@ class LazyRows:
         by_row = {name: value for name, value in costs.items() if is_lazy(value) or np.ndim(value)}
         found |= {name: like_rows(name, value, X) for name, value in by_row.items()}
         numbers = {name: value for name, value in costs.items() if name not in by_row}
-        return cls(Recipe(column_names(X), numbers), found, costs)
+        return cls(Recipe(None if is_array(X) else frame_columns.names_of(X), numbers), found, costs)
 
     @property
     def by_row(self) -> bool:
@@ -164,22 +179,30 @@ class Facts:
     labels : ndarray
         The different labels, in order of appearance.
     about : ndarray
-        A row of X, as a point near the data; empty if there is none.
+        A row of X, as a point near the data; empty if there is none, or if it is not numbers yet.
     regrets : tuple
         Of both mistakes where they are the same in all rows, else None.
+    plain : bool
+        Whether X is numbers and none is missing.
     """
 
     shape: tuple[int, int]
     labels: np.ndarray
     about: np.ndarray
     regrets: tuple[float | None, float | None] = (None, None)
+    plain: bool = True
 
 
 class Rows:
-    """One partition as a worker keeps it: numbers in memory, labels and costs as they were given."""
+    """One partition as a worker keeps it: numbers in memory, labels and costs as they were given.
 
-    def __init__(self, number: int, batch: Batch) -> None:
-        self.number, self.batch = number, batch
+    Of a dataframe with texts or missing values X is an Arrow table, until the first question brings the plan by which
+    it becomes numbers.
+    """
+
+    def __init__(self, number: int, batch: Batch, names: tuple[str, ...] | None = None) -> None:
+        self.number, self.batch, self.names = number, batch, names
+        self._encoded = False
         self._block: tuple[Marking, Block] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -188,11 +211,29 @@ class Rows:
     def __sizeof__(self) -> int:
         """Bytes, which Dask looks at."""
         X, y = self.batch.X, np.asarray(self.batch.y)
-        parts = [X] if isinstance(X, np.ndarray) else [X.data, X.indices, X.indptr]
+        parts = [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
         return sum(int(part.nbytes) for part in (*parts, y, self.batch.weight, *self.batch.costs.values()))
 
-    def block(self, marking: Marking) -> Block:
+    @property
+    def plain(self) -> bool:
+        """Whether X is an array or a sparse matrix."""
+        return isinstance(self.batch.X, np.ndarray) or sparse.issparse(self.batch.X)
+
+    def table(self) -> Any:
+        """X as an Arrow table."""
+        X = self.batch.X
+        return dask_columns.table_of_matrix(X, self.names or ()) if self.plain else X
+
+    def block(self, marking: Marking, plan: frame_columns.Plan | None = None) -> Block:
         """The partition as the passes take it; made once."""
+        if plan is not None and not self._encoded:
+            place = f"partition {self.number} (counted from 0)"
+            matrix = frame_columns.encoded(plan, self.table(), place)
+            try:
+                require_finite("X", matrix)
+            except CostError as error:
+                raise CostError(f"{place}: {error}") from None
+            self.batch, self._encoded = replace(self.batch, X=matrix), True
         if self._block is None or self._block[0] != marking:
             self._block = marking, marking.block(self.batch, self.number)
         return self._block[1]
@@ -207,48 +248,63 @@ def read_rows(recipe: Recipe, number: int, framed: tuple[str, ...], pieces: dict
     """Read one partition: X, y, sample_weight and costs, some of them by their names in ``pieces["frames"]``."""
     given = {**pieces, **dict(zip(framed, pieces.get("frames", ()), strict=True))}
     try:
-        matrix = _matrix(given["X"], recipe.names)
+        matrix = _of_frame(given["X"], recipe.names) if hasattr(given["X"], "columns") else _matrix(given["X"])
         n = matrix.shape[0]
         if len(given["y"]) != n:
             raise CostError(f"X has {n} rows and y has {len(given['y'])}")
-        labels = read_labels(_plain(given["y"]), n) if n else np.empty(0)
-        if n:
+        labels = _labels(given["y"], n) if n else np.empty(0)
+        if n and (isinstance(matrix, np.ndarray) or sparse.issparse(matrix)):
             require_finite("X", matrix)
         weights = _weights(given.get("sample_weight"), n)
-        costs = {name: np.asarray(_plain(given[name]), dtype=np.float64) for name in COSTS if name in given}
+        costs = {name: numbers_of(name, given[name]) for name in COSTS if name in given}
         if costs and n:
             RowCosts.read(n, **recipe.costs, **costs)  # refuses bad ones
-        return Rows(number, Batch(matrix, labels, weights, costs))
+        return Rows(number, Batch(matrix, labels, weights, costs), recipe.names)
     except UnevenError as error:
         raise type(error)(f"partition {number} (counted from 0): {error}") from None
+
+
+def _labels(y: Any, n: int) -> np.ndarray:
+    if hasattr(y, "isna") and y.isna().any():
+        row = int(np.flatnonzero(y.isna())[0])
+        raise CostError(f"y must hold a label in every row, but it is missing in row {row}; drop such rows")
+    return read_labels(_plain(y), n)
 
 
 def _plain(values: Any) -> np.ndarray:
     return values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
 
 
+def numbers_of(name: str, values: Any) -> np.ndarray:
+    """One number for each row of a partition; what is missing becomes NaN."""
+    try:
+        if hasattr(values, "to_numpy"):
+            return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise CostError(f"{name} must be one number for each row, got {brief(values.dtype)} values") from None
+
+
 def _weights(weight: Any, n: int) -> np.ndarray:
     if weight is None or not n:
         return np.empty(0)
-    values = np.asarray(_plain(weight), dtype=np.float64)
+    values = numbers_of("sample_weight", weight)
     if values.shape == (n,) and not values.any():  # of one partition this is allowed
         return values
     return read_weights(values, n)
 
 
-def _matrix(X: Any, names: Sequence[str] | None) -> Any:
+def _of_frame(X: Any, names: Sequence[str] | None) -> Any:
+    """An array, or an Arrow table if some columns are not numbers or some values are missing."""
+    found = frame_columns.names_of(X)
+    if found != names:
+        raise CostError(f"X has the columns {brief(list(found))} instead of {brief(list(names or ()))}")
+    matrix = dask_columns.plain_matrix(X)
+    return frame_columns.table_of_frame(X) if matrix is None else matrix
+
+
+def _matrix(X: Any) -> Any:
     """A float64 or float32 array in C or F order, or a CSR matrix; not copied if possible."""
-    if hasattr(X, "columns"):
-        if names is not None and tuple(X.columns) != tuple(names):
-            raise CostError(f"X has the columns {brief(list(X.columns))} instead of {brief(list(names))}")
-        for name, kind in zip(X.columns, X.dtypes, strict=True):
-            if getattr(kind, "kind", "O") not in "biuf":
-                raise CostError(
-                    f"column {name!r} of X holds {kind} values, not numbers; encode it before, such as by "
-                    "dask.dataframe.get_dummies, or drop it"
-                )
-        single = all(kind == np.float32 for kind in X.dtypes)
-        return X.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
     if sparse.issparse(X):
         return X.tocsr() if X.dtype in (np.float64, np.float32) else X.tocsr().astype(np.float64)
     array = np.asarray(X)
@@ -268,9 +324,19 @@ def facts(rows: Rows, recipe: Recipe) -> list[Facts]:
     found = np.array(distinct_labels(y)[:_MOST_LABELS], dtype=y.dtype)
     if not rows.batch.rows:
         return [Facts(X.shape, found, np.empty(0))]
-    about = np.asarray(X[:1].toarray() if sparse.issparse(X) else X[:1], dtype=np.float64)[0]
+    about = np.empty(0)
+    if rows.plain:
+        about = np.asarray(X[:1].toarray() if sparse.issparse(X) else X[:1], dtype=np.float64)[0]
     if not costs:
-        return [Facts(X.shape, found, about)]
+        return [Facts(X.shape, found, about, plain=rows.plain)]
     known = RowCosts.read(y.size, **recipe.costs, **costs)
     same = [None if isinstance(one, np.ndarray) else float(one) for one in (known.fp_regret, known.fn_regret)]
-    return [Facts(X.shape, found, about, (same[0], same[1]))]
+    return [Facts(X.shape, found, about, (same[0], same[1]), rows.plain)]
+
+
+def summary(rows: Rows, most: int) -> ColumnSummary:
+    """What the plan of the columns must know of a partition; at most ``most`` texts of each column."""
+    try:
+        return ColumnSummary.of(rows.table(), most)
+    except CostError as error:
+        raise CostError(f"partition {rows.number} (counted from 0): {error}") from None

@@ -263,14 +263,17 @@ class UnevenLinearClassifier(LinearScores):
         return self
 
     def _checked_score(self, X: Any) -> np.ndarray:
-        if not is_streamed(X):
+        # A dataframe with the columns of a table that the learner was fitted to, and not with those made of them.
+        from_table = self.__dict__.get("_table_plan") is not None and hasattr(X, "iloc")
+        from_table = from_table and list(X.columns) != self.feature_names_in_.tolist()
+        if not from_table and not is_streamed(X):
             return super()._checked_score(X)
         from sklearn.utils.validation import check_is_fitted
 
         from uneven.learners.streaming import door
 
         check_is_fitted(self, "classes_")
-        return door.scores(self, X)
+        return door.scores_of_frame(self, X) if from_table else door.scores(self, X)
 
     def fit_path(
         self,

@@ -27,8 +27,7 @@ def kind_of(field: Any) -> str:
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return TEXTS
     raise CostError(
-        f"column {field.name!r} has the type {field.type}, which is neither numbers, dates nor texts; leave it out "
-        "with columns="
+        f"column {field.name!r} has the type {field.type}, which is neither numbers, dates nor texts; leave it out"
     )
 
 

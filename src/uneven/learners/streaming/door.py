@@ -13,7 +13,9 @@ from uneven.errors import CostError, ParameterError
 from uneven.learners.base import Problem
 from uneven.learners.costs_and_loss import COSTS, plain_numbers, read_cost
 from uneven.learners.linear_penalty import penalty_weights
+from uneven.learners.reading import require_finite
 from uneven.learners.streaming import fitting
+from uneven.learners.streaming.frame_columns import encoded, table_of_frame
 from uneven.learners.streaming.loop import BlockLoop
 from uneven.learners.streaming.rows import StreamedRows, per_row
 from uneven.losses import Loss
@@ -98,6 +100,14 @@ def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, An
 def scores(learner: Any, X: Any) -> np.ndarray:
     """Scores of the positive class for rows in parts, one number per row."""
     return np.concatenate(list(_scores(learner, X)))
+
+
+def scores_of_frame(learner: Any, frame: Any) -> np.ndarray:
+    """Scores of a dataframe in memory, if the learner was fitted to a table: its columns become numbers like those."""
+    X = encoded(learner._table_plan, table_of_frame(frame), "X")
+    require_finite("X", X)
+    found: np.ndarray = learner._score(X)
+    return found
 
 
 def decided(

@@ -23,6 +23,7 @@ from uneven.losses import Loss
 from uneven.metrics.labels import distinct_labels, positive_class, two_classes
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.parts.minimise import minimise, refusal
+from uneven.solvers.linear.parts.own_minima import start_from_parts
 from uneven.solvers.linear.parts.protocol import Both, Parts
 from uneven.solvers.linear.parts.sample import Sample, SampleRows
 from uneven.solvers.linear.parts.separation import SeparatedBy
@@ -154,10 +155,13 @@ def solved(
     columns: Standardisation,
     settings: Settings,
     theta: np.ndarray | None = None,
+    *,
+    by_parts: bool = False,
 ) -> tuple[Solution, bool]:
     """Minimise, and whether the classes are separated without a penalty; theta is for the columns as they are.
 
-    ``penalty`` is the weight of the l1 norm and of half the squared norm. ``theta`` is a starting point.
+    ``penalty`` is the weight of the l1 norm and of half the squared norm. ``theta`` is a starting point. Without one,
+    and without a sample, ``by_parts`` asks the parts for one.
     """
     l1, squared = penalty
     objective = SummedObjective(parts, seen.survey, pair, squared, fit_intercept, columns, l1)
@@ -166,8 +170,10 @@ def solved(
         raise LossError(reason)
     if theta is not None and theta.size == objective.size:
         start: np.ndarray | None = columns.theta_of_standardised(theta)
+    elif seen.sample is not None:
+        start = _from_sample(seen.sample, objective, settings)
     else:
-        start = None if seen.sample is None else _from_sample(seen.sample, objective, settings)
+        start = start_from_parts(objective) if by_parts else None
     solution = minimise(objective, settings, theta=start, near=start is not None)
     raw = columns.theta_of_rows(solution.theta)
     separated = False

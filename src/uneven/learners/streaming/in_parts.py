@@ -38,6 +38,8 @@ def fit_parts(
     numbers: dict[str, Any],
     names: Sequence[str] | None = None,
     theta: np.ndarray | None = None,
+    by_parts: bool = False,
+    standardised: np.ndarray | None = None,
 ) -> tuple[Solution, bool]:
     """Fit a learner, and tell whether the classes are separated without a penalty.
 
@@ -56,6 +58,10 @@ def fit_parts(
         Names of the columns.
     theta : ndarray, optional
         Where to start.
+    by_parts : bool
+        Without a theta, start from the minima of the parts themselves. It pays if most are large and have both classes.
+    standardised : ndarray of bool, optional
+        The columns to be standardised; by default none.
     """
     labels, _ = two_classes(np.asarray(some.y))
     symmetric = costs is not None and learner._symmetric(costs)
@@ -73,9 +79,10 @@ def fit_parts(
         learner._pair(loss, weighting),
         penalty_weights(learner.penalty, learner.l1_ratio),
         bool(learner.fit_intercept),
-        fitting.standardisation(seen.survey, False, None),
+        fitting.standardisation(seen.survey, standardised is not None, standardised),
         learner._settings(),
         theta,
+        by_parts=by_parts,
     )
     learner._keep_classes(seen.classes)
     learner.n_features_in_ = some.X.shape[1]

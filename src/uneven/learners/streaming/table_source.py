@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,14 +9,11 @@ import numpy as np
 
 from uneven._inputs import brief
 from uneven.errors import CostError, UnevenError
-from uneven.learners.frames.size import rare_below
 from uneven.learners.streaming import arrow_columns, table_plan
 from uneven.learners.streaming.batch import Batch
 from uneven.learners.streaming.block_size import rows_per_block
+from uneven.learners.streaming.column_summary import ColumnSummary
 from uneven.learners.streaming.parquet_files import ParquetFiles
-
-#: Different texts of a column that are counted; with more it is hashed.
-_MOST_COUNTED = 100_000
 
 
 class DatasetTables:
@@ -164,48 +160,13 @@ class TableSource:
             for name, kind in kinds.items()
             if kind == arrow_columns.TEXTS or self.tables.may_have_nulls(schema.get_field_index(name))
         ]
-        counts: dict[str, Counter[str]] = {name: Counter() for name in look if kinds[name] == arrow_columns.TEXTS}
-        sums = {name: [0.0, 0, 0] for name in look if kinds[name] == arrow_columns.NUMBERS}
-        rows = 0
+        found: ColumnSummary | None = None
         for _, table in self.tables.tables(look, 1 << 17, 0) if look else ():
-            rows += table.num_rows
-            for name in list(counts):
-                _count(counts, name, table.column(name))
-            for name, total in sums.items():
-                _add(total, table.column(name))
-        plan: list[dict[str, Any]] = []
-        for name, kind in kinds.items():
-            if kind == arrow_columns.NUMBERS:
-                summed, present, missing = sums.get(name, [0.0, 1, 0])
-                fill = float(summed / present) if present else 0.0
-                plan.append({"name": name, "kind": table_plan.NUMBER, "flag": bool(missing), "fill": fill})
-                continue
-            found = counts[name]
-            if len(found) > self._most:
-                plan.append({"name": name, "kind": table_plan.HASHED, "buckets": self._buckets})
-                continue
-            frequent = sorted(text for text, count in found.items() if count >= rare_below(rows))
-            plan.append({"name": name, "kind": table_plan.CATEGORIES, "values": frequent})
-        return plan
-
-
-def _count(counts: dict[str, Counter[str]], name: str, values: Any) -> None:
-    import pyarrow.compute as pc
-
-    if len(counts[name]) > _MOST_COUNTED:
-        return
-    for pair in pc.value_counts(arrow_columns.as_texts(values)).to_pylist():
-        if pair["values"] is not None:
-            counts[name][pair["values"]] += pair["counts"]
-
-
-def _add(total: list[Any], values: Any) -> None:
-    import pyarrow.compute as pc
-
-    numbers = arrow_columns.as_numbers(values)
-    total[0] += pc.sum(numbers).as_py() or 0.0
-    total[1] += len(numbers) - numbers.null_count
-    total[2] += numbers.null_count
+            part = ColumnSummary.of(table, self._most)
+            found = part if found is None else found + part
+        learnt = {} if found is None else {column["name"]: column for column in found.plan(self._buckets)}
+        plain = {"kind": table_plan.NUMBER, "flag": False, "fill": 0.0}
+        return [learnt.get(name) or {"name": name, **plain} for name in self.columns]
 
 
 def _few(names: list[str]) -> str:
