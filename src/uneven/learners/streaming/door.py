@@ -14,6 +14,7 @@ from uneven.learners.base import Problem
 from uneven.learners.costs_and_loss import COSTS, plain_numbers, read_cost
 from uneven.learners.linear_penalty import penalty_weights
 from uneven.learners.streaming import fitting
+from uneven.learners.streaming.batch import batches
 from uneven.learners.streaming.loop import BlockLoop
 from uneven.learners.streaming.rows import StreamedRows, per_row
 from uneven.losses import Loss
@@ -46,7 +47,7 @@ def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, An
     before = learner._last_theta()
     four = {name: getattr(learner, name) if given[name] is None else given[name] for name in COSTS}
     source = rows.source(per_row(given))
-    first = next(source.batches(), None)
+    first = next(batches(source), None)
     if first is None or first.y is None:
         raise CostError("there are no rows: the data are empty")
     numbers = {name: value for name, value in four.items() if name not in source.row_costs}
@@ -118,7 +119,7 @@ def decided(
 def _scores(learner: Any, X: Any) -> Iterator[np.ndarray]:
     rows = X if isinstance(X, StreamedRows) else StreamedRows(X)
     source = rows.to_predict(learner.__dict__.get("_table_plan"))
-    for number, batch in enumerate(source.batches()):
+    for number, batch in enumerate(batches(source)):
         if batch.X.shape[1] != learner.n_features_in_:
             raise CostError(
                 f"batch {number} has {batch.X.shape[1]} columns, but the model was fitted with {learner.n_features_in_}"

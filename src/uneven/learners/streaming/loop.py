@@ -1,25 +1,26 @@
-"""Blocks of rows one after the other: while one is used, the next is read. What fits into memory is kept."""
+"""Blocks of rows: each thread reads some and uses them while they are in its cache. What fits into memory is kept."""
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import TypeVar
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Generic, TypeVar
 
 from uneven.errors import CostError
-from uneven.learners.streaming.batch import Source
+from uneven.learners.streaming.batch import Load, Source
 from uneven.learners.streaming.marking import Marking
 from uneven.solvers.linear.parts.block import Block
-from uneven.solvers.linear.parts.protocol import Addable, Question
+from uneven.solvers.linear.parts.protocol import Addable, Question, summed
 from uneven.solvers.progress import Progress, silent
+from uneven.solvers.threads import single_threaded_blas, thread_count
 
 A = TypeVar("A", bound=Addable)
+T = TypeVar("T")
 
-#: Blocks that are read ahead.
-_AHEAD = 2
 #: Seconds between two lines of progress within a read.
 _QUIET = 10.0
 #: Reads of the rows that a fit takes about, as lines of progress say.
@@ -47,13 +48,13 @@ class BlockLoop:
         self.room, self.progress = room, progress
         self.expected = _ABOUT_KINKED if kinked else _ABOUT_SMOOTH
         self.reads, self.rows = 0, 0
-        self._kept: list[Block] = []
+        self._kept: list[list[Block]] = []  # of each load
         self._all_kept = False
 
     def with_marking(self, marking: Marking) -> None:
         """Mark the rows in another way from now on: with the labels known, and maybe with the classes exchanged."""
         if marking.positive != self.marking.positive:
-            self._kept = [replace(block, y=1 - block.y) for block in self._kept]
+            self._kept = [[replace(block, y=1 - block.y) for block in blocks] for blocks in self._kept]
         self.marking = marking
 
     def ask(self, question: Question[A]) -> A:
@@ -64,10 +65,9 @@ class BlockLoop:
         first = not self.rows
         if not first and not self._all_kept:
             self.source.require_unchanged()
-        for block in self._blocks(keep=first):
-            answer = question.answer(block)
+        for answer, count in self._answers(question, first):
             total = answer if total is None else total + answer
-            rows += block.y.size
+            rows += count
             now = time.perf_counter()
             if now - told > _QUIET:
                 told = now
@@ -91,64 +91,79 @@ class BlockLoop:
         )
         return total
 
-    def _blocks(self, keep: bool) -> Iterator[Block]:
-        """The blocks that are kept, then the others as they are read."""
-        yield from list(self._kept)
-        if self._all_kept:
-            return
-        room, keeping, count = self.room, keep, 0
-        with _ReadAhead(lambda: self._read(len(self._kept))) as blocks:
-            for block in blocks:
-                count += 1
-                if keeping:
-                    room -= block.nbytes
-                    keeping = room >= 0
-                    if keeping:
-                        self._kept.append(block)
-                yield block
-        self._all_kept = keep and keeping and count == len(self._kept)
+    def _answers(self, question: Question[A], first: bool) -> Iterator[tuple[A, int]]:
+        """The answer of every load in their order, and how many rows it has: those that are kept, then the others."""
+        room, loads = self.room, 0
+        # Each worker is a thread; products of matrices must not start more.
+        with single_threaded_blas(), _Workers() as workers:
+            for found in workers.results(partial(self._of_kept, question, blocks) for blocks in self._kept):
+                yield found.answer, found.rows
+            if self._all_kept:
+                return
+            keeping = _Switch(first)
+            for found in workers.results(
+                partial(self._of_load, question, load, keeping) for load in self.source.loads(len(self._kept))
+            ):
+                loads += 1
+                room -= sum(block.nbytes for block in found.blocks)
+                keeping.on = keeping.on and room >= 0
+                if keeping.on:
+                    self._kept.append(found.blocks)
+                yield found.answer, found.rows
+        self._all_kept = first and loads == len(self._kept)
 
-    def _read(self, first: int) -> Iterator[Block]:
-        for number, batch in enumerate(self.source.batches(first), start=first):
-            yield self.marking.block(batch, number)
+    def _of_load(self, question: Question[A], load: Load, keeping: _Switch) -> _Found[A]:
+        keep = keeping.on
+        blocks: list[Block] = []
+        answers: list[A] = []
+        rows = 0
+        for number, batch in enumerate(load.read(keep), start=load.first):
+            block = self.marking.block(batch, number)
+            answer = question.answer(block)
+            answers = [answers[0] + answer if answers else answer]
+            rows += block.y.size
+            if keep:
+                blocks.append(block)
+        return _Found(answers[0], rows, blocks)
+
+    @staticmethod
+    def _of_kept(question: Question[A], blocks: list[Block]) -> _Found[A]:
+        return _Found(summed(question.answer(block) for block in blocks), sum(block.y.size for block in blocks), [])
 
 
-class _ReadAhead:
-    """Runs an iterator in a thread, a few items ahead of its user."""
+@dataclass
+class _Switch:
+    on: bool
 
-    def __init__(self, items: Callable[[], Iterator[Block]]) -> None:
-        self._items = items
-        self._queue: queue.Queue[tuple[Block | None, BaseException | None]] = queue.Queue(_AHEAD)
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="uneven-reader", daemon=True)
 
-    def __enter__(self) -> Iterator[Block]:
-        self._thread.start()
-        return self._received()
+@dataclass(frozen=True)
+class _Found(Generic[A]):
+    """The answer of some rows, how many they are, and their blocks if they are to be kept."""
+
+    answer: A
+    rows: int
+    blocks: list[Block]
+
+
+class _Workers:
+    """A few threads that do work in advance and hand out its results in order."""
+
+    def __init__(self) -> None:
+        self._count = max(2, thread_count())  # with one core, one thread computes while the other waits for the disk
+        self._pool = ThreadPoolExecutor(self._count, thread_name_prefix="uneven-reader")
+
+    def __enter__(self) -> _Workers:
+        return self
 
     def __exit__(self, *error: object) -> None:
-        self._stopped.set()
-        while self._thread.is_alive():  # a reader that waits for room in the queue gets it, and sees that it is over
-            try:
-                self._queue.get_nowait()
-            except queue.Empty:
-                self._thread.join(0.01)
+        self._pool.shutdown(cancel_futures=True)
 
-    def _received(self) -> Iterator[Block]:
-        while True:
-            block, error = self._queue.get()
-            if error is not None:
-                raise error
-            if block is None:
-                return
-            yield block
-
-    def _work(self) -> None:
-        try:
-            for block in self._items():
-                if self._stopped.is_set():
-                    return
-                self._queue.put((block, None))
-            self._queue.put((None, None))
-        except BaseException as error:
-            self._queue.put((None, error))
+    def results(self, work: Iterable[Callable[[], T]]) -> Iterator[T]:
+        """What the functions return, in their order. The iterable itself is run by the caller's thread."""
+        pending: deque[Future[T]] = deque()
+        for one in work:
+            pending.append(self._pool.submit(one))
+            if len(pending) > self._count:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
