@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.parts.block import Block
 from uneven.solvers.linear.parts.smoothed import Smoothed, SmoothedPolygons
+
+#: Rows of a block that second derivatives are estimated from, at least.
+_ENOUGH_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -81,9 +85,19 @@ class SlopesAt:
         value, gradient = losses.value_and_gradient(self.theta)
         curvature = None
         if self.stride:
-            n = losses.design.n
-            stride = min(self.stride, max(1, n // losses.size)) if self.stride > 1 else 1
-            chosen = np.arange(block.number % stride, n, stride)
-            factor = n / chosen.size if chosen.size else 1.0
-            curvature = losses.hessian(self.theta, chosen if stride > 1 else None) * (factor if stride > 1 else 1.0)
+            curvature = self._curvature(losses, block.number)
         return Slopes(value, gradient, curvature, value, 0.0)
+
+    def _curvature(self, losses: Objective, number: int) -> np.ndarray:
+        """Second derivatives, estimated from every so many rows."""
+        n = losses.design.n
+        stride = min(self.stride, max(1, n // losses.size))
+        if stride == 1:
+            return losses.hessian(self.theta)
+        # Few rows of every block take longer than more rows of some blocks; those are spread evenly, too.
+        blocks = max(1, min(_ENOUGH_ROWS * stride // n, stride))
+        if number % blocks:
+            return np.zeros((losses.size, losses.size))
+        stride = max(1, stride // blocks)
+        chosen = np.arange(number % stride, n, stride)
+        return losses.hessian(self.theta, chosen) * (blocks * n / chosen.size)
