@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from uneven.errors import CostError
+from uneven.solvers.compiled.column_copies import copy_columns
 
 NUMBER, CATEGORIES, HASHED = "number", "categories", "hashed"
 MISSING, OTHER = "missing", "other"
@@ -68,6 +69,11 @@ class Encoded:
             else:
                 self._marks.append((self._width, _places(column, values)))
             self._width += _width(column)
+        #: Columns that need no change are copied at once: threads would wait for each other between single copies.
+        same = [(at, one) for at, one in self._numbers if one.dtype == dtype and one.flags.c_contiguous]
+        self._places = np.array([at for at, _ in same], dtype=np.int64)
+        self._addresses = np.array([one.ctypes.data for _, one in same], dtype=np.int64)
+        self._others = [(at, one) for at, one in self._numbers if not (one.dtype == dtype and one.flags.c_contiguous)]
 
     def matrix(self, rows: slice, memory: np.ndarray | None = None) -> Any:
         """Rows as a matrix, dense in F order or CSR; ``memory`` is used for a dense one, unless it is None."""
@@ -78,7 +84,8 @@ class Encoded:
         out = flat.reshape(self._width, n)
         if self._marks:
             out[:] = 0
-        for column, numbers in self._numbers:
+        copy_columns(self._addresses, rows.start, self._places, out)
+        for column, numbers in self._others:
             out[column] = numbers[rows]
         for column, places in self._marks:
             out[column + places[rows], np.arange(n)] = 1
