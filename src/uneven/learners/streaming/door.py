@@ -15,6 +15,7 @@ from uneven.learners.costs_and_loss import COSTS, plain_numbers, read_cost
 from uneven.learners.linear_penalty import penalty_weights
 from uneven.learners.streaming import fitting
 from uneven.learners.streaming.batch import batches
+from uneven.learners.streaming.block_store import BlockStore
 from uneven.learners.streaming.loop import BlockLoop
 from uneven.learners.streaming.rows import StreamedRows, per_row
 from uneven.losses import Loss
@@ -57,43 +58,44 @@ def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, An
     either: Any = costs or RowCosts.read(1, **{**numbers, **{name: np.ones(1) for name in source.row_costs}})
     loss = learner._loss_for(either)
     settings = learner._settings()
-    loop = BlockLoop(
+    with BlockLoop(
         source,
         marking,
         int(_FOR_BLOCKS * rows.bytes),
         kinked=any(partial.function.kinks for partial in loss.partials if hasattr(partial.function, "kinks")),
+        store=None if rows.cache_folder is None else BlockStore(rows.cache_folder),
         progress=settings.progress,
-    )
-    seen = fitting.look(
-        loop,
-        marking,
-        first,
-        pos_label=learner.pos_label,
-        symmetric=isinstance(costs, Cost) and learner._symmetric(costs),
-        seed=int(settings.random.integers(2**31)),
-    )
-    loop.with_marking(seen.marking)
-    learner._keep_classes(seen.classes)
-    learner.n_features_in_ = first.X.shape[1]
-    learner.__dict__.pop("feature_names_in_", None)
-    if source.names is not None:
-        learner.feature_names_in_ = np.array(source.names, dtype=object)
-    learner._table_plan = getattr(source, "plan", None)
-    weighting = fitting.weighting_of(seen.survey, costs, finished)
-    problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, either, plain_numbers(numbers))
-    learner._remember(problem, weighting.scale, loss)
-    solution, separated = fitting.solved(
-        loop,
-        seen,
-        learner._pair(loss, weighting),
-        penalty_weights(learner.penalty, learner.l1_ratio),
-        bool(learner.fit_intercept),
-        fitting.standardisation(seen.survey, rows.standardize, source.numbers),
-        settings,
-        before,
-    )
-    learner._keep(solution, problem)
-    return solution, separated
+    ) as loop:
+        seen = fitting.look(
+            loop,
+            marking,
+            first,
+            pos_label=learner.pos_label,
+            symmetric=isinstance(costs, Cost) and learner._symmetric(costs),
+            seed=int(settings.random.integers(2**31)),
+        )
+        loop.with_marking(seen.marking)
+        learner._keep_classes(seen.classes)
+        learner.n_features_in_ = first.X.shape[1]
+        learner.__dict__.pop("feature_names_in_", None)
+        if source.names is not None:
+            learner.feature_names_in_ = np.array(source.names, dtype=object)
+        learner._table_plan = getattr(source, "plan", None)
+        weighting = fitting.weighting_of(seen.survey, costs, finished)
+        problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, either, plain_numbers(numbers))
+        learner._remember(problem, weighting.scale, loss)
+        solution, separated = fitting.solved(
+            loop,
+            seen,
+            learner._pair(loss, weighting),
+            penalty_weights(learner.penalty, learner.l1_ratio),
+            bool(learner.fit_intercept),
+            fitting.standardisation(seen.survey, rows.standardize, source.numbers),
+            settings,
+            before,
+        )
+        learner._keep(solution, problem)
+        return solution, separated
 
 
 def scores(learner: Any, X: Any) -> np.ndarray:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
 from uneven.errors import CostError
 from uneven.learners.streaming.batch import Load, Source
+from uneven.learners.streaming.block_store import BlockStore, Stored
 from uneven.learners.streaming.marking import Marking
-from uneven.solvers.linear.parts.block import Block
+from uneven.solvers.linear.parts.block import Block, exchanged
 from uneven.solvers.linear.parts.protocol import Addable, Question, summed
 from uneven.solvers.progress import Progress, silent
 from uneven.solvers.threads import single_threaded_blas, thread_count
@@ -38,11 +40,20 @@ class BlockLoop:
         Bytes of blocks that may be kept in memory.
     kinked : bool
         Whether the loss has a kink, which takes more reads.
+    store : BlockStore, optional
+        Where blocks that are not kept are written during the first read, and read from later.
     progress : callable
     """
 
     def __init__(
-        self, source: Source, marking: Marking, room: int, *, kinked: bool = False, progress: Progress = silent
+        self,
+        source: Source,
+        marking: Marking,
+        room: int,
+        *,
+        kinked: bool = False,
+        store: BlockStore | None = None,
+        progress: Progress = silent,
     ) -> None:
         self.source, self.marking = source, marking
         self.room, self.progress = room, progress
@@ -50,11 +61,26 @@ class BlockLoop:
         self.reads, self.rows = 0, 0
         self._kept: list[list[Block]] = []  # of each load
         self._all_kept = False
+        self._store, self._exchanged = store, False
+        self._stored: list[list[Stored]] = []  # of each load that is not kept
+        self._failure: OSError | None = None
+
+    def __enter__(self) -> BlockLoop:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._forget_store()
+
+    def _forget_store(self) -> None:
+        if self._store is not None:
+            self._store.close()
+        self._store = None
 
     def with_marking(self, marking: Marking) -> None:
         """Mark the rows in another way from now on: with the labels known, and maybe with the classes exchanged."""
         if marking.positive != self.marking.positive:
-            self._kept = [[replace(block, y=1 - block.y) for block in blocks] for blocks in self._kept]
+            self._kept = [[exchanged(block) for block in blocks] for blocks in self._kept]
+            self._exchanged = not self._exchanged
         self.marking = marking
 
     def ask(self, question: Question[A]) -> A:
@@ -63,7 +89,7 @@ class BlockLoop:
         began, rows, total = time.perf_counter(), 0, None
         told = began
         first = not self.rows
-        if not first and not self._all_kept:
+        if not first and self._from_source:
             self.source.require_unchanged()
         for answer, count in self._answers(question, first):
             total = answer if total is None else total + answer
@@ -75,7 +101,7 @@ class BlockLoop:
                 self.progress(f"read {self.reads}: {rows:,}{share} rows, {rows / (now - began):,.0f} rows per second")
         if total is None:
             raise CostError("there are no rows: the data are empty")
-        if not self._all_kept:
+        if first or self._from_source:
             self.source.require_unchanged()
         if rows != (self.rows or rows):
             raise CostError(
@@ -91,44 +117,93 @@ class BlockLoop:
         )
         return total
 
+    @property
+    def _from_source(self) -> bool:
+        """Whether some rows are read from the source again."""
+        return not self._all_kept and self._store is None
+
     def _answers(self, question: Question[A], first: bool) -> Iterator[tuple[A, int]]:
         """The answer of every load in their order, and how many rows it has: those that are kept, then the others."""
-        room, loads = self.room, 0
         # Each worker is a thread; products of matrices must not start more.
         with single_threaded_blas(), _Workers() as workers:
-            for found in workers.results(partial(self._of_kept, question, blocks) for blocks in self._kept):
-                yield found.answer, found.rows
-            if self._all_kept:
+            if first:
+                yield from self._first_answers(question, workers)
                 return
-            keeping = _Switch(first)
-            for found in workers.results(
-                partial(self._of_load, question, load, keeping) for load in self.source.loads(len(self._kept))
-            ):
-                loads += 1
-                room -= sum(block.nbytes for block in found.blocks)
-                keeping.on = keeping.on and room >= 0
-                if keeping.on:
-                    self._kept.append(found.blocks)
-                yield found.answer, found.rows
-        self._all_kept = first and loads == len(self._kept)
+            yield from workers.results(partial(_of_blocks, question, blocks) for blocks in self._kept)
+            if self._from_source:
+                loads = self.source.loads(len(self._kept))
+                for found in workers.results(partial(self._of_load, question, load, _Switch(False)) for load in loads):
+                    yield found.answer, found.rows
+            elif not self._all_kept:
+                yield from workers.results(partial(self._of_stored, question, stored) for stored in self._stored)
+
+    def _first_answers(self, question: Question[A], workers: _Workers) -> Iterator[tuple[A, int]]:
+        """The answers of the first read, which keeps and stores what it can."""
+        room, keeping, count = self.room, _Switch(True), 0
+        for found in workers.results(partial(self._of_load, question, load, keeping) for load in self.source.loads()):
+            count += 1
+            room -= sum(block.nbytes for block in found.blocks)
+            keeping.on = keeping.on and room >= 0
+            if keeping.on:
+                self._kept.append(found.blocks)
+            elif self._store is not None:
+                self._stored.append(found.stored or [one for block in found.blocks for one in self._written(block)])
+            yield found.answer, found.rows
+        self._all_kept = count == len(self._kept)
+        if self._failure is not None or self._all_kept:
+            self._forget_store()
+        if self._failure is not None:
+            warnings.warn(
+                f"the cache on the disk was given up ({self._failure.strerror}); the rows are read from their source "
+                "each time, which gives the same result",
+                UserWarning,
+                stacklevel=8,
+            )
+
+    def _written(self, block: Block) -> list[Stored]:
+        """The block in the store; nothing if the disk is full."""
+        if self._store is None or self._failure is not None:
+            return []
+        try:
+            return [self._store.write(block)]
+        except OSError as error:
+            self._failure = error
+            return []
+
+    def _of_stored(self, question: Question[A], stored: list[Stored]) -> tuple[A, int]:
+        store = self._store
+        assert store is not None
+        blocks = (store.read(one) for one in stored)
+        return _of_blocks(question, map(exchanged, blocks) if self._exchanged else blocks)
 
     def _of_load(self, question: Question[A], load: Load, keeping: _Switch) -> _Found[A]:
-        keep = keeping.on
+        keep, first = keeping.on, not self.rows
         blocks: list[Block] = []
-        answers: list[A] = []
-        rows = 0
-        for number, batch in enumerate(load.read(keep), start=load.first):
-            block = self.marking.block(batch, number)
-            answer = question.answer(block)
-            answers = [answers[0] + answer if answers else answer]
-            rows += block.y.size
-            if keep:
-                blocks.append(block)
-        return _Found(answers[0], rows, blocks)
+        stored: list[Stored] = []
 
-    @staticmethod
-    def _of_kept(question: Question[A], blocks: list[Block]) -> _Found[A]:
-        return _Found(summed(question.answer(block) for block in blocks), sum(block.y.size for block in blocks), [])
+        def marked() -> Iterator[Block]:
+            for number, batch in enumerate(load.read(keep), start=load.first):
+                block = self.marking.block(batch, number)
+                yield block
+                if keep:
+                    blocks.append(block)
+                elif first:
+                    stored.extend(self._written(block))
+
+        return _Found(*_of_blocks(question, marked()), blocks, stored)
+
+
+def _of_blocks(question: Question[A], blocks: Iterable[Block]) -> tuple[A, int]:
+    """The sum of the answers of some blocks, and how many rows they have."""
+    rows = 0
+
+    def answers() -> Iterator[A]:
+        nonlocal rows
+        for block in blocks:
+            rows += block.y.size
+            yield question.answer(block)
+
+    return summed(answers()), rows
 
 
 @dataclass
@@ -138,11 +213,12 @@ class _Switch:
 
 @dataclass(frozen=True)
 class _Found(Generic[A]):
-    """The answer of some rows, how many they are, and their blocks if they are to be kept."""
+    """The answer of some rows, how many they are, their blocks if they are to be kept, or where these are stored."""
 
     answer: A
     rows: int
     blocks: list[Block]
+    stored: list[Stored]
 
 
 class _Workers:
