@@ -120,6 +120,14 @@ def test_weights_and_costs_of_rows(data: dict[str, np.ndarray], folder: Path) ->
     _same(_model().fit(Batches(X, y, weight)), _model().fit(X, y, weight))
 
 
+def test_a_number_may_be_a_text_beside_costs_of_rows(data: dict[str, np.ndarray], folder: Path) -> None:
+    X, y, amount = data["X"], data["y"], data["amount"]
+    whole = _model().fit(X, y, fp_cost="1/3", fn_cost=amount)
+    table = uneven.StreamedRows(folder, target="y", columns=NAMES)
+    _same(_model().fit(table, fp_cost="1/3", fn_cost="amount"), whole)
+    _same(_model(fp_cost="1/3").fit(Batches(X, y, no_weights(), {"fn_cost": amount})), whole)
+
+
 def test_rows_whose_mistake_pays_are_turned(data: dict[str, np.ndarray]) -> None:
     X, y, amount = data["X"], data["y"], data["amount"] - 5
     with pytest.warns(UserWarning, match="other label"):
