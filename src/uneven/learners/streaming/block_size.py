@@ -17,16 +17,16 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "K
 _SMALLEST = 64 * 10**6
 
 
-def rows_per_block(width: int) -> int:
-    """Rows of a block with so many columns."""
-    width = max(width, 1)
-    return max(256, min(max(_NUMBERS // width, min(2 * width, _NUMBERS_OF_TABLE // width)), 1 << 16))
+def rows_per_block(width: int, numbers: int | None = None) -> int:
+    """Rows of a block with so many columns, of which so many are stored; by default all."""
+    numbers = max(width if numbers is None else numbers, 1)
+    return max(256, min(max(_NUMBERS // numbers, min(2 * width, _NUMBERS_OF_TABLE // numbers)), 1 << 16))
 
 
-def rows_per_table(width: int) -> int:
+def rows_per_table(width: int, numbers: int | None = None) -> int:
     """Rows that are decoded together: those of several blocks."""
-    block = rows_per_block(width)
-    return block * max(1, _NUMBERS_OF_TABLE // (max(width, 1) * block))
+    block = rows_per_block(width, numbers)
+    return block * max(1, _NUMBERS_OF_TABLE // (max(width if numbers is None else numbers, 1) * block))
 
 
 def read_memory_limit(limit: Any) -> int:

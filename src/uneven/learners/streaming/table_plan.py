@@ -54,7 +54,7 @@ class Encoded:
     """
 
     def __init__(self, plan: list[dict[str, Any]], table: Any, dtype: np.dtype[Any], place: str) -> None:
-        self._dtype = dtype
+        self._dtype, self._sparse = dtype, is_sparse(plan)
         #: The first column of the matrix, and its numbers, or which of the columns from there on is 1.
         self._numbers: list[tuple[int, np.ndarray]] = []
         self._marks: list[tuple[int, np.ndarray]] = []
@@ -77,9 +77,9 @@ class Encoded:
 
     def matrix(self, rows: slice, memory: np.ndarray | None = None) -> Any:
         """Rows as a matrix, dense in F order or CSR; ``memory`` is used for a dense one, unless it is None."""
-        n, filled = rows.stop - rows.start, len(self._numbers) + len(self._marks)
-        if filled < _SPARSE_BELOW * self._width:
-            return self._sparse(rows, n, filled)
+        n = rows.stop - rows.start
+        if self._sparse:
+            return self._sparse_matrix(rows, n, len(self._numbers) + len(self._marks))
         flat = np.empty(self._width * n, dtype=self._dtype) if memory is None else memory[: self._width * n]
         out = flat.reshape(self._width, n)
         if self._marks:
@@ -91,7 +91,7 @@ class Encoded:
             out[column + places[rows], np.arange(n)] = 1
         return out.T
 
-    def _sparse(self, rows: slice, n: int, filled: int) -> Any:
+    def _sparse_matrix(self, rows: slice, n: int, filled: int) -> Any:
         from scipy.sparse import csr_matrix
 
         data, indices = np.ones((n, filled), dtype=self._dtype), np.empty((n, filled), dtype=np.int32)
@@ -104,6 +104,20 @@ class Encoded:
                 data[:, at] = values[rows]
         ends = np.arange(0, n * filled + 1, filled)
         return csr_matrix((data.ravel(), indices.ravel(), ends), shape=(n, self._width))
+
+
+def is_sparse(plan: list[dict[str, Any]]) -> bool:
+    """Whether rows are stored as a sparse matrix."""
+    return _filled(plan) < _SPARSE_BELOW * sum(_width(column) for column in plan)
+
+
+def numbers_per_row(plan: list[dict[str, Any]]) -> int:
+    """How many numbers of a row are stored."""
+    return _filled(plan) if is_sparse(plan) else sum(_width(column) for column in plan)
+
+
+def _filled(plan: list[dict[str, Any]]) -> int:
+    return sum(1 + column.get("flag", False) for column in plan)
 
 
 def _width(column: dict[str, Any]) -> int:

@@ -139,9 +139,10 @@ class TableSource:
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self.names: list[str] | None = table_plan.output_names(self.plan)
         self.numbers: np.ndarray | None = table_plan.is_number(self.plan)
-        self._rows_of_table = rows_per_table(len(self.names))
+        shape = len(self.names), table_plan.numbers_per_row(self.plan)
+        self._rows_of_table = rows_per_table(*shape)
         # Predictions are written table by table.
-        self._rows = self._rows_of_table if target is None else rows_per_block(len(self.names))
+        self._rows = self._rows_of_table if target is None else rows_per_block(*shape)
         self._of_thread = threading.local()
 
     @property
@@ -176,7 +177,7 @@ class TableSource:
     def _memory(self) -> np.ndarray:
         """Memory for a block of this thread, which is used again and again."""
         if not hasattr(self._of_thread, "memory"):
-            self._of_thread.memory = np.empty(self._rows * len(self.names or ()), dtype=self.dtype)
+            self._of_thread.memory = np.empty(self._rows * table_plan.numbers_per_row(self.plan), dtype=self.dtype)
         found: np.ndarray = self._of_thread.memory
         return found
 

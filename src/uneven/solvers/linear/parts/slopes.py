@@ -25,7 +25,7 @@ class Slopes:
         Of the smoothed losses.
     gradient : ndarray of shape (d + 1,)
     curvature : ndarray of shape (d + 1, d + 1), optional
-        Matrix of second derivatives, estimated from some of the rows.
+        Matrix of second derivatives, estimated from some of the rows; None if these rows are not among them.
     loss : float
         Sum of the true losses.
     above : float
@@ -42,10 +42,14 @@ class Slopes:
         return Slopes(
             self.value + other.value,
             self.gradient + other.gradient,
-            None if self.curvature is None or other.curvature is None else self.curvature + other.curvature,
+            _sum(self.curvature, other.curvature),
             self.loss + other.loss,
             self.above + other.above,
         )
+
+
+def _sum(one: np.ndarray | None, other: np.ndarray | None) -> np.ndarray | None:
+    return other if one is None else one if other is None else one + other
 
 
 @dataclass(frozen=True)
@@ -88,16 +92,15 @@ class SlopesAt:
             curvature = self._curvature(losses, block.number)
         return Slopes(value, gradient, curvature, value, 0.0)
 
-    def _curvature(self, losses: Objective, number: int) -> np.ndarray:
-        """Second derivatives, estimated from every so many rows."""
-        n = losses.design.n
-        stride = min(self.stride, max(1, n // losses.size))
+    def _curvature(self, losses: Objective, number: int) -> np.ndarray | None:
+        """Second derivatives, estimated from every so many rows; None where other blocks give them."""
+        n, stride = losses.design.n, self.stride
         if stride == 1:
             return losses.hessian(self.theta)
         # Few rows of every block take longer than more rows of some blocks; those are spread evenly, too.
-        blocks = max(1, min(_ENOUGH_ROWS * stride // n, stride))
+        blocks = max(1, max(_ENOUGH_ROWS, losses.size) * stride // n)
         if number % blocks:
-            return np.zeros((losses.size, losses.size))
+            return None
         stride = max(1, stride // blocks)
         chosen = np.arange(number % stride, n, stride)
         return losses.hessian(self.theta, chosen) * (blocks * n / chosen.size)
