@@ -14,7 +14,7 @@ from uneven.learners.base import Problem
 from uneven.learners.costs_and_loss import COSTS, plain_numbers, read_cost
 from uneven.learners.linear_penalty import penalty_weights
 from uneven.learners.streaming import fitting
-from uneven.learners.streaming.batch import batches
+from uneven.learners.streaming.batch import Source, batches
 from uneven.learners.streaming.block_store import BlockStore
 from uneven.learners.streaming.loop import BlockLoop
 from uneven.learners.streaming.rows import StreamedRows, per_row
@@ -100,7 +100,7 @@ def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, An
 
 def scores(learner: Any, X: Any) -> np.ndarray:
     """Scores of the positive class for rows in parts, one number per row."""
-    return np.concatenate(list(_scores(learner, X)))
+    return np.concatenate([score for score, _ in _scored(learner, _to_predict(learner, X))])
 
 
 def decided(
@@ -110,17 +110,42 @@ def decided(
 
     ``given`` are costs in place of those of the fit.
     """
-    four = {name: given.get(name) for name in COSTS}
-    for score in _scores(learner, X):
-        is_positive = learner._decision(score, four) > 0
+    for score, _ in _scored(learner, _to_predict(learner, X)):
+        is_positive = _decided(learner, score, given)
         known = not learner._has_row_costs and hasattr(learner, "predict_proba")
         probability = learner.loss_.inverse_link(score) if known else None
         yield is_positive, probability, score, learner._classes.label(is_positive)
 
 
-def _scores(learner: Any, X: Any) -> Iterator[np.ndarray]:
+def judged(
+    learner: Any, rows: StreamedRows, given: dict[str, Any], costs: dict[str, str]
+) -> Iterator[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]]:
+    """For each batch of a table with labels: where the positive class is decided, where it is right, costs of rows.
+
+    ``given`` are costs in place of those of the fit, ``costs`` names of columns that are read as well.
+    """
+    source = rows.to_judge(learner.__dict__.get("_table_plan"), costs)
+    for number, (score, batch) in enumerate(_scored(learner, source)):
+        unknown = np.flatnonzero(~np.isin(batch.y, learner.classes_))
+        if unknown.size:
+            raise CostError(
+                f"labels must be {' or '.join(map(repr, learner.classes_.tolist()))}, got {brief(batch.y[unknown[0]].item())} in "
+                f"row {unknown[0]} of batch {number} (both count from 0)"
+            )
+        yield _decided(learner, score, given), batch.y == learner._classes.label(np.array([True]))[0], batch.costs
+
+
+def _decided(learner: Any, score: np.ndarray, given: dict[str, Any]) -> np.ndarray:
+    return np.asarray(learner._decision(score, {name: given.get(name) for name in COSTS}) > 0)
+
+
+def _to_predict(learner: Any, X: Any) -> Source:
     rows = X if isinstance(X, StreamedRows) else StreamedRows(X)
-    source = rows.to_predict(learner.__dict__.get("_table_plan"))
+    return rows.to_predict(learner.__dict__.get("_table_plan"))
+
+
+def _scored(learner: Any, source: Source) -> Iterator[tuple[np.ndarray, Any]]:
+    """The scores of each batch, and the batch."""
     for number, batch in enumerate(batches(source)):
         if batch.X.shape[1] != learner.n_features_in_:
             raise CostError(
@@ -133,4 +158,4 @@ def _scores(learner: Any, X: Any) -> Iterator[np.ndarray]:
                 f"X must hold finite numbers, but row {row} of batch {number} (both count from 0) has a score that is "
                 "not finite; fill in or drop such values before"
             )
-        yield part
+        yield part, batch

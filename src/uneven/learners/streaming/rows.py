@@ -149,6 +149,14 @@ class StreamedRows:
             raise CostError("this model was not fitted on a table, so it cannot read one; give an array or batches")
         return TableSource(tables_of(self.data), plan=plan)
 
+    def to_judge(self, plan: list[dict[str, Any]] | None, costs: dict[str, str]) -> Source:
+        """The rows of a table as numbers by the plan of a fit, with their labels; ``costs`` are names of columns."""
+        from uneven.learners.streaming.table_source import TableSource
+
+        if plan is None:
+            raise CostError("this model was not fitted on a table, so it cannot read one")
+        return TableSource(tables_of(self.data), self.target, costs=costs, plan=plan)
+
 
 def tables_of(data: Any) -> Any:
     """Parquet files or a dataset, as tables."""
