@@ -128,9 +128,10 @@ def judged(
     for number, (score, batch) in enumerate(_scored(learner, source)):
         unknown = np.flatnonzero(~np.isin(batch.y, learner.classes_))
         if unknown.size:
+            known = " or ".join(map(repr, learner.classes_.tolist()))
             raise CostError(
-                f"labels must be {' or '.join(map(repr, learner.classes_.tolist()))}, got {brief(batch.y[unknown[0]].item())} in "
-                f"row {unknown[0]} of batch {number} (both count from 0)"
+                f"labels must be {known}, got {brief(batch.y[unknown[0]].item())} in row {unknown[0]} of batch "
+                f"{number} (both count from 0)"
             )
         yield _decided(learner, score, given), batch.y == learner._classes.label(np.array([True]))[0], batch.costs
 
