@@ -154,9 +154,16 @@ def measured_fit(paths: list[str], loss: str, limit: str, cold: bool, cache: str
     }
 
 
-def run(arguments: list[str], python: str = sys.executable, program: str = __file__) -> dict[str, Any]:
+def run(
+    arguments: list[str], python: str = sys.executable, program: str = __file__, timeout: int | None = None
+) -> dict[str, Any]:
     """What a process of its own measures."""
-    done = subprocess.run([python, program, *arguments], capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(
+            [python, program, *arguments], capture_output=True, text=True, check=False, timeout=timeout
+        )
+    except subprocess.TimeoutExpired:
+        return {"failed": f"not done after {timeout} s"}
     if done.returncode:
         return {"failed": (done.stderr.strip().splitlines() or ["?"])[-1]}
     found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
