@@ -163,7 +163,10 @@ class ParquetFiles:
             with self._lock:
                 mapped = self._mapped.get(number)
                 if mapped is None:
-                    mapped = self._mapped[number] = MappedFile(path)
+                    try:
+                        mapped = self._mapped[number] = MappedFile(path)
+                    except OSError as error:
+                        raise UnevenError(f"{path} cannot be read: {error.strerror}") from None
             last = self._of_thread.last = (number, self._opened(path, mapped.opened(), self._metadata[number]), mapped)
         return last[1], last[2]
 
