@@ -11,8 +11,8 @@ from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.parts.block import Block
 from uneven.solvers.linear.parts.smoothed import Smoothed, SmoothedPolygons
 
-#: Rows of a block that second derivatives are estimated from, at least.
-_ENOUGH_ROWS = 256
+#: Rows of a block that are worth estimating second derivatives from, and the largest distance of such blocks.
+_ENOUGH_ROWS, _MOST_BLOCKS = 2048, 8
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,9 @@ class SlopesAt:
         if stride == 1:
             return losses.hessian(self.theta)
         # Few rows of every block take longer than more rows of some blocks; those are spread evenly, too.
-        blocks = max(1, max(_ENOUGH_ROWS, losses.size) * stride // n)
+        blocks = min(max(1, _ENOUGH_ROWS * stride // n), _MOST_BLOCKS)
         if number % blocks:
             return None
         stride = max(1, stride // blocks)
-        chosen = np.arange(number % stride, n, stride)
+        chosen = np.arange(number // blocks % min(stride, n), n, stride)
         return losses.hessian(self.theta, chosen) * (blocks * n / chosen.size)
