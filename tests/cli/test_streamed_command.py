@@ -10,8 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 import uneven
+from uneven.cli._models import read_model
+from uneven.cli.decisions.candidates import EVERYONE, NO_ONE
 from uneven.cli.decisions.streamed import is_in_parts
+from uneven.cli.decisions.streamed_report import streamed_report
 from uneven.cli.main import main
+from uneven.metrics import compare_predictions
 
 N = 3000
 
@@ -72,6 +76,44 @@ def test_costs_of_rows(folder: Path, tmp_path: Path) -> None:
     assert "probability" not in pd.read_csv(tmp_path / "o.csv")
 
 
+@pytest.mark.parametrize("fn_cost", ["20", "amount"])
+def test_report_is_that_of_the_predictions(folder: Path, tmp_path: Path, fn_cost: str) -> None:
+    model, out = tmp_path / "m.skops", tmp_path / "o.parquet"
+    _run(*_fit(folder, model, "--fn-cost", fn_cost, "--drop", "amount"))
+    _run("predict", str(model), str(folder), "-o", str(out))
+    truth = pd.concat([pd.read_parquet(path) for path in sorted(folder.glob("*.parquet"))])
+    said, real = pd.read_parquet(out)["prediction"].to_numpy() == "yes", truth["fraud"].to_numpy() == "yes"
+    miss = 20.0 if fn_cost == "20" else truth["amount"].to_numpy()
+    made = streamed_report(read_model(str(model)), str(folder), {})
+    rows = {
+        row.name: row
+        for row in compare_predictions(
+            real,
+            {"this model": said, NO_ONE: np.zeros(N, dtype=bool), EVERYONE: np.ones(N, dtype=bool)},
+            fp_cost=1,
+            fn_cost=miss,
+            pos_label=True,
+        )
+    }
+    assert (made.rows, made.positives) == (N, int(real.sum()))
+    assert made.costs[0].name == "this model"
+    for row in made.costs:
+        same = rows[row.name]
+        assert row.cost == pytest.approx(same.cost)
+        assert (row.false_positives, row.false_negatives) == (same.false_positives, same.false_negatives)
+        width = same.high - same.low  # by resamples, which see that the costs are skewed
+        assert row.low == pytest.approx(same.low, abs=0.35 * width + 1e-12)
+        assert row.high == pytest.approx(same.high, abs=0.35 * width + 1e-12)
+        if row is not made.costs[0]:
+            assert row.difference == pytest.approx(same.difference)
+            assert same.difference_low is not None
+            assert same.difference_high is not None
+            apart = same.difference_high - same.difference_low
+            assert row.difference_low == pytest.approx(same.difference_low, abs=0.35 * apart)
+            assert row.difference_high == pytest.approx(same.difference_high, abs=0.35 * apart)
+    assert "3,000 rows, read in parts" in _run("report", str(model), f"{folder}/p*.parquet")
+
+
 def test_one_sentence_each(folder: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.skops"
     assert "for --learner linear" in _fails(*_fit(folder, model, "--fn-cost", "20", "--learner", "svc"))
@@ -80,7 +122,14 @@ def test_one_sentence_each(folder: Path, tmp_path: Path) -> None:
     assert "--others-negative" in _fails(*_fit(folder, model, "--fn-cost", "20", "--others-negative"))
     assert not model.exists()
     _run(*_fit(folder, model, "--fn-cost", "20"))
-    assert "no reports of such models" in _fails("report", str(model), f"{folder}/p0.parquet")
+    assert "for the terminal, without --html" in _fails(
+        "report", str(model), str(folder), "--html", str(tmp_path / "r.html")
+    )
+    assert "takes other costs as numbers" in _fails("report", str(model), str(folder), "--fn-cost", "amount")
+    strange = tmp_path / "strange.parquet"
+    pd.read_parquet(folder / "p0.parquet").assign(fraud="maybe").to_parquet(strange)
+    assert "labels must be 'no' or 'yes', got 'maybe' in row 0" in _fails("report", str(model), str(strange))
+    strange.unlink()
     less = tmp_path / "less.parquet"
     pd.read_parquet(folder / "p0.parquet").drop(columns="a").to_parquet(less)
     out = tmp_path / "o.parquet"

@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 import uneven
 from uneven.learners.streaming.array_source import ArraySource
 from uneven.learners.streaming.loop import BlockLoop
+from uneven.learners.streaming.mapped_file import MappedFile
 from uneven.learners.streaming.marking import Marking
 from uneven.solvers.linear.parts.survey import SurveyRows
 
@@ -118,6 +119,14 @@ def test_weights_and_costs_of_rows(data: dict[str, np.ndarray], folder: Path) ->
     _same(found, whole)
     np.testing.assert_array_equal(found.predict(X, fn_cost=amount), whole.predict(X, fn_cost=amount))
     _same(_model().fit(Batches(X, y, weight)), _model().fit(X, y, weight))
+
+
+def test_a_number_may_be_a_text_beside_costs_of_rows(data: dict[str, np.ndarray], folder: Path) -> None:
+    X, y, amount = data["X"], data["y"], data["amount"]
+    whole = _model().fit(X, y, fp_cost="1/3", fn_cost=amount)
+    table = uneven.StreamedRows(folder, target="y", columns=NAMES)
+    _same(_model().fit(table, fp_cost="1/3", fn_cost="amount"), whole)
+    _same(_model(fp_cost="1/3").fit(Batches(X, y, no_weights(), {"fn_cost": amount})), whole)
 
 
 def test_rows_whose_mistake_pays_are_turned(data: dict[str, np.ndarray]) -> None:
@@ -230,6 +239,36 @@ def test_kept_and_read_blocks_give_the_same_numbers(
         assert loop.reads == 3
     for other in answers[1:]:
         np.testing.assert_array_equal(answers[0], other)
+
+
+def test_large_row_groups_are_read_in_pieces(
+    data: dict[str, np.ndarray], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import uneven.learners.streaming.parquet_files as files
+    import uneven.learners.streaming.table_source as source
+
+    rows = uneven.StreamedRows(folder, target="y", columns=NAMES)
+    rows.bytes = 0  # nothing is kept
+    whole = _model().fit(rows)
+    np.testing.assert_array_equal(_model().fit(rows).coef_, whole.coef_)  # whichever thread is first
+    monkeypatch.setattr(files, "_LARGE", 0)
+    monkeypatch.setattr(source, "rows_per_table", lambda *shape: 300)
+    monkeypatch.setattr(source, "rows_per_block", lambda *shape: 150)
+    for room in (0, 50_000, 10**9):
+        rows.bytes = room
+        _same(_model().fit(rows), whole)
+
+
+def test_pages_of_a_mapped_file_are_given_back(tmp_path: Path) -> None:
+    path = tmp_path / "numbers"
+    path.write_bytes(np.arange(4096.0).tobytes())
+    file = MappedFile(str(path))
+    reader = file.opened()
+    first = reader.read(80)
+    file.used(0, 32_768)
+    file.used(32_760, 10**9)  # no further than its end
+    reader.seek(0)
+    assert reader.read(80) == first
 
 
 def test_progress_says_how_fast_and_how_long(data: dict[str, np.ndarray], capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,12 +11,14 @@ import pytest
 
 import uneven
 from uneven.errors import LossError
+from uneven.solvers.compiled import survey_passes
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.parts.block import Block
 from uneven.solvers.linear.parts.lines import LinesAt
 from uneven.solvers.linear.parts.minimise import minimise
+from uneven.solvers.linear.parts.proof import _error_of_scores, _sizes, prove
 from uneven.solvers.linear.parts.protocol import Both, Held
 from uneven.solvers.linear.parts.sample import SampleRows
 from uneven.solvers.linear.parts.slopes import SlopesAt
@@ -172,6 +174,75 @@ def test_sample_does_not_depend_on_the_order_of_adding() -> None:
     assert np.bincount(sampled.y).tolist() == [100, 100]
     totals = [float(sampled.sample_weight[sampled.y == k].sum()) for k in (0, 1)]
     np.testing.assert_allclose(totals, [weight[y == k].sum() for k in (0, 1)], rtol=0.25)
+
+
+def test_a_shared_limit_does_not_change_the_sample() -> None:
+    X, y, weight = _rows()
+    blocks = _held(X, y, weight, tuple(range(300, N, 300))).blocks
+    question = SampleRows(40)
+    hinted = question.answer(blocks[0])
+    for block in blocks[1:]:
+        hinted = hinted + question.answer(block)  # later blocks leave out what cannot be drawn
+    alone = [SampleRows(40).answer(block) for block in blocks]
+    plain = alone[0]
+    for one in alone[1:]:
+        plain = plain + one
+    assert np.isfinite(question.limits).all()
+    sampled, other = (one.losses(_pair("logistic"), 1.0, True) for one in (hinted, plain))
+    np.testing.assert_array_equal(sampled.design.X, other.design.X)
+    np.testing.assert_array_equal(sampled.sample_weight, other.sample_weight)
+
+
+def test_random_numbers_of_a_sample_are_uniform() -> None:
+    found, order = survey_passes.drawn(np.uint64(5), np.zeros(20_000, dtype=np.int8), np.array([0.5, 0.0]))
+    assert found.size == pytest.approx(10_000, abs=400)
+    np.testing.assert_allclose(np.sort(order), np.linspace(0, 0.5, order.size), atol=0.01)
+    every, _ = survey_passes.drawn(np.uint64(5), np.zeros(20_000, dtype=np.int8), np.full(2, np.inf))
+    np.testing.assert_array_equal(every, np.arange(20_000))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("standard", [False, True])
+def test_bounds_of_the_proof_are_bounds(loss: str, standard: bool) -> None:
+    X, y, weight = _rows()
+    weight[::7] = 0.0
+    pair = _pair(loss)
+    parts = _held(X, y, weight, (1000, 2500))
+    survey = parts.ask(SurveyRows(X[0]))
+    columns = Standardisation(survey.mean, survey.deviation) if standard else Standardisation.none(D)
+    objective = SummedObjective(parts, survey, pair, 1.0, True, columns)
+    theta = np.array([0.3, -0.2, 0.1, 0.01, 0.2, -0.5])
+    thetas = np.array([theta, theta + np.eye(D + 1)[-1] * 0.1])
+    lines = parts.ask(LinesAt(thetas, pair, 0.3))
+    size, sizes = _sizes(objective, lines)
+    for one, slopes in zip(thetas, lines.slopes, strict=True):
+        losses = Block(X, y, weight).losses(pair)
+        support = Smoothed(losses, one, 0.3).lines()
+        np.testing.assert_allclose(slopes, support.slopes @ X, rtol=1e-10)
+        assert support.size <= size
+        assert (np.abs(X).T @ np.abs(support.steepest) <= sizes).all()
+    _, moment = _error_of_scores(objective, thetas, size, sizes, D)
+    assert support.moment <= moment or standard  # those of standardised rows are others
+    proof = prove(objective, thetas, lines, 1e-6)
+    whole = minimise(objective, _settings(1e-9))
+    assert proof.value - proof.gap <= whole.value
+    assert whole.duality_gap is not None
+    assert whole.value - whole.duality_gap <= proof.value
+
+
+def test_second_derivatives_from_some_blocks_are_those_of_all_rows() -> None:
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(60_000, 2)), random.integers(0, 2, 60_000).astype(np.int8)
+    parts = _held(X, y, np.empty(0), tuple(range(500, 60_000, 500)))
+    held = Held(tuple(Block(block.X, block.y, np.empty(0), block.number) for block in parts.blocks))
+    theta, pair = np.array([0.5, -1.0, 0.2]), _pair("logistic")
+    whole, some = (held.ask(SlopesAt(theta, pair, stride=stride)) for stride in (1, 8))
+    assert whole.curvature is not None
+    assert some.curvature is not None
+    np.testing.assert_allclose(some.curvature, whole.curvature, atol=0.1 * whole.curvature.max())
+    used = [SlopesAt(theta, pair, stride=8).answer(block).curvature is not None for block in held.blocks]
+    assert 0 < sum(used) < len(used)
+    np.testing.assert_array_equal(some.gradient, whole.gradient)
 
 
 def test_questions_survive_a_pickle() -> None:

@@ -79,7 +79,11 @@ def main(library: str, folder: Path, *, dying: bool) -> None:
     import distributed
 
     warnings.simplefilter("ignore")  # of other libraries: about the lost worker, and about ports
-    given = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    given = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "dashboard_address": ":0",
+    }  # any free port: Dask leaves a socket open if its usual one is taken
     with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster) as client:
         training = Training(client, folder / "died" if dying else None)
         try:

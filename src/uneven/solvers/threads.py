@@ -21,18 +21,18 @@ def row_ranges(n: int, work: int, width: int = 0) -> list[tuple[int, int]]:
     If each range needs a vector of its own, ``width`` is its length: it must be short against the numbers of the range.
     """
     count = max(1, min(_MOST_RANGES, n, work // max(_LEAST_WORK, 2 * width)))
-    count += count > 1 and count % 2  # an odd number would leave one of two cores idle at the end
+    count += 1 < count < n and count % 2  # an odd number would leave one of two cores idle at the end
     return [(n * k // count, n * (k + 1) // count) for k in range(count)]
 
 
 def in_threads(function: Callable[[int, int, int], T], ranges: list[tuple[int, int]]) -> list[T]:
     """The results of function(k, lo, hi) for every range, in order."""
-    if len(ranges) == 1 or _threads() == 1:
+    if len(ranges) == 1 or thread_count() == 1:
         return [function(k, lo, hi) for k, (lo, hi) in enumerate(ranges)]
     return list(_pool(os.getpid()).map(lambda item: function(item[0], *item[1]), enumerate(ranges)))
 
 
-def _threads() -> int:
+def thread_count() -> int:
     """Cores this process may use; fewer if the environment says so, as joblib's workers do."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
@@ -72,7 +72,7 @@ def single_threaded_blas() -> _BlasThreads:
 
 def blas_on_all_cores() -> _BlasThreads:
     """A context in which BLAS uses as many threads as we would: for products and factors of large matrices."""
-    return _BlasThreads(_threads())
+    return _BlasThreads(thread_count())
 
 
 @lru_cache(maxsize=1)
@@ -85,4 +85,4 @@ def _blas() -> tuple[Any, ...]:
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
     """One pool per process, because a fork does not inherit the threads of its parent."""
-    return ThreadPoolExecutor(_threads(), thread_name_prefix="uneven")
+    return ThreadPoolExecutor(thread_count(), thread_name_prefix="uneven")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from uneven.cli._reading_options import read_options, reading_options
@@ -48,10 +50,11 @@ def report(
     options = read_options(**reading)
     content = read_model(model)
     if content["about"].get("streamed"):
-        raise UnevenError(
-            f"{model} was fitted in parts, and there are no reports of such models yet; `uneven predict` writes its "
-            "decisions"
-        )
+        if page is not None or id_column is not None:
+            option = "--html" if page is not None else "--id"
+            raise UnevenError(f"{model} was fitted in parts; its report is for the terminal, without {option}")
+        _print_streamed(content, data, changed_costs(fp_cost, fn_cost, tp_cost, tn_cost))
+        return
     table = read_table(data, options, content["about"]["decimal"])
     made = made_report(content, table, id_column, changed_costs(fp_cost, fn_cost, tp_cost, tn_cost))
     if page is not None:
@@ -85,3 +88,16 @@ def report(
         click.echo(sentence)
     if page is not None:
         click.echo(f"The report is in {page}.")
+
+
+def _print_streamed(content: dict[str, Any], data: str, changes: dict[str, str]) -> None:
+    """What a model that was fitted in parts costs on all rows of some files."""
+    from uneven.cli._cost_table import print_costs
+    from uneven.cli.decisions.answers import first_line
+    from uneven.cli.decisions.streamed_report import streamed_report
+
+    made = streamed_report(content, data, changes)
+    click.echo(first_line(made.costs, made.unit))
+    click.echo(f"{data}: {made.rows:,} rows, read in parts, {made.positives:,} positive.")
+    print_costs(made.costs, "over all rows of these files", made.unit)
+    click.echo("Intervals are for new rows of the same kind. Rows of the fit make a model look better than it is.")

@@ -62,7 +62,7 @@ class StreamedQuestion:
         for name in (self.target, *self.drop, *([self.id_column] if self.id_column else [])):
             if name not in names:
                 raise UnevenError(f"there is no column {name!r} in {files}; its columns are {brief(names)}")
-        costs = self._costs(given, names)
+        costs = costs_in_parts(given, names)
         others = {self.target, *self.drop, *([self.id_column] if self.id_column else [])}
         rows = StreamedRows(
             self.data,
@@ -88,22 +88,6 @@ class StreamedQuestion:
             "decimal": ".",
         }
         return learner, about
-
-    def _costs(self, given: GivenCosts, names: list[str]) -> dict[str, Any]:
-        """The costs as ``fit`` takes them: numbers, or names of columns."""
-        if not given.per_row:
-            return dict(given.numbers())
-        found: dict[str, Any] = {}
-        for name in COSTS:
-            text = str(getattr(given, name)).strip().strip("`")
-            option = f"--{name.replace('_', '-')}"
-            if text not in names and not _is_number(text):
-                raise UnevenError(
-                    f"{option} must be a number or a column where files are read in parts, got {text!r}; write a "
-                    "column with the result into the files"
-                )
-            found[name] = text if text in names else float(text)
-        return found
 
     def _label(self, field: Any) -> Any:
         """The positive value as a label of the target's type."""
@@ -135,6 +119,23 @@ class StreamedQuestion:
             f"{gap / learner.objective_:.1e} (relative) of the optimum.",
             f"The loss is {learner.loss_!r}: {learner.analysis_.verdict}.",
         ]
+
+
+def costs_in_parts(given: GivenCosts, names: list[str]) -> dict[str, Any]:
+    """The costs as ``fit`` takes them: numbers, or names of columns."""
+    if not given.per_row:
+        return dict(given.numbers())
+    found: dict[str, Any] = {}
+    for name in COSTS:
+        text = str(getattr(given, name)).strip().strip("`")
+        option = f"--{name.replace('_', '-')}"
+        if text not in names and not _is_number(text):
+            raise UnevenError(
+                f"{option} must be a number or a column where files are read in parts, got {text!r}; write a column "
+                "with the result into the files"
+            )
+        found[name] = text if text in names else float(text)
+    return found
 
 
 def _is_number(text: str) -> bool:

@@ -20,13 +20,7 @@ def write_predictions(content: dict[str, Any], data: str, output: str, costs: di
     The file is complete, or it is not there.
     """
     learner, about = content["pipeline"], content["about"]
-    per_row = [name for name, text in costs.items() if text.strip() and not _is_number(text)]
-    if per_row:
-        raise UnevenError(
-            f"a model that was fitted in parts takes other costs as numbers, got --{per_row[0].replace('_', '-')} "
-            f"{costs[per_row[0]]!r}"
-        )
-    given = {name: float(text) for name, text in costs.items()}
+    given = changed_numbers(costs)
     rows = positives = 0
     with whole_file(output) as partial, _Writer(partial, output) as writer:
         names = _ids(data, about["id"])
@@ -43,6 +37,17 @@ def write_predictions(content: dict[str, Any], data: str, output: str, costs: di
     return rows, positives
 
 
+def changed_numbers(costs: dict[str, str]) -> dict[str, float]:
+    """Costs in place of those of a fit in parts."""
+    per_row = [name for name, text in costs.items() if text.strip() and not _is_number(text)]
+    if per_row:
+        raise UnevenError(
+            f"a model that was fitted in parts takes other costs as numbers, got --{per_row[0].replace('_', '-')} "
+            f"{costs[per_row[0]]!r}"
+        )
+    return {name: float(text) for name, text in costs.items()}
+
+
 def _is_number(text: str) -> bool:
     try:
         float(text)
@@ -55,7 +60,7 @@ class _Ids:
     """The column that names the rows, handed out in pieces."""
 
     def __init__(self, data: str, column: str) -> None:
-        self._tables = (table for _, table in tables_of(data).tables([column], _ROWS, 0))
+        self._tables = (table for _, table in tables_of(data).tables([column], _ROWS))
         self._rest: Any = None
 
     def take(self, count: int) -> Any:

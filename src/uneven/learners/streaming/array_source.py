@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
-from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from uneven.errors import CostError
 from uneven.learners.reading import read_labels
-from uneven.learners.streaming.batch import Batch
+from uneven.learners.streaming.batch import Batch, Load
 from uneven.learners.streaming.block_size import rows_per_block
+from uneven.learners.streaming.mapped_file import begin_of, give_back
 
 
 class ArraySource:
@@ -48,15 +48,18 @@ class ArraySource:
             raise CostError(f"{name} must be {self.X.shape[0]} numbers, one for each row of X, got shape {array.shape}")
         return array
 
-    def batches(self, first: int = 0) -> Iterator[Batch]:
-        for lo in range(first * self._size, self.X.shape[0], self._size):
-            part = slice(lo, min(lo + self._size, self.X.shape[0]))
-            yield Batch(
-                self._rows(part),
-                None if self.y is None else self.y[part],
-                self.weight[part].astype(np.float64, copy=False),
-                {name: cost[part] for name, cost in self.costs.items()},
-            )
+    def loads(self, first: int = 0) -> Iterator[Load]:
+        for number in range(first, -(-self.X.shape[0] // self._size)):
+            part = slice(number * self._size, min((number + 1) * self._size, self.X.shape[0]))
+            yield Load(number, partial(self._batch, part))
+
+    def _batch(self, part: slice, keep: bool) -> Iterator[Batch]:
+        yield Batch(
+            self._rows(part),
+            None if self.y is None else self.y[part],
+            self.weight[part].astype(np.float64, copy=False),
+            {name: cost[part] for name, cost in self.costs.items()},
+        )
 
     def _rows(self, part: slice) -> Any:
         X = self.X[part]
@@ -65,12 +68,9 @@ class ArraySource:
             return np.asarray(X, dtype=dtype) if isinstance(X, np.ndarray) else X.astype(dtype, copy=False)
         copied = np.array(X, dtype=dtype)
         mapping: Any = getattr(self.X, "_mmap", None)
-        if mapping is not None and self.X.flags.c_contiguous and hasattr(mapping, "madvise"):
-            # Pages of a mapped file count as memory of this process until they are given back.
-            with suppress(ValueError, OSError):
-                start = self.X.ctypes.data - np.frombuffer(mapping, dtype=np.uint8).ctypes.data
-                begin = (start + part.start * self.X.strides[0]) // mmap.PAGESIZE * mmap.PAGESIZE
-                mapping.madvise(mmap.MADV_DONTNEED, begin, X.nbytes)
+        if mapping is not None and self.X.flags.c_contiguous:
+            start = begin_of(self.X, mapping) + part.start * self.X.strides[0]
+            give_back(mapping, start, X.nbytes)
         return copied
 
     def require_unchanged(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -35,6 +35,23 @@ class Batch:
         return int(self.X.shape[0])
 
 
+@dataclass(frozen=True)
+class Load:
+    """Some of the rows, to be read by any thread.
+
+    Attributes
+    ----------
+    first : int
+        Number of its first batch, counted over all rows.
+    read : callable
+        read(keep) gives its batches one after the other. Unless they are to be kept, the next one may overwrite the
+        one before, which saves the time to get new memory.
+    """
+
+    first: int
+    read: Callable[[bool], Iterable[Batch]]
+
+
 class Source(Protocol):
     """Rows that can be read again and again."""
 
@@ -53,10 +70,21 @@ class Source(Protocol):
         """Which of the four costs differ by row."""
         ...
 
-    def batches(self, first: int = 0) -> Iterator[Batch]:
-        """All batches from the given one on, in an order that is always the same."""
+    def loads(self, first: int = 0) -> Iterator[Load]:
+        """All rows from the given load on, in an order that is always the same."""
         ...
 
     def require_unchanged(self) -> None:
         """Raise if the rows are no longer those of the first read."""
         ...
+
+
+def loaded(batch: Batch, number: int) -> Load:
+    """A batch that is in memory already, as a load."""
+    return Load(number, lambda keep: [batch])
+
+
+def batches(source: Source) -> Iterator[Batch]:
+    """All batches of a source; each may be overwritten by the next one."""
+    for load in source.loads():
+        yield from load.read(False)

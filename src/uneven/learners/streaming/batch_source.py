@@ -12,7 +12,7 @@ from uneven._inputs import brief
 from uneven.errors import CostError
 from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.reading import read_labels
-from uneven.learners.streaming.batch import Batch
+from uneven.learners.streaming.batch import Batch, Load, loaded
 
 _SHAPE = (
     "a batch is (X, y), (X, y, weight) or (X, y, weight, costs), where costs is a dict such as {'fn_cost': amounts}"
@@ -40,10 +40,10 @@ class BatchSource:
         """Known from the first batch on."""
         return self._costs or ()
 
-    def batches(self, first: int = 0) -> Iterator[Batch]:
+    def loads(self, first: int = 0) -> Iterator[Load]:
         number = -1
         for number, item in enumerate(islice(self._full(), first, None), start=first):
-            yield self._read(item, number)
+            yield loaded(self._read(item, number), number)
         if number < 0:
             raise CostError("there are no rows: the iterable gave no batch with a row")
 

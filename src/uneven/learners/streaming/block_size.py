@@ -9,15 +9,24 @@ from typing import Any
 from uneven._inputs import brief
 from uneven.errors import ParameterError
 
-#: Numbers in a block: few enough to stay in the processor's cache, many enough to be worth two threads.
-_NUMBERS = 1 << 21
+#: Numbers in a block: few enough to stay in the processor's cache, where one thread makes and uses them.
+_NUMBERS = 1 << 19
+#: Numbers of rows that are decoded together. With many columns they are a block, whose answer is a large matrix.
+_NUMBERS_OF_TABLE = 1 << 21
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _SMALLEST = 64 * 10**6
 
 
-def rows_per_block(width: int) -> int:
-    """Rows of a block with so many columns."""
-    return max(256, min(_NUMBERS // max(width, 1), 1 << 18))
+def rows_per_block(width: int, numbers: int | None = None) -> int:
+    """Rows of a block with so many columns, of which so many are stored; by default all."""
+    numbers = max(width if numbers is None else numbers, 1)
+    return max(256, min(max(_NUMBERS // numbers, min(2 * width, _NUMBERS_OF_TABLE // numbers)), 1 << 16))
+
+
+def rows_per_table(width: int, numbers: int | None = None) -> int:
+    """Rows that are decoded together: those of several blocks."""
+    block = rows_per_block(width, numbers)
+    return block * max(1, _NUMBERS_OF_TABLE // (max(width if numbers is None else numbers, 1) * block))
 
 
 def read_memory_limit(limit: Any) -> int:

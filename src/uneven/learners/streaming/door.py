@@ -15,6 +15,8 @@ from uneven.learners.costs_and_loss import COSTS, plain_numbers, read_cost
 from uneven.learners.linear_penalty import penalty_weights
 from uneven.learners.reading import require_finite
 from uneven.learners.streaming import fitting
+from uneven.learners.streaming.batch import Source, batches
+from uneven.learners.streaming.block_store import BlockStore
 from uneven.learners.streaming.frame_columns import encoded, table_of_frame
 from uneven.learners.streaming.loop import BlockLoop
 from uneven.learners.streaming.rows import StreamedRows, per_row
@@ -48,7 +50,7 @@ def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, An
     before = learner._last_theta()
     four = {name: getattr(learner, name) if given[name] is None else given[name] for name in COSTS}
     source = rows.source(per_row(given))
-    first = next(source.batches(), None)
+    first = next(batches(source), None)
     if first is None or first.y is None:
         raise CostError("there are no rows: the data are empty")
     numbers = {name: value for name, value in four.items() if name not in source.row_costs}
@@ -58,48 +60,49 @@ def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, An
     either: Any = costs or RowCosts.read(1, **{**numbers, **{name: np.ones(1) for name in source.row_costs}})
     loss = learner._loss_for(either)
     settings = learner._settings()
-    loop = BlockLoop(
+    with BlockLoop(
         source,
         marking,
         int(_FOR_BLOCKS * rows.bytes),
         kinked=any(partial.function.kinks for partial in loss.partials if hasattr(partial.function, "kinks")),
+        store=None if rows.cache_folder is None else BlockStore(rows.cache_folder),
         progress=settings.progress,
-    )
-    seen = fitting.look(
-        loop,
-        marking,
-        first,
-        pos_label=learner.pos_label,
-        symmetric=isinstance(costs, Cost) and learner._symmetric(costs),
-        seed=int(settings.random.integers(2**31)),
-    )
-    loop.with_marking(seen.marking)
-    learner._keep_classes(seen.classes)
-    learner.n_features_in_ = first.X.shape[1]
-    learner.__dict__.pop("feature_names_in_", None)
-    if source.names is not None:
-        learner.feature_names_in_ = np.array(source.names, dtype=object)
-    learner._table_plan = getattr(source, "plan", None)
-    weighting = fitting.weighting_of(seen.survey, costs, finished)
-    problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, either, plain_numbers(numbers))
-    learner._remember(problem, weighting.scale, loss)
-    solution, separated = fitting.solved(
-        loop,
-        seen,
-        learner._pair(loss, weighting),
-        penalty_weights(learner.penalty, learner.l1_ratio),
-        bool(learner.fit_intercept),
-        fitting.standardisation(seen.survey, rows.standardize, source.numbers),
-        settings,
-        before,
-    )
-    learner._keep(solution, problem)
-    return solution, separated
+    ) as loop:
+        seen = fitting.look(
+            loop,
+            marking,
+            first,
+            pos_label=learner.pos_label,
+            symmetric=isinstance(costs, Cost) and learner._symmetric(costs),
+            seed=int(settings.random.integers(2**31)),
+        )
+        loop.with_marking(seen.marking)
+        learner._keep_classes(seen.classes)
+        learner.n_features_in_ = first.X.shape[1]
+        learner.__dict__.pop("feature_names_in_", None)
+        if source.names is not None:
+            learner.feature_names_in_ = np.array(source.names, dtype=object)
+        learner._table_plan = getattr(source, "plan", None)
+        weighting = fitting.weighting_of(seen.survey, costs, finished)
+        problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, either, plain_numbers(numbers))
+        learner._remember(problem, weighting.scale, loss)
+        solution, separated = fitting.solved(
+            loop,
+            seen,
+            learner._pair(loss, weighting),
+            penalty_weights(learner.penalty, learner.l1_ratio),
+            bool(learner.fit_intercept),
+            fitting.standardisation(seen.survey, rows.standardize, source.numbers),
+            settings,
+            before,
+        )
+        learner._keep(solution, problem)
+        return solution, separated
 
 
 def scores(learner: Any, X: Any) -> np.ndarray:
     """Scores of the positive class for rows in parts, one number per row."""
-    return np.concatenate(list(_scores(learner, X)))
+    return np.concatenate([score for score, _ in _scored(learner, _to_predict(learner, X))])
 
 
 def scores_of_frame(learner: Any, frame: Any) -> np.ndarray:
@@ -117,18 +120,44 @@ def decided(
 
     ``given`` are costs in place of those of the fit.
     """
-    four = {name: given.get(name) for name in COSTS}
-    for score in _scores(learner, X):
-        is_positive = learner._decision(score, four) > 0
+    for score, _ in _scored(learner, _to_predict(learner, X)):
+        is_positive = _decided(learner, score, given)
         known = not learner._has_row_costs and hasattr(learner, "predict_proba")
         probability = learner.loss_.inverse_link(score) if known else None
         yield is_positive, probability, score, learner._classes.label(is_positive)
 
 
-def _scores(learner: Any, X: Any) -> Iterator[np.ndarray]:
+def judged(
+    learner: Any, rows: StreamedRows, given: dict[str, Any], costs: dict[str, str]
+) -> Iterator[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]]:
+    """For each batch of a table with labels: where the positive class is decided, where it is right, costs of rows.
+
+    ``given`` are costs in place of those of the fit, ``costs`` names of columns that are read as well.
+    """
+    source = rows.to_judge(learner.__dict__.get("_table_plan"), costs)
+    for number, (score, batch) in enumerate(_scored(learner, source)):
+        unknown = np.flatnonzero(~np.isin(batch.y, learner.classes_))
+        if unknown.size:
+            known = " or ".join(map(repr, learner.classes_.tolist()))
+            raise CostError(
+                f"labels must be {known}, got {brief(batch.y[unknown[0]].item())} in row {unknown[0]} of batch "
+                f"{number} (both count from 0)"
+            )
+        yield _decided(learner, score, given), batch.y == learner._classes.label(np.array([True]))[0], batch.costs
+
+
+def _decided(learner: Any, score: np.ndarray, given: dict[str, Any]) -> np.ndarray:
+    return np.asarray(learner._decision(score, {name: given.get(name) for name in COSTS}) > 0)
+
+
+def _to_predict(learner: Any, X: Any) -> Source:
     rows = X if isinstance(X, StreamedRows) else StreamedRows(X)
-    source = rows.to_predict(learner.__dict__.get("_table_plan"))
-    for number, batch in enumerate(source.batches()):
+    return rows.to_predict(learner.__dict__.get("_table_plan"))
+
+
+def _scored(learner: Any, source: Source) -> Iterator[tuple[np.ndarray, Any]]:
+    """The scores of each batch, and the batch."""
+    for number, batch in enumerate(batches(source)):
         if batch.X.shape[1] != learner.n_features_in_:
             raise CostError(
                 f"batch {number} has {batch.X.shape[1]} columns, but the model was fitted with {learner.n_features_in_}"
@@ -140,4 +169,4 @@ def _scores(learner: Any, X: Any) -> Iterator[np.ndarray]:
                 f"X must hold finite numbers, but row {row} of batch {number} (both count from 0) has a score that is "
                 "not finite; fill in or drop such values before"
             )
-        yield part
+        yield part, batch

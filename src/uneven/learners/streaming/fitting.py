@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven._inputs import to_float
+from uneven._inputs import exact, to_float
 from uneven.costs import Cost
 from uneven.errors import CostError, LossError
 from uneven.learners.classes import Classes
@@ -83,7 +83,8 @@ def first_marking(
         return Marking(guess)
     alpha = None if finished is None else own_alpha(finished)
     inside = (1.0, 1.0) if alpha is None else (to_float(alpha), to_float(1 - alpha))
-    return Marking(guess, numbers={k: float(v) for k, v in numbers.items()}, inside=inside, per_row=True)
+    same = {name: to_float(exact(name, value, CostError)) for name, value in numbers.items()}
+    return Marking(guess, numbers=same, inside=inside, per_row=True)
 
 
 def look(

@@ -57,7 +57,8 @@ def encoded(plan: Plan, table: Any, place: str) -> Any:
         if column["kind"] == table_plan.NUMBER
     )
     try:
-        return table_plan.encoded(plan, table, np.dtype(np.float32 if single else np.float64), place)
+        columns = table_plan.Encoded(plan, table, np.dtype(np.float32 if single else np.float64), place)
+        return columns.matrix(slice(0, table.num_rows))
     except pa.ArrowException as error:
         raise CostError(
             f"a column of {place} does not hold what it held in the fit: {str(error).splitlines()[0]}"

@@ -1,25 +1,28 @@
-"""Blocks of rows one after the other: while one is used, the next is read. What fits into memory is kept."""
+"""Blocks of rows: each thread reads some and uses them while they are in its cache. What fits into memory is kept."""
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import TypeVar
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
 
 from uneven.errors import CostError
-from uneven.learners.streaming.batch import Source
+from uneven.learners.streaming.batch import Load, Source
+from uneven.learners.streaming.block_store import BlockStore, Stored
 from uneven.learners.streaming.marking import Marking
-from uneven.solvers.linear.parts.block import Block
-from uneven.solvers.linear.parts.protocol import Addable, Question
+from uneven.solvers.linear.parts.block import Block, exchanged
+from uneven.solvers.linear.parts.protocol import Addable, Question, summed
 from uneven.solvers.progress import Progress, silent
+from uneven.solvers.threads import single_threaded_blas, thread_count
 
 A = TypeVar("A", bound=Addable)
+T = TypeVar("T")
 
-#: Blocks that are read ahead.
-_AHEAD = 2
 #: Seconds between two lines of progress within a read.
 _QUIET = 10.0
 #: Reads of the rows that a fit takes about, as lines of progress say.
@@ -37,23 +40,47 @@ class BlockLoop:
         Bytes of blocks that may be kept in memory.
     kinked : bool
         Whether the loss has a kink, which takes more reads.
+    store : BlockStore, optional
+        Where blocks that are not kept are written during the first read, and read from later.
     progress : callable
     """
 
     def __init__(
-        self, source: Source, marking: Marking, room: int, *, kinked: bool = False, progress: Progress = silent
+        self,
+        source: Source,
+        marking: Marking,
+        room: int,
+        *,
+        kinked: bool = False,
+        store: BlockStore | None = None,
+        progress: Progress = silent,
     ) -> None:
         self.source, self.marking = source, marking
         self.room, self.progress = room, progress
         self.expected = _ABOUT_KINKED if kinked else _ABOUT_SMOOTH
         self.reads, self.rows = 0, 0
-        self._kept: list[Block] = []
+        self._kept: list[list[Block]] = []  # of each load
         self._all_kept = False
+        self._store, self._exchanged = store, False
+        self._stored: list[list[Stored]] = []  # of each load that is not kept
+        self._failure: OSError | None = None
+
+    def __enter__(self) -> BlockLoop:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._forget_store()
+
+    def _forget_store(self) -> None:
+        if self._store is not None:
+            self._store.close()
+        self._store = None
 
     def with_marking(self, marking: Marking) -> None:
         """Mark the rows in another way from now on: with the labels known, and maybe with the classes exchanged."""
         if marking.positive != self.marking.positive:
-            self._kept = [replace(block, y=1 - block.y) for block in self._kept]
+            self._kept = [[exchanged(block) for block in blocks] for blocks in self._kept]
+            self._exchanged = not self._exchanged
         self.marking = marking
 
     def ask(self, question: Question[A]) -> A:
@@ -62,12 +89,11 @@ class BlockLoop:
         began, rows, total = time.perf_counter(), 0, None
         told = began
         first = not self.rows
-        if not first and not self._all_kept:
+        if not first and self._from_source:
             self.source.require_unchanged()
-        for block in self._blocks(keep=first):
-            answer = question.answer(block)
+        for answer, count in self._answers(question, first):
             total = answer if total is None else total + answer
-            rows += block.y.size
+            rows += count
             now = time.perf_counter()
             if now - told > _QUIET:
                 told = now
@@ -75,7 +101,7 @@ class BlockLoop:
                 self.progress(f"read {self.reads}: {rows:,}{share} rows, {rows / (now - began):,.0f} rows per second")
         if total is None:
             raise CostError("there are no rows: the data are empty")
-        if not self._all_kept:
+        if first or self._from_source:
             self.source.require_unchanged()
         if rows != (self.rows or rows):
             raise CostError(
@@ -91,64 +117,129 @@ class BlockLoop:
         )
         return total
 
-    def _blocks(self, keep: bool) -> Iterator[Block]:
-        """The blocks that are kept, then the others as they are read."""
-        yield from list(self._kept)
-        if self._all_kept:
-            return
-        room, keeping, count = self.room, keep, 0
-        with _ReadAhead(lambda: self._read(len(self._kept))) as blocks:
-            for block in blocks:
-                count += 1
-                if keeping:
-                    room -= block.nbytes
-                    keeping = room >= 0
-                    if keeping:
-                        self._kept.append(block)
+    @property
+    def _from_source(self) -> bool:
+        """Whether some rows are read from the source again."""
+        return not self._all_kept and self._store is None
+
+    def _answers(self, question: Question[A], first: bool) -> Iterator[tuple[A, int]]:
+        """The answer of every load in their order, and how many rows it has: those that are kept, then the others."""
+        # Each worker is a thread; products of matrices must not start more.
+        with single_threaded_blas(), _Workers() as workers:
+            if first:
+                yield from self._first_answers(question, workers)
+                return
+            yield from workers.results(partial(_of_blocks, question, blocks) for blocks in self._kept)
+            if self._from_source:
+                loads = self.source.loads(len(self._kept))
+                for found in workers.results(partial(self._of_load, question, load, _Switch(False)) for load in loads):
+                    yield found.answer, found.rows
+            elif not self._all_kept:
+                yield from workers.results(partial(self._of_stored, question, stored) for stored in self._stored)
+
+    def _first_answers(self, question: Question[A], workers: _Workers) -> Iterator[tuple[A, int]]:
+        """The answers of the first read, which keeps and stores what it can."""
+        room, keeping, count = self.room, _Switch(True), 0
+        for found in workers.results(partial(self._of_load, question, load, keeping) for load in self.source.loads()):
+            count += 1
+            room -= sum(block.nbytes for block in found.blocks)
+            keeping.on = keeping.on and room >= 0
+            if keeping.on:
+                self._kept.append(found.blocks)
+            elif self._store is not None:
+                self._stored.append(found.stored or [one for block in found.blocks for one in self._written(block)])
+            yield found.answer, found.rows
+        self._all_kept = count == len(self._kept)
+        if self._failure is not None or self._all_kept:
+            self._forget_store()
+        if self._failure is not None:
+            warnings.warn(
+                f"the cache on the disk was given up ({self._failure.strerror}); the rows are read from their source "
+                "each time, which gives the same result",
+                UserWarning,
+                stacklevel=8,
+            )
+
+    def _written(self, block: Block) -> list[Stored]:
+        """The block in the store; nothing if the disk is full."""
+        if self._store is None or self._failure is not None:
+            return []
+        try:
+            return [self._store.write(block)]
+        except OSError as error:
+            self._failure = error
+            return []
+
+    def _of_stored(self, question: Question[A], stored: list[Stored]) -> tuple[A, int]:
+        store = self._store
+        assert store is not None
+        blocks = (store.read(one) for one in stored)
+        return _of_blocks(question, map(exchanged, blocks) if self._exchanged else blocks)
+
+    def _of_load(self, question: Question[A], load: Load, keeping: _Switch) -> _Found[A]:
+        keep, first = keeping.on, not self.rows
+        blocks: list[Block] = []
+        stored: list[Stored] = []
+
+        def marked() -> Iterator[Block]:
+            for number, batch in enumerate(load.read(keep), start=load.first):
+                block = self.marking.block(batch, number)
                 yield block
-        self._all_kept = keep and keeping and count == len(self._kept)
+                if keep:
+                    blocks.append(block)
+                elif first:
+                    stored.extend(self._written(block))
 
-    def _read(self, first: int) -> Iterator[Block]:
-        for number, batch in enumerate(self.source.batches(first), start=first):
-            yield self.marking.block(batch, number)
+        return _Found(*_of_blocks(question, marked()), blocks, stored)
 
 
-class _ReadAhead:
-    """Runs an iterator in a thread, a few items ahead of its user."""
+def _of_blocks(question: Question[A], blocks: Iterable[Block]) -> tuple[A, int]:
+    """The sum of the answers of some blocks, and how many rows they have."""
+    rows = 0
 
-    def __init__(self, items: Callable[[], Iterator[Block]]) -> None:
-        self._items = items
-        self._queue: queue.Queue[tuple[Block | None, BaseException | None]] = queue.Queue(_AHEAD)
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="uneven-reader", daemon=True)
+    def answers() -> Iterator[A]:
+        nonlocal rows
+        for block in blocks:
+            rows += block.y.size
+            yield question.answer(block)
 
-    def __enter__(self) -> Iterator[Block]:
-        self._thread.start()
-        return self._received()
+    return summed(answers()), rows
+
+
+@dataclass
+class _Switch:
+    on: bool
+
+
+@dataclass(frozen=True)
+class _Found(Generic[A]):
+    """The answer of some rows, how many they are, their blocks if they are to be kept, or where these are stored."""
+
+    answer: A
+    rows: int
+    blocks: list[Block]
+    stored: list[Stored]
+
+
+class _Workers:
+    """A few threads that do work in advance and hand out its results in order."""
+
+    def __init__(self) -> None:
+        self._count = max(2, thread_count())  # with one core, one thread computes while the other waits for the disk
+        self._pool = ThreadPoolExecutor(self._count, thread_name_prefix="uneven-reader")
+
+    def __enter__(self) -> _Workers:
+        return self
 
     def __exit__(self, *error: object) -> None:
-        self._stopped.set()
-        while self._thread.is_alive():  # a reader that waits for room in the queue gets it, and sees that it is over
-            try:
-                self._queue.get_nowait()
-            except queue.Empty:
-                self._thread.join(0.01)
+        self._pool.shutdown(cancel_futures=True)
 
-    def _received(self) -> Iterator[Block]:
-        while True:
-            block, error = self._queue.get()
-            if error is not None:
-                raise error
-            if block is None:
-                return
-            yield block
-
-    def _work(self) -> None:
-        try:
-            for block in self._items():
-                if self._stopped.is_set():
-                    return
-                self._queue.put((block, None))
-            self._queue.put((None, None))
-        except BaseException as error:
-            self._queue.put((None, error))
+    def results(self, work: Iterable[Callable[[], T]]) -> Iterator[T]:
+        """What the functions return, in their order. The iterable itself is run by the caller's thread."""
+        pending: deque[Future[T]] = deque()
+        for one in work:
+            pending.append(self._pool.submit(one))
+            if len(pending) > self._count:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()

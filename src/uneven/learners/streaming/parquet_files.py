@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import glob
 import os
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from uneven._inputs import brief
 from uneven.errors import MissingExtraError, UnevenError
+from uneven.learners.streaming.mapped_file import MappedFile
 
 _ENDINGS = (".parquet", ".pq")
 #: Row groups above this many bytes are read in pieces.
-_LARGE = 256 * 2**20
-#: Files up to this size are mapped, which saves a copy; a mapped file counts as memory while it is open.
-_MAPPED = 256 * 2**20
+_LARGE = 128 * 2**20
 
 
 def parquet() -> Any:
@@ -69,7 +70,10 @@ class ParquetFiles:
     def __init__(self, given: Any) -> None:
         self.paths = paths_of(given)
         self._states = [self._state(path) for path in self.paths]
-        self._metadata = [self._opened(path).metadata for path in self.paths]
+        self._metadata = [self._opened(path, path).metadata for path in self.paths]
+        self._of_thread, self._lock = threading.local(), threading.Lock()
+        #: Files that a thread has open.
+        self._mapped: WeakValueDictionary[int, MappedFile] = WeakValueDictionary()
 
     def __str__(self) -> str:
         return self.paths[0] if len(self.paths) == 1 else f"{self.paths[0]} and {len(self.paths) - 1} more files"
@@ -122,35 +126,49 @@ class ParquetFiles:
                 found.append(Piece(number, tuple(groups), count, False))
         return found
 
-    def read(self, pieces: list[Piece], columns: list[str], rows: int) -> Iterator[tuple[str, Any]]:
-        """Tables of at most so many rows, and where each is from; never one that reaches into the next piece."""
-        file, opened = -1, None
-        for piece in pieces:
-            path = self.paths[piece.file]
-            if piece.file != file:
-                file, opened = piece.file, self._opened(path)
-            assert opened is not None
-            at = 0
-            for table in self._tables(opened, path, piece, columns, rows):
-                for lo in range(0, table.num_rows, rows):
-                    part = table.slice(lo, rows)
-                    yield f"{path}, row group {piece.groups[0]}, from its row {at} on", part
-                    at += part.num_rows
+    def read(self, piece: Piece, columns: list[str], rows: int, threads: bool) -> Iterator[tuple[str, Any]]:
+        """Tables of at most so many rows, and where each is from."""
+        path, at = self.paths[piece.file], 0
+        opened, mapped = self._file(piece.file)
+        for table in self._tables(opened, path, piece, columns, rows, threads):
+            for lo in range(0, table.num_rows, rows):
+                part = table.slice(lo, rows)
+                yield f"{path}, row group {piece.groups[0]}, from its row {at} on", part
+                at += part.num_rows
+        mapped.used(*_range(self._metadata[piece.file], piece.groups))
 
-    def _tables(self, opened: Any, path: str, piece: Piece, columns: list[str], rows: int) -> Iterator[Any]:
+    def _tables(
+        self, opened: Any, path: str, piece: Piece, columns: list[str], rows: int, threads: bool
+    ) -> Iterator[Any]:
         import pyarrow as pa
 
         try:
             if piece.large:
-                for batch in opened.iter_batches(rows, row_groups=list(piece.groups), columns=columns):
+                groups = list(piece.groups)
+                for batch in opened.iter_batches(rows, row_groups=groups, columns=columns, use_threads=threads):
                     yield pa.Table.from_batches([batch])
             else:
-                yield opened.read_row_groups(list(piece.groups), columns=columns, use_threads=True)
+                yield opened.read_row_groups(list(piece.groups), columns=columns, use_threads=threads)
         except (pa.ArrowException, OSError, EOFError) as error:
             raise UnevenError(
                 f"{path} cannot be read at row group {piece.groups[0]}: {_first_line(error)}; the file is damaged or "
                 "was not written to its end"
             ) from None
+
+    def _file(self, number: int) -> tuple[Any, MappedFile]:
+        """A file, opened for this thread alone, and its mapping, which threads share."""
+        last = getattr(self._of_thread, "last", None)
+        if last is None or last[0] != number:
+            path = self.paths[number]
+            with self._lock:
+                mapped = self._mapped.get(number)
+                if mapped is None:
+                    try:
+                        mapped = self._mapped[number] = MappedFile(path)
+                    except OSError as error:
+                        raise UnevenError(f"{path} cannot be read: {error.strerror}") from None
+            last = self._of_thread.last = (number, self._opened(path, mapped.opened(), self._metadata[number]), mapped)
+        return last[1], last[2]
 
     def require_unchanged(self) -> None:
         """Raise if a file is not the one that was opened first."""
@@ -169,17 +187,25 @@ class ParquetFiles:
         return found.st_size, found.st_mtime_ns
 
     @staticmethod
-    def _opened(path: str) -> Any:
+    def _opened(path: str, source: Any, metadata: Any = None) -> Any:
         import_of = parquet()
         import pyarrow as pa
 
         try:
-            return import_of.ParquetFile(path, memory_map=os.path.getsize(path) <= _MAPPED)
+            return import_of.ParquetFile(source, metadata=metadata)
         except (pa.ArrowException, OSError) as error:
             raise UnevenError(
                 f"{path} is not a whole Parquet file ({_first_line(error)}); it may have been cut off, or is another "
                 "kind of file"
             ) from None
+
+
+def _range(metadata: Any, groups: tuple[int, ...]) -> tuple[int, int]:
+    """Where the bytes of some row groups begin in their file, and how many they are."""
+    chunks = [metadata.row_group(group).column(j) for group in groups for j in range(metadata.num_columns)]
+    starts = [min(chunk.data_page_offset, chunk.dictionary_page_offset or chunk.data_page_offset) for chunk in chunks]
+    ends = [start + chunk.total_compressed_size for start, chunk in zip(starts, chunks, strict=True)]
+    return min(starts), max(ends) - min(starts)
 
 
 def _first_line(error: BaseException) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,10 +13,18 @@ import numpy as np
 from uneven._inputs import brief
 from uneven.errors import CostError, UnevenError
 from uneven.learners.streaming import arrow_columns, table_plan
-from uneven.learners.streaming.batch import Batch
-from uneven.learners.streaming.block_size import rows_per_block
+from uneven.learners.streaming.batch import Batch, Load
+from uneven.learners.streaming.block_size import rows_per_block, rows_per_table
 from uneven.learners.streaming.column_summary import ColumnSummary
 from uneven.learners.streaming.parquet_files import ParquetFiles
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of a table that one thread reads: tables, each with the place where it is from."""
+
+    rows: int
+    tables: Callable[[], Iterator[tuple[str, Any]]]
 
 
 class DatasetTables:
@@ -28,38 +39,45 @@ class DatasetTables:
     def may_have_nulls(self, column: int) -> bool:
         return True
 
-    def tables(self, columns: list[str], rows: int, first: int) -> Iterator[tuple[str, Any]]:
-        """Tables of at most so many rows, from the given one on."""
+    def tables(self, columns: list[str], rows: int) -> Iterator[tuple[str, Any]]:
+        """Tables of at most so many rows, and where each is from."""
         import pyarrow as pa
 
         scan = self.dataset.scanner(columns=columns, batch_size=rows, batch_readahead=2, fragment_readahead=1)
-        number, at = 0, 0
+        at = 0
         try:
             for batch in scan.to_batches():
-                if not batch.num_rows:
-                    continue
-                if number >= first:
+                if batch.num_rows:
                     yield f"rows from {at} on", pa.Table.from_batches([batch])
-                number, at = number + 1, at + batch.num_rows
+                at += batch.num_rows
         except (pa.ArrowException, OSError) as error:
             raise UnevenError(f"the dataset cannot be read: {str(error).splitlines()[0]}") from None
+
+    def parts(self, columns: list[str], rows: int) -> Iterator[Part]:
+        """The tables, which are already read."""
+        for item in self.tables(columns, rows):
+            yield Part(item[1].num_rows, partial(iter, [item]))
 
     def require_unchanged(self) -> None:
         """Only the number of rows is compared, by the loop over the batches."""
 
 
 class FileTables(ParquetFiles):
-    """Parquet files that can be read from any table on."""
+    """Parquet files as tables."""
 
-    def tables(self, columns: list[str], rows: int, first: int) -> Iterator[tuple[str, Any]]:
-        """Tables of at most so many rows, from the given one on."""
-        pieces = self.pieces(rows)
-        while pieces and not pieces[0].large and first >= -(-pieces[0].rows // rows):
-            first -= -(-pieces[0].rows // rows)
-            pieces = pieces[1:]
-        for number, item in enumerate(self.read(pieces, columns, rows)):
-            if number >= first:
-                yield item
+    def tables(self, columns: list[str], rows: int) -> Iterator[tuple[str, Any]]:
+        """Tables of at most so many rows, and where each is from."""
+        for piece in self.pieces(rows):
+            yield from self.read(piece, columns, rows, True)
+
+    def parts(self, columns: list[str], rows: int) -> Iterator[Part]:
+        """Row groups that are not read yet; large ones are read here, table by table."""
+        for piece in self.pieces(rows):
+            if not piece.large:
+                yield Part(piece.rows, partial(self.read, piece, columns, rows, False))
+                continue
+            for item in self.read(piece, columns, rows, True):
+                yield Part(item[1].num_rows, partial(iter, [item]))
 
 
 class TableSource:
@@ -117,23 +135,47 @@ class TableSource:
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self.names: list[str] | None = table_plan.output_names(self.plan)
         self.numbers: np.ndarray | None = table_plan.is_number(self.plan)
-        self._rows = rows_per_block(len(self.names))
+        shape = len(self.names), table_plan.numbers_per_row(self.plan)
+        self._rows_of_table = rows_per_table(*shape)
+        # Predictions are written table by table.
+        self._rows = self._rows_of_table if target is None else rows_per_block(*shape)
+        self._of_thread = threading.local()
 
     @property
     def row_costs(self) -> tuple[str, ...]:
         return tuple(self.costs)
 
-    def batches(self, first: int = 0) -> Iterator[Batch]:
-        """All batches from the given one on."""
+    def loads(self, first: int = 0) -> Iterator[Load]:
+        """All rows from the given load on."""
         extra = [name for name in (self.target, self.weight, *self.costs.values()) if name is not None]
         wanted = list(dict.fromkeys([*self.columns, *extra]))
-        for place, table in self.tables.tables(wanted, self._rows, first):
-            yield Batch(
-                table_plan.encoded(self.plan, table, self.dtype, place),
-                None if self.target is None else self._labels(table, place),
-                np.empty(0) if self.weight is None else self._vector(table, self.weight, place),
-                {name: self._vector(table, column, place) for name, column in self.costs.items()},
-            )
+        number = 0
+        for position, part in enumerate(self.tables.parts(wanted, self._rows_of_table)):
+            if position >= first:
+                yield Load(number, partial(self._batches, part))
+            number += -(-part.rows // self._rows)
+
+    def _batches(self, part: Part, keep: bool) -> Iterator[Batch]:
+        for place, table in part.tables():
+            encoded = table_plan.Encoded(self.plan, table, self.dtype, place)
+            y = None if self.target is None else self._labels(table, place)
+            weight = np.empty(0) if self.weight is None else self._vector(table, self.weight, place)
+            costs = {name: self._vector(table, column, place) for name, column in self.costs.items()}
+            for lo in range(0, table.num_rows, self._rows):
+                rows = slice(lo, min(lo + self._rows, table.num_rows))
+                yield Batch(
+                    encoded.matrix(rows, None if keep else self._memory()),
+                    None if y is None else y[rows],
+                    weight[rows],
+                    {name: cost[rows] for name, cost in costs.items()},
+                )
+
+    def _memory(self) -> np.ndarray:
+        """Memory for a block of this thread, which is used again and again."""
+        if not hasattr(self._of_thread, "memory"):
+            self._of_thread.memory = np.empty(self._rows * table_plan.numbers_per_row(self.plan), dtype=self.dtype)
+        found: np.ndarray = self._of_thread.memory
+        return found
 
     def _labels(self, table: Any, place: str) -> np.ndarray:
         values = table.column(self.target)
@@ -161,7 +203,7 @@ class TableSource:
             if kind == arrow_columns.TEXTS or self.tables.may_have_nulls(schema.get_field_index(name))
         ]
         found: ColumnSummary | None = None
-        for _, table in self.tables.tables(look, 1 << 17, 0) if look else ():
+        for _, table in self.tables.tables(look, 1 << 17) if look else ():
             part = ColumnSummary.of(table, self._most)
             found = part if found is None else found + part
         learnt = {} if found is None else {column["name"]: column for column in found.plan(self._buckets)}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from uneven.solvers.compiled import dual_epoch as dual_epoch
     from uneven.solvers.compiled import gram_products as gram_products
     from uneven.solvers.compiled import kinked_passes as kinked_passes
+    from uneven.solvers.compiled import line_passes as line_passes
     from uneven.solvers.compiled import passes as passes
     from uneven.solvers.compiled import quadratic_descent as quadratic_descent
     from uneven.solvers.compiled import row_space_passes as row_space_passes
@@ -26,6 +27,7 @@ _MODULES = (
     "dual_epoch",
     "gram_products",
     "kinked_passes",
+    "line_passes",
     "passes",
     "quadratic_descent",
     "row_space_passes",

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from uneven.solvers.compiled.options import ANY_ORDER
+from uneven.solvers.compiled.options import ANY_ORDER, IN_ORDER
+
+#: Rows of a column that are summed while their weights are in the cache.
+_MOST_ROWS = 2048
 
 
 @njit(**ANY_ORDER)
@@ -47,38 +50,61 @@ def _take_over(d: int, out: Any) -> None:
 @njit(**ANY_ORDER)
 def add_columns(Xt: Any, y: Any, s: Any, about: Any, lo: int, hi: int, out: Any) -> None:
     """The same for the transpose of an F-ordered matrix."""
-    d, n = Xt.shape[0], hi - lo
-    labels = y[lo:hi]
-    positive = np.empty(n)
-    for i in range(n):
-        positive[i] = labels[i]
-    weight = np.ones(n)
-    if s.size:
-        weight[:] = s[lo:hi]
-    whole = one = 0.0
-    for i in range(n):
-        whole += weight[i]
-        one += positive[i] * weight[i]
-    out[0, d] += whole - one
-    out[1, d] += one
-    for j in range(d):
-        column, centre = Xt[j, lo:hi], about[j]
-        sums = squares = sum_1 = square_1 = plain = plain_square = 0.0
+    d = Xt.shape[0]
+    mine, whole, one = np.empty(_MOST_ROWS), np.empty(_MOST_ROWS), np.empty(_MOST_ROWS)
+    for start in range(lo, hi, _MOST_ROWS):
+        n = min(_MOST_ROWS, hi - start)
+        all_weights = weights_1 = 0.0
         for i in range(n):
-            x = column[i] - centre
-            first, second = weight[i] * x, weight[i] * x * x
-            sums += first
-            squares += second
-            sum_1 += positive[i] * first
-            square_1 += positive[i] * second
-            plain += x
-            plain_square += x * x
-        out[0, j] += sums - sum_1
-        out[1, j] += sum_1
-        out[2, j] += squares - square_1
-        out[3, j] += square_1
-        out[4, j] += plain
-        out[5, j] += plain_square
+            whole[i] = s[start + i] if s.size else 1.0
+            one[i] = whole[i] * y[start + i]
+            all_weights += whole[i]
+            weights_1 += one[i]
+        out[0, d] += all_weights - weights_1
+        out[1, d] += weights_1
+        for j in range(d):
+            column, centre = Xt[j, start : start + n], about[j]
+            plain = square = sum_1 = square_1 = 0.0
+            for i in range(n):
+                x = column[i] - centre
+                first = one[i] * x
+                plain += x
+                square += x * x
+                sum_1 += first
+                square_1 += first * x
+                mine[i] = x
+            out[4, j] += plain
+            out[5, j] += square
+            out[1, j] += sum_1
+            out[3, j] += square_1
+            if s.size:
+                plain = square = 0.0
+                for i in range(n):
+                    first = whole[i] * mine[i]
+                    plain += first
+                    square += first * mine[i]
+            out[0, j] += plain - sum_1
+            out[2, j] += square - square_1
+
+
+@njit(**IN_ORDER)
+def drawn(state: Any, y: Any, limits: Any) -> Any:
+    """The rows whose random numbers between 0 and 1 do not exceed the limits of their classes, and these numbers.
+
+    The number of row i is the i-th of the generator splitmix64 from a state on.
+    """
+    chosen, order = np.empty(y.size, np.int64), np.empty(y.size)
+    low, high = limits[0], limits[1]
+    count = 0
+    for i in range(y.size):
+        z = state + np.uint64(i + 1) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z = (z ^ (z >> np.uint64(31))) >> np.uint64(11)
+        u = np.float64(z) * (1.0 / 9007199254740992.0)
+        chosen[count], order[count] = i, u
+        count += u <= (high if y[i] else low)
+    return chosen[:count].copy(), order[:count].copy()
 
 
 @njit(**ANY_ORDER)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,3 +51,8 @@ class Block:
     def losses(self, pair: PairOfLosses) -> Objective:
         """The losses of these rows, without a penalty."""
         return Objective(design(self.X), self.y, pair, self.weight, penalty=0.0, fit_intercept=True)
+
+
+def exchanged(block: Block) -> Block:
+    """The block with its classes exchanged."""
+    return replace(block, y=1 - block.y)

@@ -7,13 +7,14 @@ smoothing costs is small against the gap that is wanted. The last read proves th
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 
 import numpy as np
 
 from uneven.errors import LossError
-from uneven.solvers.linear.lbfgs import lbfgs
+from uneven.solvers.linear.lbfgs import CurvaturePairs, lbfgs
 from uneven.solvers.linear.line_search import Iterate
 from uneven.solvers.linear.metric import MOST_COLUMNS, Metric, cholesky_metric
 from uneven.solvers.linear.parts.proof import prove
@@ -35,6 +36,10 @@ _LEAST_SIGMA = 1e-9
 _SMOOTHING_SHARE = 0.3
 #: Two intercepts of a proof are this share of the last correction apart from the best one.
 _STEP_ASIDE = 0.1
+#: The same in units of the last step in the metric, where the proof is one step further than the last evaluation.
+_ASIDE_AFTER_STEP = 0.05
+#: A step is expected to leave at most this many times the share of the gap that the one before has left.
+_CAREFUL = 3.0
 _MOST_PROOFS = 4
 
 
@@ -92,12 +97,17 @@ class _Descent:
     def __init__(self, objective: SummedObjective, near: bool) -> None:
         self.objective = objective
         pair, n = objective.pair, objective.survey.count
-        wanted = max(_ROWS_PER_COLUMN * objective.size, int(_WORK_OF_METRIC / objective.size**2))
+        # A good metric saves reads; of many rows it may take a tenth of what a pass takes.
+        size = objective.size
+        wanted = max(_ROWS_PER_COLUMN * size, int(_WORK_OF_METRIC / size**2), n // (4 * size))
         self.stride = max(1, n // wanted)
         self.sigma, self.reads = 1.0, 0
         if pair.kinked:
             self.sigma = (_FROM_NEAR if near else _FROM_ZERO) * pair.width_of_kinks
-        self.last: Slopes | None = None
+        self.memory = 0 if pair.kinked else 20
+        #: Theta, promised gap, and what a step leaves of it.
+        self._last_gap: tuple[bytes, float, float] | None = None
+        self._stepped = False
         self._found: dict[bytes, Slopes] = {}
 
     def evaluate(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
@@ -119,6 +129,15 @@ class _Descent:
         return cholesky_metric(hessian)
 
     def gap(self, now: Iterate) -> float:
+        """About the gap of the smoothed objective that one more step leaves, as far as the last one tells."""
+        promised = self._promised(now)
+        known = self._last_gap
+        if known is None or known[0] != now.theta.tobytes():
+            rate = promised / known[1] if known is not None and known[1] > 0 else 1.0
+            known = self._last_gap = now.theta.tobytes(), promised, min(1.0, _CAREFUL * rate)
+        return promised * known[2]
+
+    def _promised(self, now: Iterate) -> float:
         """About the gap of the smoothed objective."""
         hessian = self.at(now).curvature
         assert hessian is not None
@@ -129,7 +148,7 @@ class _Descent:
         steps = 0
         while True:
             now = Iterate(theta, *self.evaluate(theta))
-            found = self.at(now)
+            found, self._last_gap = self.at(now), None
             allowed = _SMOOTHING_SHARE * settings.tol * max(found.loss, self.objective.floor)
             last = not self.objective.pair.kinked or found.above <= allowed or self.sigma <= _LEAST_SIGMA
             # Before the last stage it is enough to be near the path of minima.
@@ -140,7 +159,7 @@ class _Descent:
                 self.metric(now),
                 tol=tol,
                 max_iter=settings.max_iter - steps,
-                memory=0 if self.objective.pair.kinked else 20,
+                memory=self.memory,
                 floor=self.objective.floor,
                 gap=self.gap if last else None,
                 refresh=self.metric,
@@ -152,11 +171,15 @@ class _Descent:
             if last and found.above > allowed and self.sigma > _LEAST_SIGMA:
                 last = False
             if last or steps >= settings.max_iter:
-                break
+                proof = self.proved(theta, found, settings)
+                wanted = settings.tol * max(proof.value, self.objective.floor)
+                if proof.gap <= wanted or not self._stepped or steps >= settings.max_iter:
+                    break
+                theta = proof.theta
+                continue
             # Above their lines the losses are by about the square of sigma.
             wish = math.sqrt(0.5 * allowed / found.above) if found.above > 0 else 1.0
             self.sigma = max(self.sigma * min(max(wish, _SHRINK), 0.7), _LEAST_SIGMA)
-        proof = self.proved(theta, found, settings)
         return replace(
             part,
             theta=proof.theta,
@@ -166,19 +189,41 @@ class _Descent:
             stats={"passes": float(self.reads)},
         )
 
+    def _step(self, theta: np.ndarray, found: Slopes) -> np.ndarray:
+        """The step that would lead on from a theta that was evaluated."""
+        assert found.curvature is not None
+        corrected = CurvaturePairs(cholesky_metric(found.curvature), self.memory)
+        known = [Iterate(np.frombuffer(key), one.value, one.gradient) for key, one in self._found.items()]
+        if self.memory:
+            for before, after in itertools.pairwise(known):
+                corrected.add(before, after)
+        return -corrected(found.gradient)
+
     def proved(self, theta: np.ndarray, found: Slopes, settings: Settings) -> Proof:
-        """Prove the gap near a theta, with the intercept moved to where the slopes sum to 0."""
+        """Prove the gap near a theta, with the intercept where the slopes are expected to sum to 0.
+
+        If the gap is not reached at theta itself, it is proved one step further: that saves a read.
+        """
         objective, hessian = self.objective, found.curvature
         wanted = settings.tol * max(found.loss, objective.floor)
-        if not objective.fit_intercept:
-            return self._proof(theta[None], wanted)[0]
         assert hessian is not None
         curvature = float(hessian[-1, -1])
-        move = -float(found.gradient[-1]) / curvature if curvature > 0 else 0.0
+        promised = self._promised(Iterate(theta, found.value, found.gradient))
+        self._stepped = promised > 0.5 * wanted and self._last_gap is not None
+        move, aside = 0.0, 0.0
+        if self._stepped:
+            step = self._step(theta, found)
+            theta = theta + step
+            aside = _ASIDE_AFTER_STEP * math.sqrt(max(-float(found.gradient @ step), 0.0) / max(curvature, 1e-300))
+        elif curvature > 0:
+            move = -float(found.gradient[-1]) / curvature
+            aside = _STEP_ASIDE * abs(move)
+        if not objective.fit_intercept:
+            return self._proof(theta[None], wanted)[0]
         b, found_proofs = float(theta[-1]), []
         for _ in range(_MOST_PROOFS):
             b += move
-            aside = _STEP_ASIDE * abs(move) + 64 * EPS * (1 + abs(b))
+            aside += 64 * EPS * (1 + abs(b))
             thetas = np.tile(theta, (2, 1))
             thetas[:, -1] = b - aside, b + aside
             proof, (left, right) = self._proof(thetas, wanted)
@@ -188,7 +233,8 @@ class _Descent:
                 break
             # Both on one side of the best intercept: the line through both sums says where it is.
             rise = (right - left) / (2 * aside)
-            move = -0.5 * (left + right) / rise if rise > 0 else 4 * move
+            move = -0.5 * (left + right) / rise if rise > 0 else 4 * (move or aside)
+            aside = _STEP_ASIDE * abs(move)
         return min(found_proofs, key=lambda proof: proof.gap)
 
     def _proof(self, thetas: np.ndarray, wanted: float) -> tuple[Proof, np.ndarray]:

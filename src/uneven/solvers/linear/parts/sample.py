@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from uneven.solvers import compiled
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
@@ -25,10 +26,7 @@ class _Piece:
 
     def below(self, limits: np.ndarray) -> _Piece:
         """The rows whose random numbers do not exceed the limits of their classes."""
-        low, high = limits
-        if low == high == np.inf:
-            return self
-        kept = np.flatnonzero(self.order <= np.where(self.y == 1, high, low))
+        kept = np.flatnonzero(self.order <= limits[self.y])
         return self if kept.size == self.y.size else _Piece(*(one[kept] for one in self.arrays))
 
     @property
@@ -46,32 +44,35 @@ class Sample:
         Rows of a class that are wanted.
     pieces : tuple
         Rows that may be in the sample. They are put together only when there are too many.
+    counts : ndarray of int64, shape (2,)
+        How many rows of each class the pieces have.
     rows : ndarray of int64, shape (2,)
         How many rows of each class they are drawn from.
     limits : ndarray of shape (2,)
-        For each class, the largest random number that can be in the sample.
+        For each class, the largest random number that can be in the sample. All samples of a question share it, so
+        that most of a later block is not even copied. Which rows are drawn does not depend on it.
     """
 
     most: int
     pieces: tuple[_Piece, ...]
+    counts: np.ndarray
     rows: np.ndarray
     limits: np.ndarray
 
     def __add__(self, other: Sample) -> Sample:
-        # Rows beyond the limits cannot be in the sample, so most of a later block is not even copied.
-        limits = np.minimum(self.limits, other.limits)
-        pieces = (*self.pieces, *(piece.below(self.limits) for piece in other.pieces))
-        return Sample(self.most, pieces, self.rows + other.rows, limits).trimmed(2)
+        pieces, counts = self.pieces + other.pieces, self.counts + other.counts
+        return replace(self, pieces=pieces, counts=counts, rows=self.rows + other.rows).trimmed(2)
 
     def trimmed(self, times: float) -> Sample:
         """As one piece without the rows beyond the limits, if a class has more than so many times the rows wanted."""
-        counts = np.sum([np.bincount(piece.y, minlength=2) for piece in self.pieces], axis=0)
-        if counts.max() <= times * self.most:
+        if self.counts.max() <= times * self.most:
             return self
-        whole, limits = self._whole(), self.limits.copy()
-        for label in np.flatnonzero(counts >= self.most):
+        whole, limits = self._whole(), np.full(2, np.inf)
+        for label in np.flatnonzero(self.counts >= self.most):
             limits[label] = np.partition(whole.order[whole.y == label], self.most - 1)[self.most - 1]
-        return replace(self, pieces=(whole.below(limits),), limits=limits)
+        np.minimum(limits, self.limits, out=self.limits)
+        kept = whole.below(limits)
+        return replace(self, pieces=(kept,), counts=np.bincount(kept.y, minlength=2))
 
     def _whole(self) -> _Piece:
         columns = list(zip(*(piece.arrays for piece in self.pieces), strict=True))
@@ -80,7 +81,9 @@ class Sample:
     def with_classes_exchanged(self) -> Sample:
         """The same if the other class is the positive one."""
         pieces = tuple(replace(piece, y=1 - piece.y) for piece in self.pieces)
-        return replace(self, pieces=pieces, rows=self.rows[::-1], limits=self.limits[::-1])
+        return replace(
+            self, pieces=pieces, counts=self.counts[::-1], rows=self.rows[::-1], limits=self.limits[::-1].copy()
+        )
 
     def losses(
         self,
@@ -104,16 +107,20 @@ class SampleRows:
 
     most: int
     seed: int = 0
+    limits: np.ndarray = field(default_factory=lambda: np.full(2, np.inf))
 
     def answer(self, block: Block) -> Sample:
-        """The rows of one block that may be in the sample."""
+        """Copies of the rows of one block that may be in the sample."""
         n = block.y.size
-        order = np.random.default_rng((self.seed, block.number)).random(n)
-        weight = block.weight if block.weight.size else np.ones(n)
+        state = np.random.SeedSequence((self.seed, block.number)).generate_state(1, np.uint64)[0]
+        chosen, order = compiled.survey_passes.drawn(state, block.y, self.limits.copy())
+        y = block.y[chosen]
+        weight = block.weight[chosen] if block.weight.size else np.ones(chosen.size)
         positive = int(np.count_nonzero(block.y))
-        rows = np.array([n - positive, positive])
-        piece = _Piece(block.X, block.y, weight, order)
-        return Sample(self.most, (piece,), rows, np.full(2, np.inf)).trimmed(2)
+        piece = _Piece(block.X[chosen], y, weight, order)
+        return Sample(
+            self.most, (piece,), np.bincount(y, minlength=2), np.array([n - positive, positive]), self.limits
+        ).trimmed(2)
 
 
 def _stacked(matrices: Sequence[Any]) -> Any:

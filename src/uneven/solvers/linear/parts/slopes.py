@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.parts.block import Block
 from uneven.solvers.linear.parts.smoothed import Smoothed, SmoothedPolygons
+
+#: Rows of a block that are worth estimating second derivatives from, and the largest distance of such blocks.
+_ENOUGH_ROWS, _MOST_BLOCKS = 2048, 8
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,7 @@ class Slopes:
         Of the smoothed losses.
     gradient : ndarray of shape (d + 1,)
     curvature : ndarray of shape (d + 1, d + 1), optional
-        Matrix of second derivatives, estimated from some of the rows.
+        Matrix of second derivatives, estimated from some of the rows; None if these rows are not among them.
     loss : float
         Sum of the true losses.
     above : float
@@ -38,10 +42,14 @@ class Slopes:
         return Slopes(
             self.value + other.value,
             self.gradient + other.gradient,
-            None if self.curvature is None or other.curvature is None else self.curvature + other.curvature,
+            _sum(self.curvature, other.curvature),
             self.loss + other.loss,
             self.above + other.above,
         )
+
+
+def _sum(one: np.ndarray | None, other: np.ndarray | None) -> np.ndarray | None:
+    return other if one is None else one if other is None else one + other
 
 
 @dataclass(frozen=True)
@@ -81,9 +89,18 @@ class SlopesAt:
         value, gradient = losses.value_and_gradient(self.theta)
         curvature = None
         if self.stride:
-            n = losses.design.n
-            stride = min(self.stride, max(1, n // losses.size)) if self.stride > 1 else 1
-            chosen = np.arange(block.number % stride, n, stride)
-            factor = n / chosen.size if chosen.size else 1.0
-            curvature = losses.hessian(self.theta, chosen if stride > 1 else None) * (factor if stride > 1 else 1.0)
+            curvature = self._curvature(losses, block.number)
         return Slopes(value, gradient, curvature, value, 0.0)
+
+    def _curvature(self, losses: Objective, number: int) -> np.ndarray | None:
+        """Second derivatives, estimated from every so many rows; None where other blocks give them."""
+        n, stride = losses.design.n, self.stride
+        if stride == 1:
+            return losses.hessian(self.theta)
+        # Few rows of every block take longer than more rows of some blocks; those are spread evenly, too.
+        blocks = min(max(1, _ENOUGH_ROWS * stride // n), _MOST_BLOCKS)
+        if number % blocks:
+            return None
+        stride = max(1, stride // blocks)
+        chosen = np.arange(number // blocks % min(stride, n), n, stride)
+        return losses.hessian(self.theta, chosen) * (blocks * n / chosen.size)

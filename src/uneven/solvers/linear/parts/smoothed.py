@@ -66,9 +66,14 @@ class SmoothedPolygons:
     @classmethod
     def at(cls, losses: Objective, theta: np.ndarray, sigma: float) -> SmoothedPolygons:
         """At a theta."""
+        return cls.at_scores(losses, losses.design.scores(theta), sigma)
+
+    @classmethod
+    def at_scores(cls, losses: Objective, t: np.ndarray, sigma: float) -> SmoothedPolygons:
+        """At scores."""
         design, pair = losses.design, losses.pair
         common = (np.zeros(2, dtype=np.int64), *losses.common[1:], *pair.kinks_and_jumps, sigma, pair.lines)
-        t, slopes, bends = design.scores(theta), np.empty(design.n), np.empty(design.n)
+        slopes, bends = np.empty(design.n), np.empty(design.n)
         parts = in_threads(
             lambda k, lo, hi: compiled.kinked_passes.smoothed_polygons(common, t, lo, hi, slopes, bends),
             row_ranges(design.n, design.numbers),

@@ -1,0 +1,72 @@
+"""What a model that was fitted in parts costs on files with labels, which are read in parts too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from uneven.cli.decisions.candidates import EVERYONE, NO_ONE
+from uneven.cli.decisions.given_costs import GivenCosts
+from uneven.cli.decisions.reporting import OURS
+from uneven.cli.decisions.streamed import costs_in_parts
+from uneven.cli.decisions.streamed_predictions import changed_numbers
+from uneven.costs import RowCosts
+from uneven.learners import StreamedRows
+from uneven.learners.streaming.door import judged
+from uneven.learners.streaming.rows import tables_of
+from uneven.metrics import CostEstimate
+
+#: Ends of a 95 % interval, in standard errors: with as many rows as are read in parts, means are normal.
+_NORMAL = 1.959964
+
+
+@dataclass(frozen=True)
+class StreamedReport:
+    """Answers in money, over all rows.
+
+    Attributes
+    ----------
+    rows, positives : int
+    costs : list of CostEstimate
+        Ours first, then the constant rules.
+    unit : str or None
+    """
+
+    rows: int
+    positives: int
+    costs: list[CostEstimate]
+    unit: str | None
+
+
+def streamed_report(content: dict[str, Any], data: str, changes: dict[str, str]) -> StreamedReport:
+    """Judge a model on all rows of some files; ``changes`` are costs in place of those of the fit."""
+    learner, about = content["pipeline"], content["about"]
+    given = GivenCosts(**{**about["costs"], **changes})
+    four = costs_in_parts(given, tables_of(data).schema.names)
+    columns = {name: value for name, value in four.items() if given.per_row and isinstance(value, str)}
+    numbers = {name: float(Fraction(value)) for name, value in four.items() if name not in columns}
+    names = (OURS, NO_ONE, EVERYONE)
+    sums, squares, mistakes = np.zeros(3), np.zeros((2, 3)), np.zeros((3, 2))
+    rows = positives = 0
+    table = StreamedRows(data, target=about["target"])
+    for said, truth, of_rows in judged(learner, table, changed_numbers(changes), columns):
+        costs = RowCosts.read(truth.size, **numbers, **of_rows)
+        decisions = (said, np.zeros_like(said), np.ones_like(said))
+        paid = np.array([costs.paid(truth, decision) for decision in decisions])
+        sums += paid.sum(axis=1)
+        squares += [(paid**2).sum(axis=1), ((paid - paid[0]) ** 2).sum(axis=1)]
+        mistakes += [[int((decision & ~truth).sum()), int((truth & ~decision).sum())] for decision in decisions]
+        rows, positives = rows + truth.size, positives + int(truth.sum())
+    means = sums / rows
+    centres = np.array([means, means - means[0]])
+    half = _NORMAL * np.sqrt(np.maximum(squares / rows - centres**2, 0.0) / rows)
+    found = []
+    for k, name in enumerate(names):
+        cost, wide, apart = float(means[k]), float(half[0, k]), float(half[1, k])
+        more = float(means[k] - means[0])
+        paired = (more, more - apart, more + apart) if k else (None, None, None)
+        found.append(CostEstimate(name, cost, cost - wide, cost + wide, *mistakes[k].tolist(), *paired))
+    return StreamedReport(rows, positives, [found[0], *sorted(found[1:], key=lambda one: one.cost)], given.unit)
