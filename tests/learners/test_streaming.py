@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import uneven
+from uneven.learners.streaming import door
 from uneven.learners.streaming.array_source import ArraySource
 from uneven.learners.streaming.loop import BlockLoop
 from uneven.learners.streaming.mapped_file import MappedFile
@@ -257,6 +258,16 @@ def test_large_row_groups_are_read_in_pieces(
     for room in (0, 50_000, 10**9):
         rows.bytes = room
         _same(_model().fit(rows), whole)
+
+
+def test_fewer_threads_where_their_loads_would_not_fit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door, "thread_count", lambda: 64)
+    source: Any = uneven.StreamedRows(folder, target="y", columns=NAMES).source({})
+    assert source.bytes_of_load > source.tables.largest_group > 400 * 8 * D
+    for limit in (10**6, 10**8, 10**10, 10**12):
+        found = door._workers(source, limit)
+        assert found == 2 or found * source.bytes_of_load <= 0.3 * limit
+    assert found == 64
 
 
 def test_pages_of_a_mapped_file_are_given_back(tmp_path: Path) -> None:

@@ -22,12 +22,15 @@ from uneven.learners.streaming.loop import BlockLoop
 from uneven.learners.streaming.rows import StreamedRows, per_row
 from uneven.losses import Loss
 from uneven.solvers.linear.solution import Solution
+from uneven.solvers.threads import thread_count
 
 if TYPE_CHECKING:
     from uneven.learners.linear import UnevenLinearClassifier
 
 #: Share of the memory limit that blocks may take; the rest is for blocks that are read ahead, the sample and sums.
 _FOR_BLOCKS = 0.6
+#: The same for what is being read and decoded.
+_FOR_LOADS = 0.3
 
 
 def as_rows(X: Any, y: Any, sample_weight: Any, target: Any, columns: Any) -> StreamedRows:
@@ -65,6 +68,7 @@ def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, An
         marking,
         int(_FOR_BLOCKS * rows.bytes),
         kinked=any(partial.function.kinks for partial in loss.partials if hasattr(partial.function, "kinks")),
+        workers=_workers(source, rows.bytes),
         store=None if rows.cache_folder is None else BlockStore(rows.cache_folder),
         progress=settings.progress,
     ) as loop:
@@ -98,6 +102,12 @@ def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, An
         )
         learner._keep(solution, problem)
         return solution, separated
+
+
+def _workers(source: Source, limit: int) -> int:
+    """Threads, each of which has a load in memory; on many cores fewer than cores, so that the limit holds."""
+    of_one = max(int(getattr(source, "bytes_of_load", 0)), 1)
+    return max(2, min(thread_count(), int(_FOR_LOADS * limit) // of_one))
 
 
 def scores(learner: Any, X: Any) -> np.ndarray:

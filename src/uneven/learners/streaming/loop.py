@@ -42,6 +42,9 @@ class BlockLoop:
         Whether the loss has a kink, which takes more reads.
     store : BlockStore, optional
         Where blocks that are not kept are written during the first read, and read from later.
+    workers : int, optional
+        Threads; by default one for each core, and at least two: with one core, one computes while the other waits for
+        the disk.
     progress : callable
     """
 
@@ -53,12 +56,14 @@ class BlockLoop:
         *,
         kinked: bool = False,
         store: BlockStore | None = None,
+        workers: int | None = None,
         progress: Progress = silent,
     ) -> None:
         self.source, self.marking = source, marking
         self.room, self.progress = room, progress
         self.expected = _ABOUT_KINKED if kinked else _ABOUT_SMOOTH
         self.reads, self.rows = 0, 0
+        self._workers = max(2, thread_count()) if workers is None else workers
         self._kept: list[list[Block]] = []  # of each load
         self._all_kept = False
         self._store, self._exchanged = store, False
@@ -125,7 +130,7 @@ class BlockLoop:
     def _answers(self, question: Question[A], first: bool) -> Iterator[tuple[A, int]]:
         """The answer of every load in their order, and how many rows it has: those that are kept, then the others."""
         # Each worker is a thread; products of matrices must not start more.
-        with single_threaded_blas(), _Workers() as workers:
+        with single_threaded_blas(), _Workers(self._workers) as workers:
             if first:
                 yield from self._first_answers(question, workers)
                 return
@@ -224,8 +229,8 @@ class _Found(Generic[A]):
 class _Workers:
     """A few threads that do work in advance and hand out its results in order."""
 
-    def __init__(self) -> None:
-        self._count = max(2, thread_count())  # with one core, one thread computes while the other waits for the disk
+    def __init__(self, count: int) -> None:
+        self._count = count
         self._pool = ThreadPoolExecutor(self._count, thread_name_prefix="uneven-reader")
 
     def __enter__(self) -> _Workers:

@@ -84,6 +84,12 @@ class ParquetFiles:
         return int(sum(data.num_rows for data in self._metadata))
 
     @cached_property
+    def largest_group(self) -> int:
+        """Bytes of the largest row group that is read at once."""
+        sizes = (data.row_group(k).total_byte_size for data in self._metadata for k in range(data.num_row_groups))
+        return max((int(size) for size in sizes if size <= _LARGE), default=0)
+
+    @cached_property
     def schema(self) -> Any:
         """Columns of the files; an error if they differ."""
         schemas = [data.schema.to_arrow_schema().remove_metadata() for data in self._metadata]

@@ -22,8 +22,8 @@ from uneven.learners.streaming.block_size import read_memory_limit
 class StreamedRows:
     """Rows that need not fit into memory: Parquet files, an Arrow dataset, a mapped array, or batches.
 
-    Give it to ``fit`` of :class:`~uneven.UnevenLinearClassifier` in the place of X. The rows are read about ten times,
-    block by block; what fits into ``memory_limit`` is kept after the first time.
+    Give it to ``fit`` of :class:`~uneven.UnevenLinearClassifier` in the place of X. The rows are read five to ten
+    times, block by block; what fits into ``memory_limit`` is kept after the first time.
 
     Parameters
     ----------

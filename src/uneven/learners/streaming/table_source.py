@@ -145,6 +145,12 @@ class TableSource:
     def row_costs(self) -> tuple[str, ...]:
         return tuple(self.costs)
 
+    @property
+    def bytes_of_load(self) -> int:
+        """About the bytes of memory that a load takes while it is read."""
+        block = self._rows * table_plan.numbers_per_row(self.plan) * self.dtype.itemsize
+        return 2 * block + getattr(self.tables, "largest_group", 4 * block)
+
     def loads(self, first: int = 0) -> Iterator[Load]:
         """All rows from the given load on."""
         extra = [name for name in (self.target, self.weight, *self.costs.values()) if name is not None]
