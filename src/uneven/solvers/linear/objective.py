@@ -23,7 +23,7 @@ from uneven.solvers.linear.squares import summed_squares
 from uneven.solvers.threads import in_threads, row_ranges
 
 #: At least this many rows of a class enter their mean, or all.
-_ROWS_OF_MEAN = 256
+_ROWS_OF_MEAN = 64
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.penalised import Penalised
 from uneven.solvers.linear.proof import Proof, prove, stationarity
 from uneven.solvers.linear.registry import AUTO, chosen
+from uneven.solvers.linear.small import is_small
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import Settings
 from uneven.solvers.progress import silent
@@ -57,8 +58,8 @@ def minimise(
         If the solver does not accept the objective; the message says why and which solvers would.
     """
     record = chosen(solver, objective)
-    # BLAS would start its own threads for long vectors; idle, they would still block ours.
-    with single_threaded_blas() if objective.size > MOST_COLUMNS else nullcontext():
+    # BLAS would start its own threads for long vectors; idle, they would still block ours. Small data need none.
+    with single_threaded_blas() if objective.size > MOST_COLUMNS or is_small(objective) else nullcontext():
         if objective.pair.convex:
             return proved(record.minimise, objective, theta, settings)
         if theta is None and convex is not None:
