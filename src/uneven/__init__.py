@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from uneven._lazy import on_first_use
 
 if TYPE_CHECKING:
+    from uneven import adapters as adapters
     from uneven import calibration as calibration
     from uneven import errors as errors
     from uneven import figures as figures
@@ -65,7 +66,7 @@ _HOME = {
     "phi": "uneven.losses",
     "verify": "uneven.calibration",
 }
-_MODULES = ("calibration", "errors", "figures", "losses", "metrics", "zoo")
+_MODULES = ("adapters", "calibration", "errors", "figures", "losses", "metrics", "zoo")
 
 __all__ = [*sorted(_HOME), *_MODULES]  # noqa: PLE0604 - the names of _HOME and _MODULES are strings
 __getattr__, __dir__ = on_first_use(__name__, _HOME, _MODULES)
