@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from local_cluster import thread_cluster
 
 import uneven
 from uneven.errors import CostError, ParameterError
@@ -29,12 +30,7 @@ N = 1200
 
 @pytest.fixture(scope="module", autouse=True)
 def client() -> Iterator[Any]:
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster, timeout=120) as client,
-    ):
+    with thread_cluster() as client:
         yield client
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from local_cluster import thread_cluster
 from scipy import sparse
 from sklearn.base import clone
 
@@ -31,14 +32,7 @@ D = 4
 
 @pytest.fixture(scope="module", autouse=True)
 def client() -> Iterator[Any]:
-    with (
-        # Threads start faster than processes; with tcp, what is sent is still pickled. Any free port, because Dask
-        # leaves a socket open if the usual one is taken.
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster, timeout=120) as client,
-    ):
+    with thread_cluster() as client:
         yield client
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from local_cluster import thread_cluster
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
@@ -28,14 +29,7 @@ GAMMAS = [0.5, 1.0, 2.0, 4.0]
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    with (
-        # Threads start faster than processes; with tcp, what is sent is still pickled. Any free port, because Dask
-        # leaves a socket open if the usual one is taken.
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=2, processes=False, protocol="tcp", dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster, timeout=120) as client,
-    ):
+    with thread_cluster(threads_per_worker=2) as client:
         yield client
 
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from function_texts import text_of
 
 from uneven.expression import derivative, parse, simplify
 from uneven.expression.functions import FUNCTIONS, Function
@@ -18,12 +19,6 @@ from uneven.ops.jax import JAX
 from uneven.ops.torch import TORCH
 
 T = np.linspace(-5, 5, 41)
-
-
-def text_of(function: Function) -> str:
-    """The function inside its domain: at 1.25 + t/8, and 2 minus it; of a family, the member of order 3."""
-    given = ["1.25 + t/8", "0.75 - t/8"][: function.arity] + ([] if function.orders is None else ["3"])
-    return f"{function.name}({', '.join(given)})"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)

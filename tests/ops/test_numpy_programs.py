@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from function_texts import text_of
 
 import uneven
 from uneven.expression import derivative, parse, simplify
@@ -16,12 +17,6 @@ from uneven.ops.numpy_programs import NUMPY
 T = np.linspace(-5, 5, 41)
 SIZES = 10.0 ** np.arange(-300, 301, 20)
 EVERYWHERE = np.concatenate([-SIZES, [0.0], SIZES, T])
-
-
-def text_of(function: Function) -> str:
-    """The function inside its domain, as an expression in t; of a family, the member of order 3."""
-    given = ["1.25 + t/8", "0.75 - t/8"][: function.arity] + ([] if function.orders is None else ["3"])
-    return f"{function.name}({', '.join(given)})"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
