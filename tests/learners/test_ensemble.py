@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
@@ -24,6 +25,7 @@ from skops import io
 from small_members import use_small_members
 
 import uneven
+from uneven.costs import RowCosts
 from uneven.errors import CostError, ParameterError
 from uneven.metrics import expected_cost
 
@@ -80,10 +82,15 @@ def test_it_is_the_weighted_mean_of_its_members_shifted(data: tuple[np.ndarray, 
     model = Ensemble(fp_cost=1, fn_cost=8, members=TWO, weighting="equal").fit(X, y)
     assert model.weights_ == {"bayes": 0.5, "logistic": 0.5}
     mean = np.mean([member.fit(X, y).predict_proba(X)[:, 1] for member in TWO.values()], axis=0)
-    log_odds = np.log(mean / (1 - mean)) - model.shift_
+    log_odds = np.log(mean / (1 - mean))
     alpha = np.log(1 / 8)
     inside = np.abs(log_odds) < 5
-    np.testing.assert_allclose(model.decision_function(X)[inside], (log_odds - alpha)[inside], rtol=1e-9)
+    line = model.calibration_  # of the probabilities; decisions are those of the shifted mean
+    beyond = line.slope * (log_odds - model.shift_ - alpha)
+    np.testing.assert_allclose(model.decision_function(X)[inside], beyond[inside], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        model.predict_proba(X)[inside, 1], expit(line.slope * log_odds[inside] - line.shift), rtol=1e-9
+    )
     assert model.posterior_ is not None
     assert model.shift_ == model.posterior_.mean
 
@@ -105,7 +112,8 @@ def test_costs_of_members_and_of_constant_rules(data: tuple[np.ndarray, np.ndarr
     X, y = data
     model = Ensemble(fp_cost=1, fn_cost=8, members=TWO).fit(X, y)
     for name, member in TWO.items():
-        probability = cross_val_predict(member, X, y, cv=5, method="predict_proba")[:, 1]
+        folds = StratifiedKFold(5, shuffle=True, random_state=0)
+        probability = cross_val_predict(member, X, y, cv=folds, method="predict_proba")[:, 1]
         expected = expected_cost(y, probability > 1 / 9, fp_cost=1, fn_cost=8)
         assert model.member_costs_[name] == pytest.approx(expected)
     assert model.constant_costs_["all positive"].cost == pytest.approx((y == 0).mean())
@@ -137,8 +145,8 @@ def test_costs_of_each_row_decide_each_row(data: tuple[np.ndarray, np.ndarray]) 
     X, y = data
     amount = np.exp(np.random.default_rng(0).normal(size=200))
     model = Ensemble(fp_cost=1, members=TWO).fit(X, y, fn_cost=8 * amount)
-    alpha = 1 / (1 + 8 * amount)
-    assert (model.predict(X, fn_cost=8 * amount) == (model.predict_proba(X)[:, 1] > alpha)).all()
+    cut = model.thresholds(RowCosts.read(200, fp_cost=1, fn_cost=8 * amount))
+    assert (model.predict(X, fn_cost=8 * amount) == (model.predict_proba(X)[:, 1] > cut)).all()
     assert model.score(X, y, fn_cost=8 * amount) == pytest.approx(
         -expected_cost(y, model.predict(X, fn_cost=8 * amount), fp_cost=1, fn_cost=8 * amount)
     )
@@ -205,7 +213,8 @@ def test_the_time_limit_keeps_what_is_finished(data: tuple[np.ndarray, np.ndarra
     assert len(model.members_["bayes"]) == 5  # the time was over: the models of the folds
     mean = np.mean([one.predict_proba(X)[:, 1] for one in model.members_["bayes"]], axis=0)
     inside = (mean > 0.01) & (mean < 0.99)  # certainties are clipped
-    expected = 1 / (1 + np.exp(model.shift_) * (1 - mean) / mean)
+    line = model.calibration_
+    expected = expit(line.slope * np.log(mean / (1 - mean)) - line.shift)
     np.testing.assert_allclose(model.predict_proba(X)[inside, 1], expected[inside])
 
 

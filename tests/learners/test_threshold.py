@@ -29,8 +29,17 @@ from uneven.metrics import expected_cost
 COSTS = {"fp_cost": 1, "fn_cost": 9}
 
 
+#: scikit-learn expects the decision at 1/2 from everyone with probabilities.
+OWN_THRESHOLD = {"check_classifiers_train": "predict compares predict_proba with threshold_, which need not be 1/2"}
+
+
 @parametrize_with_checks(
-    [Threshold(LogisticRegression(), cv=3), Threshold(LinearSVC(), cv=2, method="isotonic")],
+    [
+        Threshold(LogisticRegression(), cv=3),
+        Threshold(LinearSVC(), cv=2, method="isotonic"),
+        Threshold(LogisticRegression(), cv=3, method="none"),
+    ],
+    expected_failed_checks=lambda estimator: {} if estimator.method == "none" else OWN_THRESHOLD,
 )
 def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -67,7 +76,8 @@ def test_it_corrects_what_the_folds_say(data: tuple[np.ndarray, np.ndarray], met
     X, y = data
     forest = RandomForestClassifier(20, min_samples_leaf=2, random_state=0)
     model = Threshold(forest, **COSTS, method=method, cv=4).fit(X, y)
-    probability = cross_val_predict(forest, X, y, cv=StratifiedKFold(4), method="predict_proba")[:, 1]
+    folds = StratifiedKFold(4, shuffle=True, random_state=0)
+    probability = cross_val_predict(forest, X, y, cv=folds, method="predict_proba")[:, 1]
     np.testing.assert_array_equal(model.out_of_fold_probability_, probability)
     rows = ScoredRows.of(probability, y == 1, RowCosts.read(y.size, **COSTS))
     correction = METHODS[method](rows, 8)
@@ -76,9 +86,11 @@ def test_it_corrects_what_the_folds_say(data: tuple[np.ndarray, np.ndarray], met
     before = log_odds_within(own, log_odds_range(300, np.array([logit(0.1)])))
     positive = correction.log_odds(before) > logit(0.1) + 1e-9
     np.testing.assert_array_equal(model.predict(X), positive.astype(int))
-    np.testing.assert_array_equal(model.predict(X), (model.predict_proba(X)[:, 1] > 0.1).astype(int))
+    np.testing.assert_array_equal(model.predict(X), (model.predict_proba(X)[:, 1] > model.threshold_).astype(int))
     np.testing.assert_array_equal(model.predict(X), (model.decision_function(X) > 0).astype(int))
-    np.testing.assert_array_equal(model.predict(X), (own > model.threshold_).astype(int))
+    if method == "none":
+        np.testing.assert_array_equal(model.predict_proba(X)[:, 1], own)
+        assert model.threshold_ == pytest.approx(0.1, rel=1e-12)
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))
     assert model.score(X, y) == -expected_cost(y, model.predict(X), **COSTS)
     assert (model.posterior_ is not None) == (method == "gibbs")
@@ -89,7 +101,8 @@ def test_a_wrong_prior_is_repaired() -> None:
     X, y = scored(20_000)
     model = prefit(X, y, move=np.log(1000)).fit(X, y)
     assert model.shift_ == pytest.approx(1 + np.log(1000), abs=0.1)
-    assert model.threshold_ == pytest.approx(expit(logit(0.1) + model.shift_))
+    assert model.threshold_ == pytest.approx(0.1, rel=0.05)  # of probabilities that are right now
+    assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), rel=0.01)
     cut = prefit(X, y, move=np.log(1000), method="none").fit(X, y)
     assert cut.shift_ == 0
     assert model.out_of_fold_cost_.cost < 0.75 * cut.out_of_fold_cost_.cost
@@ -244,8 +257,8 @@ def test_costs_of_each_row(data: tuple[np.ndarray, np.ndarray]) -> None:
     costs = row_costs(y.size)
     model = Threshold(GaussianNB()).fit(X, y, **costs)
     assert model.threshold_ is None
-    alpha = costs["fp_cost"] / (costs["fp_cost"] + costs["fn_cost"])
-    np.testing.assert_array_equal(model.predict(X, **costs), (model.predict_proba(X)[:, 1] > alpha).astype(int))
+    cut = model.thresholds(RowCosts.read(y.size, **costs))
+    np.testing.assert_array_equal(model.predict(X, **costs), (model.predict_proba(X)[:, 1] > cut).astype(int))
     for k in (3, 17):  # a row's decision does not depend on the others
         one = {name: cost[k : k + 1] for name, cost in costs.items()}
         np.testing.assert_array_equal(
@@ -256,7 +269,8 @@ def test_costs_of_each_row(data: tuple[np.ndarray, np.ndarray]) -> None:
     np.testing.assert_array_equal(numbers, Threshold(GaussianNB(), **COSTS).fit(X, y).predict(X))
     # a fit with numbers decides rows by their own costs, with its own correction
     plain = Threshold(GaussianNB(), **COSTS).fit(X, y)
-    np.testing.assert_array_equal(plain.predict(X, **costs), (plain.predict_proba(X)[:, 1] > alpha).astype(int))
+    cut = plain.thresholds(RowCosts.read(y.size, **costs))
+    np.testing.assert_array_equal(plain.predict(X, **costs), (plain.predict_proba(X)[:, 1] > cut).astype(int))
 
 
 def test_rows_whose_decision_is_fixed(data: tuple[np.ndarray, np.ndarray]) -> None:
@@ -271,7 +285,8 @@ def test_rows_whose_decision_is_fixed(data: tuple[np.ndarray, np.ndarray]) -> No
     assert (said[free] == 1).all()
     assert (said[paid] == 0).all()
     assert np.isinf(model.decision_function(X, **costs)[:120]).all()
-    np.testing.assert_array_equal(said[both], (model.predict_proba(X)[both, 1] < 1 / 3).astype(int))
+    assert np.isnan(model.thresholds(RowCosts.read(y.size, **costs))[both]).all()
+    np.testing.assert_array_equal(said[both], model.predict(X, fp_cost=1, fn_cost=np.full(y.size, 2.0))[both] ^ 1)
     assert np.isfinite(model.out_of_fold_cost_.cost)
 
 
@@ -281,8 +296,9 @@ def test_rows_whose_decision_is_fixed(data: tuple[np.ndarray, np.ndarray]) -> No
 def test_ways_to_split(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
     by_number = Threshold(GaussianNB(), cv=4).fit(X, y)
-    by_splitter = Threshold(GaussianNB(), cv=StratifiedKFold(4)).fit(X, y)
+    by_splitter = Threshold(GaussianNB(), cv=StratifiedKFold(4, shuffle=True, random_state=0)).fit(X, y)
     assert by_number.shift_ == by_splitter.shift_
+    assert Threshold(GaussianNB(), cv=StratifiedKFold(4)).fit(X, y).shift_ != by_number.shift_  # a splitter as it is
     shuffled = Threshold(GaussianNB(), cv=4, random_state=3).fit(X, y)
     assert (
         shuffled.shift_ == Threshold(GaussianNB(), cv=StratifiedKFold(4, shuffle=True, random_state=3)).fit(X, y).shift_

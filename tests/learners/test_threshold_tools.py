@@ -50,7 +50,7 @@ def booster(name: str) -> Any:
 def test_boosting_libraries(name: str) -> None:
     estimator = booster(name)
     model = Threshold(estimator, **COSTS, cv=3).fit(X, Y)
-    probability = model.estimator_.predict_proba(X)[:, 1].astype(np.float64)
+    probability = model.predict_proba(X)[:, 1]
     np.testing.assert_array_equal(model.predict(X), (probability > model.threshold_).astype(int))
     weighted = Threshold(estimator, **COSTS, cv=3).fit(X, Y, sample_weight=np.where(Y == 1, 5.0, 1.0))
     assert weighted.shift_ != model.shift_
@@ -92,7 +92,8 @@ def test_words_inside_cross_val_predict() -> None:
     numbers = cross_val_predict(Threshold(GaussianNB(), **COSTS), X, Y, cv=folds, method="predict_proba")[:, 1]
     np.testing.assert_allclose(words, numbers, atol=1e-6)
     said = cross_val_predict(Threshold(GaussianNB(), **NAMED), X, WORDS, cv=3)
-    np.testing.assert_array_equal(said == "fraud", numbers > 0.1)
+    plain = cross_val_predict(Threshold(GaussianNB(), **COSTS), X, Y, cv=folds)
+    np.testing.assert_array_equal(said == "fraud", plain == 1)
 
 
 def test_a_search_over_the_estimator_inside() -> None:
@@ -139,7 +140,9 @@ def test_comparison_in_money() -> None:
     assert none.cost == pytest.approx(plain.cost)
     assert gibbs.cost != plain.cost
     (decided,) = compare({"gibbs": models["gibbs"]}, X, Y, **ROW_COSTS, folds=3, repeats=1)
-    assert decided.cost == pytest.approx(gibbs.cost)
+    assert (
+        decided.cost < gibbs.cost
+    )  # its own thresholds, which look near alpha, against a cut of probabilities at alpha
 
 
 # -- metadata routing -------------------------------------------------------------------------------------------------

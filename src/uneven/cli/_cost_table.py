@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,7 +11,6 @@ from uneven.cli._output import console
 if TYPE_CHECKING:
     from uneven.cli.decisions.answers import WhatIf
     from uneven.cli.decisions.choice import Choice
-    from uneven.cli.decisions.ensembles import Member
     from uneven.cli.decisions.reporting import Report
     from uneven.metrics import CostEstimate
 
@@ -24,8 +23,11 @@ def print_choice(choice: Choice, what_ifs: list[WhatIf], how: str) -> None:
     from uneven.cli.decisions.answers import first_line
 
     warning, chosen = choice.warning(), choice.in_words()
-    for sentence in [warning, chosen] if warning else [chosen, first_line(choice.rows, choice.unit)]:
-        click.echo(sentence)
+    if choice.broken:  # then nothing is called the cheapest, and nothing is promised
+        click.echo(choice.broken)
+    else:
+        for sentence in [warning, chosen] if warning else [chosen, first_line(choice.rows, choice.unit)]:
+            click.echo(sentence)
     print_costs(choice.rows, how, choice.unit)
     print_what_ifs(what_ifs, "models refitted or thresholds moved", choice.unit)
 
@@ -52,13 +54,15 @@ def print_costs(rows: list[CostEstimate], how: str, unit: str | None = None) -> 
     screen.print(table)
 
 
-def print_members(members: list[Member], unit: str | None) -> None:
-    """Print what an ensemble is made of."""
+def print_members(ensemble: Any, unit: str | None) -> None:
+    """Print what a fitted ensemble is made of."""
     from rich import box
     from rich.table import Table
 
     from uneven.cli.decisions.answers import per_thousand
+    from uneven.cli.decisions.ensembles import constant_costs_of, members_of
 
+    members, constant_costs = members_of(ensemble), constant_costs_of(ensemble)
     click.echo("\nWhat the ensemble is made of (costs per 1,000 rows, out of fold):")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("member", no_wrap=True)
@@ -67,6 +71,9 @@ def print_members(members: list[Member], unit: str | None) -> None:
     for member in members:
         table.add_row(member.name, f"{member.weight:.2f}", per_thousand(member.cost))
     console().print(table)
+    rule, constant = min(constant_costs.items(), key=lambda item: item[1])
+    if all(member.cost >= constant for member in members):
+        click.echo(f"WARNING: no member alone is cheaper than {rule}, which costs {per_thousand(constant, unit)}.")
 
 
 def print_what_ifs(what_ifs: list[WhatIf], how: str, unit: str | None) -> None:

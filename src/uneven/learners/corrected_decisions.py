@@ -1,4 +1,4 @@
-"""Decisions by corrected log-odds: what classifiers share that find probabilities first and decide by costs after."""
+"""What classifiers share that find probabilities first, and a threshold for the costs after."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,8 +15,9 @@ from uneven.costs import RowCosts
 from uneven.errors import CostError
 from uneven.learners.classes import Classes
 from uneven.learners.corrections.correction import Correction
-from uneven.learners.corrections.out_of_fold_rows import CorrectedOdds, OutOfFoldRows
+from uneven.learners.corrections.out_of_fold_rows import AS_IT_IS, CorrectedOdds, OutOfFoldRows
 from uneven.learners.corrections.posterior import ShiftPosterior
+from uneven.learners.corrections.scored_rows import compressed
 from uneven.learners.corrections.shift_curve import ShiftCurve, shift_curve
 from uneven.learners.costs_and_loss import COSTS, read_costs
 from uneven.learners.guaranteed_shift import GuaranteedShift
@@ -28,9 +30,12 @@ _MOST_KEPT = 16
 class CorrectedDecisions(GuaranteedShift, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of classifiers that decide by corrected log-odds.
 
-    A subclass has the parameters ``method`` and ``order`` and the four costs. Its ``fit`` calls ``_keep_decisions``
-    with out-of-fold probabilities; its ``_probability`` gives the probabilities of the positive class, before the
-    correction.
+    A subclass has the parameters ``method``, ``order``, ``keep_training_rows`` and the four costs. Its ``fit`` calls
+    ``_keep_decisions`` with out-of-fold probabilities; its ``_raw_probability`` gives what the models say.
+
+    Two maps of the log-odds are found on the out-of-fold rows, and neither knows of the other. The *calibration* makes
+    what the models say a probability, for every row and without the costs: ``predict_proba``. The *correction* finds
+    where to cut for the costs: it looks at rows near alpha only, and ends in one number, ``threshold_``.
     """
 
     fp_cost: Any
@@ -39,15 +44,17 @@ class CorrectedDecisions(GuaranteedShift, ClassifierMixin, BaseEstimator, ABC): 
     tn_cost: Any
     method: Any
     order: Any
+    keep_training_rows: Any
     classes_: np.ndarray
     _positive: int
     _odds: CorrectedOdds
+    _calibrated: CorrectedOdds
     _rows: OutOfFoldRows
     _row_costs: RowCosts
 
     @abstractmethod
-    def _probability(self, X: Any) -> np.ndarray:
-        """P(positive), before the correction."""
+    def _raw_probability(self, X: Any) -> np.ndarray:
+        """P(positive) as the models say it, before the calibration."""
 
     # -- fitting ----------------------------------------------------------------------------------------------------
 
@@ -68,8 +75,9 @@ class CorrectedDecisions(GuaranteedShift, ClassifierMixin, BaseEstimator, ABC): 
         return costs
 
     def _keep_decisions(self, rows: OutOfFoldRows, costs: RowCosts) -> None:
-        """Find the correction from out-of-fold probabilities, and keep these for other costs."""
+        """Find calibration and correction from out-of-fold probabilities, and keep these for other costs."""
         self._rows, self._row_costs = rows, costs
+        self._calibrated = AS_IT_IS if self.method == "none" else rows.calibrated()
         self._odds = rows.corrected(costs, self.method, int(self.order))
         self._kept: dict[tuple[float, float], CorrectedOdds] = {}
         self.__dict__.pop("_guarantee", None)
@@ -103,19 +111,29 @@ class CorrectedDecisions(GuaranteedShift, ClassifierMixin, BaseEstimator, ABC): 
         return float(self.correction_.slope)
 
     @property
+    def calibration_(self) -> Correction:
+        """The map of the models' log-odds to those of ``predict_proba``; costs play no part in it."""
+        check_is_fitted(self, "_odds")
+        return self._calibrated.correction
+
+    @property
     def threshold_(self) -> float | None:
-        """The probability before the correction above which positive is predicted.
+        """``predict`` says positive exactly where ``predict_proba`` of the positive class is above this number.
 
         None after a fit with costs of each row: each row has a threshold of its own.
         """
         check_is_fitted(self, "_odds")
-        return self._odds.threshold(self._row_costs)
+        costs = self._row_costs
+        if costs.per_row:
+            return None
+        return float(self._thresholds(RowCosts(1, costs.fp_regret, costs.fn_regret), self._odds)[0])
 
     @property
     def out_of_fold_rows_(self) -> OutOfFoldRows:
-        """Probabilities, before the correction, of rows that the models did not learn from, with their labels."""
+        """Probabilities, as of ``predict_proba``, of rows that the models did not learn from, with their labels."""
         check_is_fitted(self, "_odds")
-        return self._rows
+        rows = self._rows
+        return OutOfFoldRows(self._calibrated.probability(rows.probability), rows.is_positive, rows.weight)
 
     @property
     def curve_(self) -> ShiftCurve:
@@ -178,16 +196,45 @@ class CorrectedDecisions(GuaranteedShift, ClassifierMixin, BaseEstimator, ABC): 
             )
         return self._kept[key]
 
-    def _decision(self, X: Any, given: dict[str, Any], method: str) -> np.ndarray:
+    def _thresholds(self, costs: RowCosts, odds: CorrectedOdds) -> np.ndarray:
+        """For each row the number with which its probability is compared; infinite if that does not matter."""
+        cut = odds.thresholds(costs)
+        kept = compressed(np.where(np.isfinite(cut), cut, 0.0), self._calibrated.limits)
+        return np.where(np.isfinite(cut), expit(self._calibrated.correction.log_odds(kept)), cut)
+
+    def thresholds(self, costs: RowCosts) -> np.ndarray:
+        """The probability above which each row is predicted positive.
+
+        Parameters
+        ----------
+        costs : RowCosts
+
+        Returns
+        -------
+        ndarray
+            0 where positive is always cheaper, 1 where it never is. NaN where both mistakes pay: there a row is
+            positive below its threshold.
+        """
         check_is_fitted(self, "_odds")
-        probability = self._probability(X)
-        costs = self._costs_of_rows(probability.size, given, method)
-        return self._odds_for(costs, given).decision(probability, costs)
+        cut, sign = self._thresholds(costs, self._odds_for(costs, {})), costs.thresholds()[1]
+        return np.where((sign > 0) | np.isinf(cut), np.clip(sign * cut, 0.0, 1.0), np.nan)
+
+    def _decision(self, X: Any, given: dict[str, Any], method: str) -> np.ndarray:
+        """Scores with the threshold 0, positive exactly where the probability is beyond the row's threshold."""
+        check_is_fitted(self, "_odds")
+        raw = self._raw_probability(X)
+        costs = self._costs_of_rows(raw.size, given, method)
+        threshold = self._thresholds(costs, self._odds_for(costs, given))
+        sign = costs.thresholds()[1]
+        probability, log_odds = self._calibrated.probability(raw), self._calibrated.log_odds(raw)
+        said = np.where(sign > 0, probability > threshold, probability < threshold)
+        score = sign * (log_odds - np.where(np.isfinite(threshold), logit(np.clip(threshold, 0, 1)), threshold))
+        return np.where(said, np.maximum(score, np.finfo(np.float64).tiny), np.minimum(score, 0.0))
 
     def decision_function(
         self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
     ) -> np.ndarray:
-        """Corrected log-odds minus those of alpha: the decision threshold is 0.
+        """Log-odds of ``predict_proba`` minus those of the row's threshold: positive is predicted above 0.
 
         Parameters
         ----------
@@ -226,15 +273,13 @@ class CorrectedDecisions(GuaranteedShift, ClassifierMixin, BaseEstimator, ABC): 
     def predict_proba(
         self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
     ) -> np.ndarray:
-        """Corrected probabilities: ``predict`` says positive where the positive class has more than alpha.
-
-        The correction makes them right near alpha, not everywhere.
+        """Probabilities, calibrated on out-of-fold rows; they do not depend on the costs.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
         fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            As in :meth:`predict`; not needed after a fit with costs of each row.
+            Accepted because other learners need them after a fit with costs of each row. They change nothing here.
 
         Returns
         -------
@@ -242,13 +287,10 @@ class CorrectedDecisions(GuaranteedShift, ClassifierMixin, BaseEstimator, ABC): 
             Columns in the order of ``classes_``.
         """
         check_is_fitted(self, "_odds")
+        positive = self._calibrated.probability(self._raw_probability(X))
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        before = self._probability(X)
-        if self._row_costs.per_row and all(value is None for value in given.values()):
-            positive = self._odds.probability(before)
-        else:
-            costs = self._costs_of_rows(before.size, given, "predict_proba")
-            positive = self._odds_for(costs, given).probability(before, costs)
+        if any(value is not None for value in given.values()):  # an error for costs that are none
+            self._costs_of_rows(positive.size, given, "predict_proba")
         return np.stack(self._classes.in_order(1 - positive, positive), axis=1)
 
     def predict_log_proba(

@@ -267,3 +267,26 @@ def only_fold(splits: Sequence[Split], count: int) -> np.ndarray:
         fold[test] = number
         np.add.at(times, test, 1)
     return np.where(times == 1, fold, -1)
+
+
+def folds_learnt_from(splits: Sequence[Split], fold: np.ndarray) -> np.ndarray:
+    """For each fold (row), whether its model learnt from all rows that another fold (column) tested.
+
+    With the usual folds these are all others, with TimeSeriesSplit the earlier ones. ``fold`` is that of
+    :func:`only_fold`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import TimeSeriesSplit
+    >>> from uneven.learners.out_of_fold import folds_learnt_from, only_fold
+    >>> parts = list(TimeSeriesSplit(3).split(np.zeros(8)))
+    >>> folds_learnt_from(parts, only_fold(parts, 8)).astype(int).tolist()
+    [[0, 0, 0], [1, 0, 0], [1, 1, 0]]
+    """
+    learnt = np.zeros((len(splits), len(splits)), dtype=bool)
+    tested = np.bincount(fold[fold >= 0], minlength=len(splits))
+    for number, (train, _) in enumerate(splits):
+        seen = fold[train]
+        learnt[number] = (np.bincount(seen[seen >= 0], minlength=len(splits)) == tested) & (tested > 0)
+    return learnt

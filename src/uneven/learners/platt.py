@@ -34,15 +34,9 @@ class Sigmoid:
 
     @classmethod
     def fitted(cls, scores: np.ndarray, is_positive: np.ndarray, weight: np.ndarray | None = None) -> Sigmoid:
-        """The sigmoid of least log loss on these rows.
-
-        The targets are those of Platt (1999): (p + 1)/(p + 2) for the p positive rows and 1/(n + 2) for the n negative
-        ones, so that scores which separate the classes do not become certainties.
-        """
+        """The sigmoid of least log loss on these rows, for :func:`platt_targets`."""
         weight = np.ones(scores.size) if weight is None else weight
-        positives, negatives = float(weight[is_positive].sum()), float(weight[~is_positive].sum())
-        target = np.where(is_positive, (positives + 1) / (positives + 2), 1 / (negatives + 2))
-        return cls.of_shares(scores, target, weight)
+        return cls.of_shares(scores, platt_targets(is_positive, weight), weight)
 
     @classmethod
     def of_shares(cls, scores: np.ndarray, target: np.ndarray, weight: np.ndarray) -> Sigmoid:
@@ -64,6 +58,15 @@ class Sigmoid:
     def probability(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities of the positive class."""
         return np.asarray(expit(self.slope * scores + self.offset))
+
+
+def platt_targets(is_positive: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The targets of Platt (1999): (p + 1)/(p + 2) for the p positive rows and 1/(n + 2) for the n negative ones.
+
+    With them, scores which separate the classes do not become certainties.
+    """
+    positives, negatives = float(weight[is_positive].sum()), float(weight[~is_positive].sum())
+    return np.where(is_positive, (positives + 1) / (positives + 2), 1 / (negatives + 2))
 
 
 def _newton(unit: np.ndarray, target: np.ndarray, weight: np.ndarray, offset: float) -> tuple[float, float]:

@@ -20,12 +20,19 @@ from uneven.learners.corrected_decisions import CorrectedDecisions
 from uneven.learners.corrections.correction import Correction
 from uneven.learners.corrections.methods import METHODS
 from uneven.learners.corrections.out_of_fold_rows import CorrectedOdds, OutOfFoldRows
-from uneven.learners.out_of_fold import only_fold, out_of_fold, positive_probability, positive_scores, weight_parameters
+from uneven.learners.out_of_fold import (
+    folds_learnt_from,
+    only_fold,
+    out_of_fold,
+    positive_probability,
+    positive_scores,
+    weight_parameters,
+)
 from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.platt import Sigmoid
 from uneven.learners.progress import Bar
 from uneven.learners.reading import read_labels, read_weights
-from uneven.learners.tuning.folds import splits
+from uneven.learners.tuning.folds import SEED, splits
 from uneven.metrics.cost_estimate import CostEstimate, estimates
 from uneven.metrics.labels import positive_class, two_classes
 
@@ -57,12 +64,13 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         How to correct the log-odds. "gibbs": a shift, the mean of its posterior. "affine": slope and shift, by their
         posterior mean. "argmin": the shift of least smooth loss. "cost": the shift of least realised cost, as other
         tools tune a threshold. "platt", "isotonic": calibration of the probabilities, without regard to the costs.
-        "none": no correction, the threshold is alpha.
+        "none": nothing is corrected, the probabilities are those of the estimator and the threshold is alpha.
     order : int
         Order of the smooth loss, from 1 to 64: the larger, the nearer to the threshold it looks.
     cv : int, float, splitter, iterable of splits, or None
-        An integer (None: 5) is a number of stratified folds; beyond the size of the rarer class it is reduced, with a
-        warning. A number between 0 and 1 is the share of rows that one stratified split holds out.
+        An integer (None: 5) is a number of shuffled stratified folds; beyond the size of the rarer class it is
+        reduced, with a warning. A number between 0 and 1 is the share of rows that one stratified split holds out.
+        With TimeSeriesSplit ``out_of_fold_cost_`` is what the decisions cost with earlier rows only.
     prefit : bool
         The estimator is fitted already, and the rows given to ``fit`` are rows it did not learn from. Then ``cv`` and
         ``refit`` are not used.
@@ -72,7 +80,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
     n_jobs : int or None
         Number of folds that are fitted at the same time, in threads.
     random_state : int, RandomState or None
-        None: folds take the rows in their order. Otherwise the rows are shuffled first.
+        Seed of the shuffle that makes the folds; None is always the same one.
     pos_label : label, optional
         The positive class. May be left out for labels {0, 1}, {-1, 1} and {False, True}.
     neg_label : label, optional
@@ -132,7 +140,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
     >>> forest = RandomForestClassifier(50, min_samples_leaf=3, random_state=0)
     >>> model = uneven.UnevenThresholdClassifierCV(forest, fp_cost=1, fn_cost=10).fit(X, y)
     >>> round(model.shift_, 1), round(model.posterior_.standard_deviation, 1), round(model.threshold_, 2)
-    (0.6, 0.1, 0.15)
+    (0.5, 0.1, 0.11)
     >>> model.predict(X[:8]), model.predict(X[:8], fn_cost=500)
     (array([0, 0, 0, 1, 1, 1, 0, 0]), array([1, 1, 0, 1, 1, 1, 1, 0]))
     """
@@ -275,7 +283,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         self.estimator_ = self.estimator
         scores, are_probabilities = positive_scores(self.estimator_, X, pos_label)
         self._sigmoid = None if are_probabilities else Sigmoid.fitted(scores, is_positive, weight)
-        self._fold = np.zeros(scores.size, dtype=np.intp)
+        self._fold, self._learnt = np.zeros(scores.size, dtype=np.intp), np.zeros((1, 1), dtype=bool)
         return scores if self._sigmoid is None else self._sigmoid.probability(scores)
 
     def _out_of_fold_probability(
@@ -318,6 +326,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
             self.estimator_ = result.models[0]
         self._sigmoid = result.sigmoid
         self._fold = only_fold(parts, labels.size)
+        self._learnt = folds_learnt_from(parts, self._fold)
         return result.probability
 
     def _routed(self, weight: np.ndarray | None, params: dict[str, Any]) -> tuple[dict[str, Any], Any]:
@@ -346,7 +355,8 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
                 "cv must be a number of folds, a share of rows between 0 and 1, a splitter or splits, got "
                 f"{brief(self.cv)}"
             )
-        return StratifiedShuffleSplit(n_splits=1, test_size=float(self.cv), random_state=self.random_state)
+        seed = SEED if self.random_state is None else self.random_state
+        return StratifiedShuffleSplit(n_splits=1, test_size=float(self.cv), random_state=seed)
 
     def get_metadata_routing(self) -> Any:
         """What is passed on: to the estimator's ``fit`` and to the splitter; costs and weights are also used here.
@@ -368,8 +378,11 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         check_is_fitted(self, "classes_")
         rows, costs = self._rows, self._row_costs
         plain = CorrectedOdds(Correction(), self._odds.limits).decision(rows.probability, costs) > 0
-        parts = self._fold if self._fold.max() > 0 else np.arange(self._fold.size) % _PARTS
-        decided = rows.cross_fitted_decisions(costs, self.method, int(self.order), parts) > 0
+        fold, learnt = self._fold, self._learnt
+        if len(learnt) == 1:  # one model judged all rows: parts of them take turns
+            fold = np.random.default_rng(SEED).permutation(fold.size) % _PARTS
+            learnt = ~np.eye(_PARTS, dtype=bool)
+        decided = rows.cross_fitted_decisions(costs, self.method, int(self.order), fold, learnt) > 0
         weight = None if (rows.weight == 1).all() else rows.weight
         return estimates(costs, rows.is_positive, {"cut at alpha": plain[None], self.method: decided[None]}, weight)[-1]
 
@@ -388,5 +401,5 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
 
     # -- predicting -------------------------------------------------------------------------------------------------
 
-    def _probability(self, X: Any) -> np.ndarray:
+    def _raw_probability(self, X: Any) -> np.ndarray:
         return positive_probability(self.estimator_, X, self._classes.pos_label, self._sigmoid)

@@ -26,7 +26,7 @@ def demo(output: str, members: str) -> None:
     from uneven.cli._output import write_whole
     from uneven.cli._progress import end_progress, show_progress
     from uneven.cli.decisions.choice import Choice
-    from uneven.cli.decisions.ensembles import is_ensemble, members_of
+    from uneven.cli.decisions.ensembles import is_ensemble
     from uneven.cli.decisions.patients import FN_COST, FP_COST, patients, result_in_words
     from uneven.cli.decisions.wish import Wish
     from uneven.cli.pages.demo import demo_page
@@ -41,21 +41,22 @@ def demo(output: str, members: str) -> None:
     click.echo(f"The ensemble averages {members.replace(',', ', ')}; `uneven fit` uses more members.")
     with watched() as interruption:
 
-        def progress(message: str, share: float) -> None:
-            interruption.check()
-            show_progress(message, share)
+        def progress(message: str, share: float, *, detail: bool = False) -> None:
+            if not detail:  # a learner that tells details ends by itself at Ctrl-C
+                interruption.check()
+            show_progress(message, share, detail=detail)
 
         outcome = training.compared(progress)
         name = training.cheapest(outcome)
         progress(f"fitting {name} to all patients", 1.0)
-        pipeline = training.fitted(name)
+        pipeline = training.fitted(name, progress)
         end_progress()
     choice = Choice(outcome.rows(name), free=True)
     result = result_in_words(choice.rows)
     click.echo(f"\n{result}")
     print_choice(choice, outcome.what_ifs(name), outcome.how)
     if is_ensemble(pipeline[-1]):
-        print_members(members_of(pipeline[-1]), None)
+        print_members(pipeline[-1], None)
     for sentence in model_in_words(pipeline):
         click.echo(sentence)
     window = uneven.phi("beta", order=uneven.UnevenEnsembleClassifier().order)

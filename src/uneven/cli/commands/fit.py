@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,7 @@ from uneven.cli._reading_options import read_options, reading_options
 from uneven.cli.decisions.cost_options import cost_options
 
 if TYPE_CHECKING:
+    from uneven.cli.decisions.fitting import Training
     from uneven.cli.decisions.given_costs import GivenCosts
     from uneven.cli.decisions.wish import Wish
 
@@ -74,18 +76,15 @@ def fit(
     model is saved. A folder or a pattern of Parquet files, such as "data/*.parquet", or a file that does not fit into
     memory, is read in parts, and a linear classifier is fitted.
     """
-    from uneven.cli._cost_table import print_choice, print_members
+    from uneven.cli._cost_table import print_members
     from uneven.cli._fitted import model_in_words
-    from uneven.cli._interrupt import watched
     from uneven.cli._models import model_bytes
     from uneven.cli._output import write_whole
-    from uneven.cli._progress import end_progress, show_progress
-    from uneven.cli.decisions.choice import Choice
-    from uneven.cli.decisions.ensembles import is_ensemble, members_of
+    from uneven.cli.decisions.ensembles import is_ensemble
     from uneven.cli.decisions.given_costs import GivenCosts
     from uneven.cli.decisions.preparation import Question, prepared
     from uneven.cli.decisions.seen_rows import row_hashes
-    from uneven.cli.decisions.wish import AUTO, Wish
+    from uneven.cli.decisions.wish import Wish
     from uneven.tables.files import require_output
     from uneven.tables.remarks import about_table
 
@@ -103,39 +102,67 @@ def fit(
         click.echo(sentence)
     for sentence in training.plan_in_words(ready.cost_columns):
         click.echo(sentence)
-    name, about = training.first_choice, {**ready.about(), "comparison": [], "compared": ""}
-    with watched() as interruption:
-
-        def progress(message: str, share: float) -> None:
-            interruption.check()
-            show_progress(message, share)
-
-        if not quick:
-            outcome = training.compared(progress)
-            end_progress()
-            name = training.cheapest(outcome)
-            choice = Choice(outcome.rows(name), wish.kind == AUTO, unit)
-            print_choice(choice, outcome.what_ifs(name), outcome.how)
-            if choice.useless and not save_anyway:
-                _ask_before_saving(name)
-            about |= {"comparison": [row.to_dict() for row in choice.rows], "compared": outcome.how}
-        progress(f"fitting {name} to all rows", 1.0)
-        pipeline = training.fitted(name)
-        end_progress()
-        preprocessing, rivals = training.fitted_alternatives(name, pipeline)
+    name, pipeline, about, behind = _chosen_and_fitted(training, wish, unit, quick=quick, save_anyway=save_anyway)
+    preprocessing, rivals = behind
     content = {
         "pipeline": pipeline,
         "preprocessing": preprocessing,
-        "about": {**about, "model": name, "learner": wish.kind},
+        "about": {**ready.about(), **about, "model": name, "learner": wish.kind},
         "rivals": {} if quick else rivals,
         "seen": row_hashes(training.X),
     }
     write_whole(output, model_bytes(content))
     if is_ensemble(pipeline[-1]):
-        print_members(members_of(pipeline[-1]), unit)
+        print_members(pipeline[-1], unit)
     for sentence in model_in_words(pipeline):
         click.echo(sentence)
     click.echo(f"The model ({name}) is in {output}.")
+
+
+def _chosen_and_fitted(
+    training: Training, wish: Wish, unit: str | None, *, quick: bool, save_anyway: bool
+) -> tuple[str, Any, dict[str, Any], tuple[Any, dict[str, Any]]]:
+    """Compare, fit the cheapest to all rows, and print what was found: only now it is known whether it holds.
+
+    Returns the name of the model, its pipeline, what the comparison says for the model file, and the preprocessing with
+    the fitted alternatives.
+    """
+    from uneven.cli._cost_table import print_choice
+    from uneven.cli._interrupt import watched
+    from uneven.cli._progress import end_progress, show_progress
+    from uneven.cli.decisions.choice import Choice
+    from uneven.cli.decisions.wish import AUTO
+
+    with watched() as interruption:
+
+        def progress(message: str, share: float, *, detail: bool = False) -> None:
+            if not detail:  # a learner that tells details ends by itself at Ctrl-C
+                interruption.check()
+            show_progress(message, share, detail=detail)
+
+        name, about = training.first_choice, {"comparison": [], "compared": "", "broken_promise": ""}
+        outcome = None if quick else training.compared(progress)
+        if outcome is not None:
+            name = training.cheapest(outcome)
+            choice = Choice(outcome.rows(name), wish.kind == AUTO, unit)
+            about |= {"comparison": [row.to_dict() for row in choice.rows], "compared": outcome.how}
+            if choice.useless and not save_anyway:
+                end_progress()
+                print_choice(choice, outcome.what_ifs(name), outcome.how)
+                _ask_before_saving(name)
+        progress(f"fitting {name} to all rows", 1.0)
+        pipeline = training.fitted(name, progress)
+        if outcome is not None:
+            choice = replace(choice, broken=training.broken_promise(choice.rows[0], outcome, pipeline))
+            about["broken_promise"] = choice.broken
+        order = training.order_in_words(quick=quick)
+        behind = training.fitted_alternatives(name, pipeline)
+        end_progress()
+    if outcome is not None and (save_anyway or choice.broken or not choice.useless):
+        print_choice(choice, outcome.what_ifs(name), outcome.how)
+    if order:
+        click.echo(order)
+    return name, pipeline, about, behind
 
 
 def _fitted_in_parts(question: tuple[Any, ...], wish: Wish, given: GivenCosts, output: str) -> bool:

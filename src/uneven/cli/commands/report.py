@@ -40,7 +40,7 @@ def report(
     from uneven.cli._models import read_model
     from uneven.cli._output import write_whole
     from uneven.cli.decisions.answers import capitalised, cheapest_in_words, first_line, threshold_in_words
-    from uneven.cli.decisions.ensembles import is_ensemble, members_of
+    from uneven.cli.decisions.ensembles import is_ensemble
     from uneven.cli.decisions.reporting import made_report
     from uneven.tables.files import require_output
     from uneven.tables.table import read_table
@@ -83,7 +83,7 @@ def report(
         click.echo(f"- {sentence}")
     last = made.pipeline[-1]
     if is_ensemble(last):
-        print_members(members_of(last), unit)
+        print_members(last, unit)
     for sentence in model_in_words(made.pipeline):
         click.echo(sentence)
     if page is not None:

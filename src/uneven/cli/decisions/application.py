@@ -14,6 +14,9 @@ from uneven.errors import UnevenError
 from uneven.tables.matrix import read_columns, typed
 from uneven.tables.table import Table
 
+#: Standard deviations on either side of a mean that hold 95 % of a normal distribution.
+_NORMAL = 1.96
+
 
 @dataclass(frozen=True)
 class Application:
@@ -49,12 +52,15 @@ class Application:
         """What all decisions together are expected to cost, and the constant rules; "" without probabilities."""
         if self.decisions.probability is None:
             return ""
-        negative, positive = self.decisions.expected_costs
-        ours = np.where(self.decisions.said_positive, positive, negative)
+        found = self.decisions
+        negative, positive = found.expected_costs
+        ours = np.where(found.said_positive, positive, negative)
         total, everyone, no_one = (float(part.sum()) for part in (ours, positive, negative))
+        chance = _NORMAL * found.spread_of_total
         unit = self.given.unit
         return (
-            f"If its probabilities are right, these decisions cost {money(total, unit)}; flagging everyone would cost "
+            f"If its probabilities are right, these decisions cost {money(total, unit)} (chance alone, 95 %: "
+            f"{money(total - chance)} to {money(total + chance)}); flagging everyone would cost "
             f"{money(everyone, unit)}, flagging no one {money(no_one, unit)}."
         )
 

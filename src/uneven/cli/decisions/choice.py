@@ -20,11 +20,14 @@ class Choice:
     free : bool
         Whether the cheapest was chosen; else it was asked for.
     unit : str or None
+    broken : str
+        A warning that the costs are not those of the model that is saved; "" if they are.
     """
 
     rows: list[CostEstimate]
     free: bool
     unit: str | None = None
+    broken: str = ""
 
     @property
     def useless(self) -> bool:

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -19,6 +19,7 @@ from uneven.cli.decisions.decided import said_positive
 from uneven.cli.decisions.given_costs import scaled_misses
 from uneven.costs import RowCosts
 from uneven.errors import CostError
+from uneven.learners.progress import Listener, listening
 from uneven.metrics import CostEstimate
 from uneven.metrics.cost_estimate import estimates
 from uneven.metrics.passing_costs import fit_with_costs
@@ -28,7 +29,13 @@ AS_GIVEN = "as given"
 FACTORS = {"half": 0.5, AS_GIVEN: 1.0, "double": 2.0}
 _TESTED = 0.25  # of the rows, if there is one split only
 
-Progress = Callable[[str, float], None]
+
+class Progress(Protocol):
+    """Told a sentence and the share that is done; ``detail`` marks what comes often."""
+
+    def __call__(self, message: str, share: float, *, detail: bool = False) -> None: ...
+
+
 Split = tuple[np.ndarray, np.ndarray]
 
 
@@ -119,12 +126,13 @@ def contest(
     clock = _Clock(len(splits) * len(splits[0]))
     for repeat, parts in enumerate(splits):
         for fold, (train, test) in enumerate(parts):
-            progress(_where(repeat, repeats, fold, len(parts), clock), clock.share)
+            where = _where(repeat, repeats, fold, len(parts))
+            progress(f"{where}{clock.left}", clock.share)
             seen, unseen = rows.take(train), rows.take(test)
             encoder = clone(preprocessing).fit(seen.X)
             encoded = replace(seen, X=encoder.transform(seen.X)), replace(unseen, X=encoder.transform(unseen.X))
             for candidate in found:
-                with warnings.catch_warnings():
+                with warnings.catch_warnings(), listening(_listener(progress, where, clock)):
                     warnings.simplefilter("ignore", ConvergenceWarning)  # the fit to all rows tells
                     said = _decisions(candidate, rows.costs, *((seen, unseen) if candidate.whole else encoded))
                 for label, part in said.items():
@@ -162,12 +170,19 @@ def _splits(is_positive: np.ndarray, folds: int, repeat: int) -> list[Split]:
     return list(splitter.split(np.zeros(y.size), y))
 
 
-def _where(repeat: int, repeats: int, fold: int, folds: int, clock: _Clock) -> str:
+def _where(repeat: int, repeats: int, fold: int, folds: int) -> str:
     place = f"fold {fold + 1} of {folds}" if folds > 1 else "comparing on rows kept out"
-    if repeats > 1:
-        place = f"repeat {repeat + 1} of {repeats}, {place}"
-    left = clock.left
-    return f"{place}{f', about {left} left' if left else ''}"
+    return f"repeat {repeat + 1} of {repeats}, {place}" if repeats > 1 else place
+
+
+def _listener(progress: Progress, where: str, clock: _Clock) -> Listener:
+    """Tells how far a learner is that takes long."""
+
+    def hear(name: str, words: str, share: float) -> None:
+        clock.within = share
+        progress(f"{where}: {words}{clock.left}", clock.share, detail=True)
+
+    return hear
 
 
 def _how(folds: int, repeats: int, tested: int) -> str:
@@ -192,18 +207,21 @@ class _Clock:
     """Time left, from the time that the first parts took; the fit to all rows counts as one more."""
 
     def __init__(self, parts: int) -> None:
-        self.parts, self.done, self.started = parts + 1, 0, time.monotonic()
+        self.parts, self.done, self.within, self.started = parts + 1, 0, 0.0, time.monotonic()
 
     def advance(self) -> None:
-        self.done += 1
+        """One more part is done."""
+        self.done, self.within = self.done + 1, 0.0
 
     @property
     def share(self) -> float:
-        return self.done / self.parts
+        """Of the work that is done; ``within`` is that of the present part."""
+        return (self.done + self.within) / self.parts
 
     @property
     def left(self) -> str:
-        if not self.done:
+        """The time left, in words after a comma; "" before anything is done."""
+        if not self.share:
             return ""
-        seconds = (time.monotonic() - self.started) * (self.parts - self.done) / self.done
-        return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+        seconds = (time.monotonic() - self.started) * (1 - self.share) / self.share
+        return f", about {seconds:.0f} s left" if seconds < 90 else f", about {seconds / 60:.0f} min left"

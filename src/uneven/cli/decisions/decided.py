@@ -47,6 +47,14 @@ class Decisions:
         return negative, p * self.costs.tp_cost + (1 - p) * self.costs.fp_cost
 
     @property
+    def spread_of_total(self) -> float:
+        """Standard deviation of what all decisions together cost, if every probability is right."""
+        p, costs = self._known, self.costs
+        apart = np.where(self.said_positive, costs.fp_cost - costs.tp_cost, costs.fn_cost - costs.tn_cost)
+        largest = float(np.max(np.abs(apart), initial=0.0)) or 1.0
+        return largest * float(np.sqrt(np.sum(p * (1 - p) * (apart / largest) ** 2)))
+
+    @property
     def saved(self) -> np.ndarray:
         """What the positive decision is expected to save in each row."""
         negative, positive = self.expected_costs

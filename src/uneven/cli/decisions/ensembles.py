@@ -58,6 +58,12 @@ def members_of(ensemble: Any) -> list[Member]:
     return sorted(found, key=lambda member: -member.weight)
 
 
+def constant_costs_of(ensemble: Any) -> dict[str, float]:
+    """What flagging everyone and flagging no one cost per row, on the rows of the ensemble's own folds."""
+    costs = ensemble.constant_costs_
+    return {"flagging everyone": costs["all positive"].cost, "flagging no one": costs["all negative"].cost}
+
+
 def members_in_words(members: tuple[str, ...]) -> list[str]:
     """What an ensemble would also use if it were installed."""
     absent = [name for name, family in FAMILIES.items() if not (members or family.installed or family.instead_of)]
@@ -69,13 +75,13 @@ def members_in_words(members: tuple[str, ...]) -> list[str]:
 
 
 def shift_in_words(ensemble: Any) -> list[str]:
-    """The correction of the threshold that was found."""
+    """The threshold that was found, against the one that right probabilities would need."""
     shift, posterior = float(ensemble.shift_), ensemble.posterior_
     give_or_take = "" if posterior is None else f" (give or take {posterior.standard_deviation:.2g})"
-    direction = "lowered" if shift > 0 else "raised"
+    direction = "raised" if shift > 0 else "lowered"
     return [
-        f"The log-odds of the average are {direction} by {abs(shift):.2g}{give_or_take} before they are compared with "
-        "the threshold; rows that it had not seen support this best."
+        f"The threshold of the average's log-odds is {direction} by {abs(shift):.2g}{give_or_take}, which rows that it "
+        "had not seen support best. Probabilities stay as they are."
     ]
 
 

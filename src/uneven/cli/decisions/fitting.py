@@ -14,10 +14,13 @@ from uneven.cli.decisions.contest import Outcome, Progress, Rows, contest
 from uneven.cli.decisions.decided import thresholds_of
 from uneven.cli.decisions.ensembles import members_in_words
 from uneven.cli.decisions.given_costs import GivenCosts, mean_regrets
+from uneven.cli.decisions.promises import broken_promise, order_in_words
 from uneven.cli.decisions.wish import AUTO, Wish
 from uneven.costs import RowCosts
-from uneven.learners.frames.columns import Column
+from uneven.learners.frames.columns import DATE, Column
+from uneven.learners.progress import listening
 from uneven.learners.tuning.ways import DECIDE
+from uneven.metrics import CostEstimate
 
 #: Folds of a comparison with ensembles, by the largest number of rows; above the last, one split.
 _FOLDS = {1000: 5, 20_000: 3}
@@ -99,10 +102,24 @@ class Training:
         """The name of what is fitted if nothing is compared."""
         return self._candidates()[-1].name
 
-    def fitted(self, name: str) -> Any:
+    def fitted(self, name: str, progress: Progress) -> Any:
         """The pipeline of a candidate, fitted to all rows."""
         chosen = next(candidate for candidate in self._candidates() if candidate.name == name)
-        return self._rows.fit(chosen.pipeline(self.costs, self._preprocessing()))
+
+        def hear(learner: str, words: str, share: float) -> None:
+            progress(f"fitting {name} to all rows: {words}", share, detail=True)
+
+        with listening(hear):
+            return self._rows.fit(chosen.pipeline(self.costs, self._preprocessing()))
+
+    def broken_promise(self, shown: CostEstimate, outcome: Outcome, pipeline: Any) -> str:
+        """A warning if the fitted pipeline does not cost what the comparison showed; else ""."""
+        return broken_promise(shown, outcome.is_positive.size, pipeline, self._rows)
+
+    def order_in_words(self, *, quick: bool) -> str:
+        """A sentence if later rows may cost more than shuffled folds say; else "". Quick: look at dates only."""
+        dates = [column.name for column in self.columns if column.role == DATE]
+        return order_in_words(None if quick else self._rows, self._preprocessing(), dates)
 
     def fitted_alternatives(self, name: str, pipeline: Any) -> tuple[Any, dict[str, Any]]:
         """The preprocessing, and the usual alternatives behind it but the named one, all fitted, for reports."""

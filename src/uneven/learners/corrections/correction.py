@@ -30,8 +30,8 @@ class Correction:
     >>> import numpy as np
     >>> from uneven.learners.corrections.correction import Correction
     >>> correction = Correction(shift=0.5)
-    >>> correction.log_odds(np.array([0.0, 2.0])).tolist(), correction.threshold(-1.0)
-    ([-0.5, 1.5], -0.5)
+    >>> correction.log_odds(np.array([0.0, 2.0])).tolist(), correction.threshold(np.array([-1.0, 3.0])).tolist()
+    ([-0.5, 1.5], [-0.5, 3.5])
     """
 
     shift: float = 0.0
@@ -51,14 +51,18 @@ class Correction:
             return np.asarray(self.slope * log_odds - self.shift)
         return np.interp(log_odds, self.knots, self.values)
 
-    def threshold(self, alpha: float) -> float:
+    def threshold(self, alpha: np.ndarray) -> np.ndarray:
         """The largest log-odds that the correction leaves at or below ``alpha``; infinite if it is all or none."""
+        alpha = np.asarray(alpha, dtype=np.float64)
         if self.knots is None or self.values is None:
             if self.slope == 0:
-                return float("inf") if -self.shift <= alpha else float("-inf")
-            return float((alpha + self.shift) / self.slope)
-        above = int(np.searchsorted(self.values, alpha + ROUNDING * (1 + abs(alpha)), side="right"))
-        if above in (0, self.values.size):
-            return float("inf") if above else float("-inf")
-        (z0, z1), (v0, v1) = self.knots[above - 1 : above + 1], self.values[above - 1 : above + 1]
-        return float(z0 + (z1 - z0) * max((alpha - v0) / (v1 - v0), 0.0))
+                return np.where(-self.shift <= alpha, np.inf, -np.inf)
+            return np.asarray((alpha + self.shift) / self.slope)
+        with np.errstate(invalid="ignore"):
+            reached = np.where(np.isfinite(alpha), alpha + ROUNDING * (1 + np.abs(alpha)), alpha)
+        above = np.searchsorted(self.values, reached, side="right")
+        right = np.clip(above, 1, self.values.size - 1) if self.values.size > 1 else np.zeros_like(above)
+        z0, z1, v0, v1 = self.knots[right - 1], self.knots[right], self.values[right - 1], self.values[right]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            between = z0 + (z1 - z0) * np.maximum((alpha - v0) / (v1 - v0), 0.0)
+        return np.where(above == 0, -np.inf, np.where(above == self.values.size, np.inf, between))

@@ -10,9 +10,11 @@ from scipy.special import expit
 from uneven.costs import RowCosts
 from uneven.learners.corrections.correction import ROUNDING, Correction
 from uneven.learners.corrections.methods import METHODS
+from uneven.learners.corrections.platt import careful_platt
 from uneven.learners.corrections.scored_rows import (
     ScoredRows,
     alpha_log_odds,
+    decompressed,
     log_odds_range,
     log_odds_within,
     row_count,
@@ -42,12 +44,15 @@ class CorrectedOdds:
     correction: Correction
     limits: tuple[float, float]
 
-    def probability(self, probability: np.ndarray, costs: RowCosts | None = None) -> np.ndarray:
-        """Corrected probabilities of the positive class; exactly alpha of the costs where the decision is 0."""
-        corrected = np.asarray(expit(self.correction.log_odds(log_odds_within(probability, self.limits))))
-        if costs is None:
-            return corrected
-        return np.where(self.decision(probability, costs) == 0, costs.thresholds()[0], corrected)
+    def log_odds(self, probability: np.ndarray) -> np.ndarray:
+        """Corrected log-odds of the positive class."""
+        return self.correction.log_odds(log_odds_within(probability, self.limits))
+
+    def probability(self, probability: np.ndarray) -> np.ndarray:
+        """Corrected probabilities of the positive class."""
+        if self == AS_IT_IS:
+            return probability
+        return np.asarray(expit(self.log_odds(probability)))
 
     def decision(self, probability: np.ndarray, costs: RowCosts) -> np.ndarray:
         """Scores of the positive class whose threshold for the costs is 0; infinite where one decision is always best.
@@ -57,17 +62,25 @@ class CorrectedOdds:
         """
         alpha, sign = alpha_log_odds(costs)
         log_odds = self.correction.log_odds(log_odds_within(probability, self.limits, alpha))
-        rounding = np.where(np.isfinite(alpha), ROUNDING * (1 + np.abs(alpha)), 0.0)
-        return np.asarray(sign * np.where(np.abs(log_odds - alpha) <= rounding, 0.0, log_odds - alpha))
+        return np.asarray(sign * np.where(np.abs(log_odds - alpha) <= _rounding(alpha), 0.0, log_odds - alpha))
 
-    def threshold(self, costs: RowCosts) -> float | None:
-        """The probability before the correction above which positive is predicted; None if rows differ in costs."""
-        if costs.per_row:
-            return None
-        one = RowCosts(1, costs.fp_regret, costs.fn_regret)
-        if self.correction.is_identity:
-            return float(one.thresholds()[0][0])
-        return float(expit(self.correction.threshold(float(alpha_log_odds(one)[0][0]))))
+    def thresholds(self, costs: RowCosts) -> np.ndarray:
+        """Log-odds, before the correction, above which :meth:`decision` is positive (below, where both mistakes pay).
+
+        Infinite where one decision is the cheaper one at every probability.
+        """
+        alpha, sign = alpha_log_odds(costs)
+        cut = decompressed(self.correction.threshold(alpha), self.limits, alpha)
+        return np.asarray(cut + sign * _rounding(cut))
+
+
+#: Changes nothing.
+AS_IT_IS = CorrectedOdds(Correction(), (-np.inf, np.inf))
+
+
+def _rounding(log_odds: np.ndarray) -> np.ndarray:
+    """Differences from these log-odds that may be rounding errors."""
+    return np.where(np.isfinite(log_odds), ROUNDING * (1 + np.abs(log_odds)), 0.0)
 
 
 @dataclass(frozen=True)
@@ -91,23 +104,37 @@ class OutOfFoldRows:
         limits = self._limits(costs)
         return ScoredRows(log_odds_within(self.probability, limits), self.is_positive, costs, self.weight)
 
+    def calibrated(self) -> CorrectedOdds:
+        """The map to probabilities that these rows support; costs play no part."""
+        limits = log_odds_range(row_count(self.weight), np.empty(0))
+        log_odds = log_odds_within(self.probability, limits)
+        return CorrectedOdds(careful_platt(log_odds, self.is_positive, self.weight), limits)
+
     def corrected(self, costs: RowCosts, method: str, order: int) -> CorrectedOdds:
         """The correction that a method finds for these costs."""
         return CorrectedOdds(METHODS[method](self.scored(costs), order), self._limits(costs))
 
-    def cross_fitted_decisions(self, costs: RowCosts, method: str, order: int, fold: np.ndarray) -> np.ndarray:
-        """Decisions on each row as :meth:`CorrectedOdds.decision`, with the correction that the other folds give.
+    def cross_fitted_decisions(
+        self, costs: RowCosts, method: str, order: int, fold: np.ndarray, learnt: np.ndarray
+    ) -> np.ndarray:
+        """Decisions on each row as :meth:`CorrectedOdds.decision`, with the correction that rows known before give.
 
-        ``fold`` has a number for each row. If the other folds lack a class, all rows give the correction.
+        ``fold`` has the number of each row's fold, ``learnt`` says for each fold (row) from which others (columns) its
+        model learnt. With TimeSeriesSplit these are the earlier ones. If they lack a class, nothing is corrected.
         """
         decided = np.empty(self.probability.size)
         for number in np.unique(fold):
             test = fold == number
-            known = ~test if np.unique(self.is_positive[~test]).size == 2 else np.ones_like(test)
-            others = OutOfFoldRows(self.probability[known], self.is_positive[known], self.weight[known])
-            odds = others.corrected(costs.take(known), method, order)
+            known = ~test if number < 0 else np.isin(fold, np.flatnonzero(learnt[number]))
+            odds = CorrectedOdds(Correction(), self._limits(costs))
+            if np.unique(self.is_positive[known]).size == 2:
+                odds = self.take(known).corrected(costs.take(known), method, order)
             decided[test] = odds.decision(self.probability[test], costs.take(test))
         return decided
+
+    def take(self, rows: np.ndarray) -> OutOfFoldRows:
+        """Some of the rows, given by their numbers or by a Boolean for each."""
+        return OutOfFoldRows(self.probability[rows], self.is_positive[rows], self.weight[rows])
 
     def _limits(self, costs: RowCosts) -> tuple[float, float]:
         return log_odds_range(row_count(self.weight), alpha_log_odds(costs)[0])

@@ -57,17 +57,50 @@ def log_odds_within(
 ) -> np.ndarray:
     """Log-odds of probabilities, which may be 0 and 1, as they are within the limits and compressed beyond.
 
-    The excess r over a limit becomes log(1 + r). So the order of the rows stays, and a model that is much too sure of
-    itself has its best threshold within reach. ``alpha`` are log-odds of each row's own alpha: if they are near or
-    beyond the limits, that row's limits are wider.
+    ``alpha`` are log-odds of each row's own alpha: if they are near or beyond the limits, that row's limits are wider.
     """
-    log_odds = np.clip(log_odds_of(probability), -MOST_CERTAIN, MOST_CERTAIN)
-    low, high = (np.asarray(limit) for limit in limits)
-    if alpha is not None:
-        low = np.minimum(low, np.where(np.isfinite(alpha), alpha - _ROOM, np.inf))
-        high = np.maximum(high, np.where(np.isfinite(alpha), alpha + _ROOM, -np.inf))
+    return compressed(np.clip(log_odds_of(probability), -MOST_CERTAIN, MOST_CERTAIN), _wide_enough(limits, alpha))
+
+
+def compressed(log_odds: np.ndarray, limits: tuple[np.ndarray | float, np.ndarray | float]) -> np.ndarray:
+    """The excess r over a limit becomes log(1 + r).
+
+    So the order of the rows stays, and a model that is much too sure of itself has its best threshold within reach.
+    """
+    low, high = limits
     inside = np.clip(log_odds, low, high)
     return np.asarray(inside + np.log1p(np.maximum(log_odds - high, 0)) - np.log1p(np.maximum(low - log_odds, 0)))
+
+
+def decompressed(log_odds: np.ndarray, limits: tuple[float, float], alpha: np.ndarray | None = None) -> np.ndarray:
+    """The log-odds that :func:`log_odds_within` maps to these; infinite ones stay.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.learners.corrections.scored_rows import compressed, decompressed
+    >>> wide = np.array([-9.0, 1.0, 30.0])
+    >>> decompressed(compressed(wide, (-2.0, 5.0)), (-2.0, 5.0)).round(9).tolist()
+    [-9.0, 1.0, 30.0]
+    """
+    low, high = _wide_enough(limits, alpha)
+    with np.errstate(over="ignore"):
+        above, below = np.expm1(np.maximum(log_odds - high, 0)), np.expm1(np.maximum(low - log_odds, 0))
+    return np.asarray(np.clip(log_odds, low, high) + above - below)
+
+
+def _wide_enough(
+    limits: tuple[float, float], alpha: np.ndarray | None
+) -> tuple[np.ndarray | float, np.ndarray | float]:
+    """The limits of each row, with room around its own alpha."""
+    low, high = limits
+    if alpha is None:
+        return low, high
+    room = np.isfinite(alpha)
+    return (
+        np.minimum(low, np.where(room, alpha - _ROOM, np.inf)),
+        np.maximum(high, np.where(room, alpha + _ROOM, -np.inf)),
+    )
 
 
 def row_count(weight: np.ndarray) -> float:

@@ -242,7 +242,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         positive = positive_class(labels_of_classes, self.pos_label, symmetric=symmetric, neg_label=self.neg_label)
         classes = Classes(labels_of_classes, positive)
         is_positive = index == positive
-        parts = splits(self._folds(count), X, labels, labels_of_classes, groups)
+        parts = splits(self._folds(count), X, labels, labels_of_classes, groups, self.random_state)
         task, entries = self._plan(X, labels, classes, is_positive, weight, parts, deadline)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # of members, many times over
@@ -320,7 +320,8 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         bar = Bar(self.verbose, type(self).__name__, len(entries) * folds, "fits", effort)
         trial = run_folds(task, entries, lambda entry: bar.advance(entry.effort))
         rows = tested_rows(trial)
-        weights = weigh(task, trial.choices, WEIGHTINGS[self.weighting], rows)
+        probabilities = {name: choice.probability for name, choice in trial.choices.items()}
+        weights = weigh(probabilities, task.is_positive, task.weights, WEIGHTINGS[self.weighting], rows)
         tell(f"weights {', '.join(f'{name} {weight:.2f}' for name, weight in weights.items() if weight > 0)}")
         mixture, ending = final_models(task, trial, weights, lambda name: tell(f"{name} fitted on all rows"))
         if ending == "interrupted":
@@ -338,9 +339,8 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         costs: RowCosts,
     ) -> None:
         rows = tested_rows(trial)
-        weight = np.ones(task.is_positive.size) if task.weight is None else task.weight
-        probability = mixed(trial.choices, weights)
-        found = OutOfFoldRows(probability[rows], task.is_positive[rows], weight[rows])
+        probability = mixed({name: choice.probability for name, choice in trial.choices.items()}, weights)
+        found = OutOfFoldRows(probability, task.is_positive, task.weights).take(rows)
         self._keep_decisions(found, costs.take(rows))
         self._fold = only_fold(task.splits, task.is_positive.size)[rows]
         self._settings_tried = dict(trial.settings_tried)
@@ -350,7 +350,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
             trial,
             costs,
             rows,
-            lambda known: weigh(task, trial.choices, WEIGHTINGS[self.weighting], known),
+            WEIGHTINGS[self.weighting],
             self.method,
             int(self.order),
         )
@@ -406,7 +406,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
     def _is_refitted(self) -> bool:
         return any(len(member.models) == 1 for member in self._mixture.members.values())
 
-    def _probability(self, X: Any) -> np.ndarray:
+    def _raw_probability(self, X: Any) -> np.ndarray:
         as_it_is = self._takes_tables_as_they_are
         X = read_table(self, X, reset=False, as_it_is=as_it_is)
         parts = list(row_chunks(X))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from uneven.costs import RowCosts
 from uneven.learners.corrections.out_of_fold_rows import OutOfFoldRows
-from uneven.learners.ensemble.training import Task, Trial, mixed
+from uneven.learners.ensemble.training import Task, Trial, mixed, weigh
+from uneven.learners.ensemble.weights import Weighting
 from uneven.metrics.cost_estimate import CostEstimate, estimates
 from uneven.metrics.expected_cost import mean_cost
 
@@ -31,22 +31,17 @@ class Evidence:
 
 
 def evidence(
-    task: Task,
-    trial: Trial,
-    costs: RowCosts,
-    rows: np.ndarray,
-    weights_from: Callable[[np.ndarray], Mapping[str, float]],
-    method: str,
-    order: int,
+    task: Task, trial: Trial, costs: RowCosts, rows: np.ndarray, weighting: Weighting, method: str, order: int
 ) -> Evidence:
     """Costs of decisions about the tested rows.
 
-    The decisions of the ensemble about a fold use the weights and the correction found on the other folds, so that its
-    cost is not that of its own choices.
+    The decisions of the ensemble about a fold use what was known without it: settings, weights and correction from rows
+    that its models learnt from and another fold tested. So its cost is not that of its own choices, and with
+    TimeSeriesSplit nothing comes from later rows.
     """
     is_positive = task.is_positive[rows]
     weight = None if task.weight is None else task.weight[rows]
-    decided = _decided(task, trial, costs, rows, weights_from, method, order)[rows]
+    decided = _decided(task, trial, costs, rows, weighting, method, order)[rows]
     decisions = {
         "ensemble": decided,
         "all positive": np.ones(rows.size, dtype=bool),
@@ -65,23 +60,19 @@ def evidence(
 
 
 def _decided(
-    task: Task,
-    trial: Trial,
-    costs: RowCosts,
-    rows: np.ndarray,
-    weights_from: Callable[[np.ndarray], Mapping[str, float]],
-    method: str,
-    order: int,
+    task: Task, trial: Trial, costs: RowCosts, rows: np.ndarray, weighting: Weighting, method: str, order: int
 ) -> np.ndarray:
-    """Where each row is said to be positive, by weights and correction from the other folds."""
+    """Where each row is said to be positive, by what was known without its fold."""
     said = np.zeros(task.is_positive.size, dtype=bool)
-    weight = np.ones(task.is_positive.size) if task.weight is None else task.weight
-    for _, test in trial.folds:
-        others = np.setdiff1d(rows, test)
-        known = others if task.is_positive[others].any() and not task.is_positive[others].all() else rows
-        weights = weights_from(known)
-        probability = mixed(trial.choices, weights)
-        found = OutOfFoldRows(probability[known], task.is_positive[known], weight[known])
-        odds = found.corrected(costs.take(known), method, order)
-        said[test] = odds.decision(probability[test], costs.take(test)) > 0
+    for train, test in trial.folds:
+        known = np.intersect1d(rows, train)
+        if np.unique(task.is_positive[known]).size < 2:  # such as before the first part of TimeSeriesSplit
+            alike = np.mean(list(trial.probabilities(task.is_positive, task.weights, known[:0]).values()), axis=0)
+            said[test] = costs.take(test).prefers_positive(alike[test])
+            continue
+        probabilities = trial.probabilities(task.is_positive, task.weights, known)
+        weights = weigh(probabilities, task.is_positive, task.weights, weighting, known)
+        mixture = OutOfFoldRows(mixed(probabilities, weights), task.is_positive, task.weights)
+        odds = mixture.take(known).corrected(costs.take(known), method, order)
+        said[test] = odds.decision(mixture.probability[test], costs.take(test)) > 0
     return said

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import StratifiedKFold
 
 from uneven.learners.out_of_fold import out_of_fold, positive_probability, weight_parameters
 from uneven.learners.platt import Sigmoid
+from uneven.learners.tuning.folds import splits
 
 
 class PlattScaled(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -35,8 +35,8 @@ class PlattScaled(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if folds < 2:
             self.sigmoid_ = Sigmoid.fitted(np.zeros(y.size), y == 1, sample_weight)
             return self
-        splits = list(StratifiedKFold(folds).split(np.zeros(y.size), y))
-        found = out_of_fold({"": self.estimator}, X, y, splits, positive=1, sample_weight=sample_weight)
+        parts = splits(folds, X, y, self.classes_, None)
+        found = out_of_fold({"": self.estimator}, X, y, parts, positive=1, sample_weight=sample_weight)
         if found.ending == "interrupted":
             raise KeyboardInterrupt
         if found[""].sigmoid is None:

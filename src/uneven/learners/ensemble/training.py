@@ -56,6 +56,11 @@ class Task:
     deadline: float | None
     views: Views | None
 
+    @property
+    def weights(self) -> np.ndarray:
+        """Sample weights; 1 if there are none."""
+        return np.ones(self.is_positive.size) if self.weight is None else self.weight
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -93,13 +98,42 @@ class Choice:
 
 @dataclass
 class Trial:
-    """What the folds gave; the settings tried count those of members that were left out, too."""
+    """What the folds gave.
+
+    Attributes
+    ----------
+    choices : dict of str to Choice
+        The best setting of each member.
+    left_out : dict of str to str
+        Members without a result, and why.
+    ending : str
+    folds : sequence of pairs of row numbers
+    settings_tried : mapping of str to int
+        How many settings of each member were tried, also of those that were left out.
+    columns : dict of str to list of ndarray
+        Out-of-fold probabilities of each member, a column for each setting.
+    """
 
     choices: dict[str, Choice]
     left_out: dict[str, str]
     ending: Ending
     folds: Sequence[Split] = field(default_factory=list)
     settings_tried: Mapping[str, int] = field(default_factory=dict)
+    columns: dict[str, list[np.ndarray]] = field(default_factory=dict)
+
+    def probabilities(self, is_positive: np.ndarray, weight: np.ndarray, known: np.ndarray) -> dict[str, np.ndarray]:
+        """Out-of-fold probabilities of each member, at the setting of least log loss in the known rows.
+
+        If there are none, it is the first setting.
+        """
+        found = {}
+        for name in self.choices:
+            columns = np.concatenate(self.columns[name], axis=1)
+            best = 0
+            if known.size and columns.shape[1] > 1:
+                best = int(np.argmin(log_losses(columns[known], is_positive[known], weight[known])))
+            found[name] = columns[:, best]
+        return found
 
 
 def run_folds(task: Task, entries: Sequence[Entry], tell: Callable[[Entry], None]) -> Trial:
@@ -174,9 +208,9 @@ def _judge(trial: Trial, entry: Entry, result: OutOfFold, task: Task) -> None:
         return
     trial.left_out.pop(name, None)
     columns = result.probability.reshape(result.probability.shape[0], -1)
+    trial.columns.setdefault(name, []).append(columns)
     known = ~np.isnan(columns[:, 0])
-    weight = np.ones(known.size) if task.weight is None else task.weight
-    losses = log_losses(columns[known], task.is_positive[known], weight[known])
+    losses = log_losses(columns[known], task.is_positive[known], task.weights[known])
     best = int(np.argmin(losses))
     before = trial.choices.get(name)
     seconds = float(np.sum(result.seconds)) + (0.0 if before is None else before.seconds)
@@ -194,17 +228,22 @@ def _warn_of_failures(trial: Trial, results: OutOfFolds, named: Mapping[str, Ent
             warnings.warn(f"{what} {member!r} failed and is left out: {result.error}", UserWarning, stacklevel=5)
 
 
-def weigh(task: Task, choices: Mapping[str, Choice], weighting: Weighting, rows: np.ndarray) -> dict[str, float]:
+def weigh(
+    probabilities: Mapping[str, np.ndarray],
+    is_positive: np.ndarray,
+    weight: np.ndarray,
+    weighting: Weighting,
+    rows: np.ndarray,
+) -> dict[str, float]:
     """Weights of the members from their probabilities in some rows."""
-    table = np.stack([choice.probability[rows] for choice in choices.values()], axis=1)
-    weight = np.ones(rows.size) if task.weight is None else task.weight[rows]
-    found = weighting(table, task.is_positive[rows], weight)
-    return dict(zip(choices, found.tolist(), strict=True))
+    table = np.stack([probability[rows] for probability in probabilities.values()], axis=1)
+    found = weighting(table, is_positive[rows], weight[rows])
+    return dict(zip(probabilities, found.tolist(), strict=True))
 
 
-def mixed(choices: Mapping[str, Choice], weights: Mapping[str, float]) -> np.ndarray:
+def mixed(probabilities: Mapping[str, np.ndarray], weights: Mapping[str, float]) -> np.ndarray:
     """Out-of-fold probabilities of the mixture; NaN where no fold tested the row."""
-    return np.asarray(sum(weight * choices[name].probability for name, weight in weights.items() if weight > 0))
+    return np.asarray(sum(weight * probabilities[name] for name, weight in weights.items() if weight > 0))
 
 
 def final_models(

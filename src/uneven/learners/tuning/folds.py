@@ -1,4 +1,4 @@
-"""Splits for cross-validation in which both classes can be learnt."""
+"""Splits for cross-validation in which both classes can be learnt, whatever the order of the rows."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from uneven.errors import CostError
 
 #: Default number of folds.
 _FOLDS = 5
+#: Seed of the shuffle if none is given. A file in the order of time, class or branch must give the folds that its
+#: shuffled copy gives, and the same ones each time.
+SEED = 0
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -23,9 +26,9 @@ def splits(
 ) -> list[Split]:
     """Pairs of train and test rows.
 
-    A number means stratified folds, shuffled if there is a ``random_state``. A number of folds larger than the rarer
-    class is reduced to its size, with a warning. Any other ``cv`` is used as it is; it is rejected if a training part
-    lacks a class.
+    A number means shuffled stratified folds, by default always the same ones. A number of folds larger than the rarer
+    class is reduced to its size, with a warning. Any other ``cv`` is used as it is, such as TimeSeriesSplit for rows
+    in the order of time; it is rejected if a training part lacks a class.
     """
     counts = [int((labels == label).sum()) for label in classes]
     rare, names = int(np.argmin(counts)), classes.tolist()
@@ -46,7 +49,7 @@ def splits(
                 stacklevel=4,
             )
             wanted = counts[rare]
-        cv = StratifiedKFold(wanted, shuffle=random_state is not None, random_state=random_state)
+        cv = StratifiedKFold(wanted, shuffle=True, random_state=SEED if random_state is None else random_state)
     try:
         found = list(check_cv(cv, labels, classifier=True).split(X, labels, groups))
     except ValueError as error:
