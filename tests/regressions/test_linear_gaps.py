@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from gap_law import HARD_KINKS, Training, audit, drawn, require_promise
+from gap_law import CONVEX, HARD_KINKS, Training, audit, drawn, require_promise
 from independent_optimum import optimum
 from linear_data import binary
 from mean_regret import mean_regret
@@ -114,3 +114,33 @@ def test_a_kernel_machine_with_three_rows(seed: int) -> None:
     gap = value - float(optimum(problem).value)
     assert gap <= model.duality_gap_ + 1e-12 * value
     assert seen or gap <= 1e-2 * value
+
+
+PENALTIES = [{"penalty": "l2"}, {"penalty": "elasticnet", "l1_ratio": 0.5}, {"penalty": "l1"}, {"penalty": None}]
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=lambda given: str(given["penalty"]))
+@pytest.mark.parametrize("loss", CONVEX)
+def test_columns_from_tiny_to_huge_give_an_answer(loss: str, penalty: dict[str, object]) -> None:
+    """Ended in an OverflowError or in a ValueError of a sum; now the gap is within tol, or a warning says it is not."""
+    for seed, (n, d) in enumerate([(60, 12), (20, 60)]):
+        random = np.random.default_rng(seed)
+        X = random.normal(size=(n, d)) * 10.0 ** np.linspace(-8, 8, d) * (random.random((n, d)) < 0.5)
+        y = np.arange(n) % 2
+        for kind in (np.asarray, sp.csr_matrix):
+            model, warned = Training(kind(X), y, None, {"loss": loss, "max_iter": 200, **penalty}).fit()
+            assert np.isfinite(model.coef_).all()
+            assert np.isfinite(model.objective_)
+            assert warned or model.duality_gap_ <= model.tol * model.objective_
+
+
+def test_a_sum_of_slopes_that_overflows() -> None:
+    """Ended in ValueError: -inf + inf in fsum."""
+    random = np.random.default_rng(3)
+    X = random.normal(size=(200, 300)) * 10.0 ** random.uniform(-8, 8, 300)
+    X[random.random(X.shape) > 0.05] = 0
+    y = random.integers(0, 2, 200)
+    y[:2] = 0, 1
+    parameters = {"loss": "exponential", "max_iter": 300, "penalty": "elasticnet", "l1_ratio": 0.5}
+    model, warned = Training(sp.csr_matrix(X), y, None, parameters).fit()
+    assert warned or model.duality_gap_ <= model.tol * model.objective_

@@ -213,7 +213,7 @@ def _sum(numbers: np.ndarray, size: float, enough: float) -> tuple[float, float]
     Few numbers are summed exactly, unless an error of ``enough`` does not matter.
     """
     error = (40 + math.log2(numbers.size)) * EPS * size
-    if error > enough and numbers.size <= _SUMMED_EXACTLY:
+    if enough < error < math.inf and numbers.size <= _SUMMED_EXACTLY:  # fsum raises if a sum overflows
         total = math.fsum(numbers.tolist())
         return total, EPS * abs(total)
     return float(numbers.sum()), error
