@@ -30,7 +30,14 @@ from uneven.zoo.certificates import shipped
 
 LOSSES = [uneven.UnevenMarginLoss(name, gamma=gamma) for name in uneven.losses.names() for gamma in (1, 3)]
 #: Caches of these packages hold what proofs are made of.
-PROVING = ("uneven._shared", "uneven.calibration", "uneven.expression", "uneven.ops.precise", "uneven.shape")
+PROVING = (
+    "uneven._shared",
+    "uneven.calibration",
+    "uneven.expression",
+    "uneven.learners.costs_and_loss",
+    "uneven.ops.precise",
+    "uneven.shape",
+)
 
 
 def forget() -> None:
@@ -205,7 +212,6 @@ QUESTIONS = {
     "verdict": lambda: uneven.analyze(SLOW, alpha="1/4").verdict.status,
     "implied": lambda: uneven.implied_alpha(SLOW).interval,
     "own alpha": lambda: calibrated_losses.own_alpha(SLOW.phi, Fraction(50)).source,
-    "loss of a learner": lambda: costs_and_loss.loss_for("tangent", uneven.Cost(fp_cost=1, fn_cost=3), 50).beta,
     "analysis of a learner": lambda: costs_and_loss.analysis_of(SLOW, Fraction(1, 4)).verdict.status,
     "alpha of a finished loss": lambda: _or_error(lambda: costs_and_loss.own_alpha(SLOW)),
 }
