@@ -171,16 +171,3 @@ def test_the_objective_of_columns_far_from_zero(loss: str, penalty: dict[str, ob
         for kind in (np.asarray, np.asfortranarray, sp.csr_matrix):
             model, _ = Training(kind(away), y, None, {"loss": loss, "max_iter": 200, **penalty}).fit()
             assert abs(model.objective_ - exact_objective(model, away, y)) <= model.duality_gap_
-
-
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge"])
-def test_the_value_at_a_starting_point_is_rounded_too(loss: str) -> None:
-    """A fit that starts at a solution took the rounded value there for exact."""
-    X, y = rows(40, 3, seed=1, noise=2.0)
-    X += np.array([3e11, 0.0, -1e10])
-    model = Linear(loss, warm_start=True, max_iter=200)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for _ in range(3):
-            model.fit(X, y)
-            assert abs(model.objective_ - exact_objective(model, X, y)) <= model.duality_gap_

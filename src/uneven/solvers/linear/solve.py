@@ -99,7 +99,9 @@ def proved(
                 proof = replace(proof, theta=solution.theta, value=unmoved)
         better = proof.gap < 0.5 * best.gap
         if math.isinf(best.error):  # the value at the starting point is as rounded as that of the proof
-            best = replace(best, value=_value(objective, best.theta, careful=proof.careful), error=proof.error)
+            if proof.careful:
+                start = _value(objective, best.theta, careful=True)
+            best = replace(best, value=start, error=proof.error)
         if proof.value < best.value or (proof.value == best.value and proof.gap < best.gap):
             best = proof
         gap = min(best.gap, max(best.value - lower, 0.0) + best.error)
