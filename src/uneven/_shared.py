@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from functools import lru_cache, wraps
-from typing import Any, Generic, ParamSpec, TypeVar
+from functools import cached_property, lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -85,21 +85,14 @@ def kept(maxsize: int, *, typed: bool = False) -> Callable[[Callable[Given, Resu
     return decorate
 
 
-class kept_property(Generic[Result]):  # noqa: N801 - used as a decorator, like cached_property
+class kept_property(cached_property[Result]):  # noqa: N801 - used as a decorator, like cached_property
     """Like :class:`functools.cached_property`, but what was cut short is not kept."""
 
-    def __init__(self, function: Callable[[Any], Result]) -> None:
-        self.function = function
-        self.__doc__ = function.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, owner: Any, kind: type | None = None) -> Result:
-        if owner is None:
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Result:  # type: ignore[override]
+        if instance is None:
             return self  # type: ignore[return-value]  # the documentation reads it from the class
         before = _STOPS.count
-        result = self.function(owner)
+        result = self.func(instance)
         if _STOPS.count == before:
-            owner.__dict__[self.name] = result
+            instance.__dict__[self.attrname] = result
         return result
