@@ -214,3 +214,25 @@ def test_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "http://" not in text.replace("http://www.w3.org", "")
     assert "https://" not in text
     assert "uneven-certificate/1" in text
+
+
+def test_columns_far_from_zero_are_centred(tmp_path: Path) -> None:
+    """Dates in seconds or milliseconds have offsets that would swallow digits of the scores."""
+    from uneven.cli._models import read_model
+
+    random = np.random.default_rng(3)
+    away, value = random.uniform(0, 86_400, 300).round(), random.normal(size=300)
+    fraud = np.where(value + away / 86_400 + random.logistic(size=300) > 1, "yes", "no")
+    fits = {}
+    for offset in (0.0, 1.7e9, 1e13):
+        frame = pd.DataFrame({"seconds": away + offset, "value": value, "fraud": fraud})
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        result = run("fit", tmp_path / "t.csv", *FIT, *LINEAR, "--quick", "-o", tmp_path / "m.skops")
+        assert result.exit_code == 0, result.output
+        pipeline = read_model(str(tmp_path / "m.skops"))["pipeline"]
+        matrix = pipeline[:-1].transform(frame[["seconds", "value"]])
+        np.testing.assert_allclose(matrix.mean(axis=0), 0, atol=1e-6)
+        np.testing.assert_allclose(matrix.std(axis=0), 1, atol=1e-6)
+        fits[offset] = matrix
+    for matrix in fits.values():
+        np.testing.assert_allclose(matrix, fits[0.0], atol=1e-6)

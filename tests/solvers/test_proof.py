@@ -17,7 +17,7 @@ from uneven.solvers.linear import registry
 from uneven.solvers.linear.design import Dense, SparseRows
 from uneven.solvers.linear.infimum import infimum
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.proof import prove, stationarity
+from uneven.solvers.linear.proof import careful_value, prove, stationarity
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solve import minimise, proved, require_consistent
 from uneven.solvers.linear.solver import Settings, Solver
@@ -189,3 +189,16 @@ def test_an_intercept_that_is_placed_too_roughly_is_placed_again() -> None:
     solution = proved(lambda *_: done, objective, None, settings(1e-6))
     assert solution.converged
     assert solution.duality_gap <= 1e-6 * solution.value
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge"])
+def test_the_value_at_a_starting_point_is_rounded_too(loss: str) -> None:
+    """Rounded to far below the optimum, it is neither taken for exact, nor do better solutions contradict it."""
+    random = np.random.default_rng(1)
+    X = random.normal(size=(40, 3)) + np.array([3e11, 0.0, -1e10])
+    objective = linear_objective(loss, X, np.arange(40) % 2)
+    theta = minimise(objective, settings(1e-6)).theta
+    starts = [np.append(theta[:-1], theta[-1] + k * np.spacing(theta[-1])) for k in range(-20, 21)]
+    too_low = min(starts, key=lambda at: objective.value_and_gradient(at)[0] - careful_value(objective, at))
+    found = minimise(objective, settings(1e-6), theta=too_low)
+    assert abs(found.value - careful_value(objective, found.theta)) <= found.duality_gap

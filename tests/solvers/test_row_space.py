@@ -283,3 +283,14 @@ def test_one_gram_matrix_serves_a_search(computed: list[int]) -> None:
     scaled = make_pipeline(StandardScaler(), uneven.UnevenLinearClassifier("logistic", fn_cost=3))
     uneven.UnevenClassifierCV(scaled, refit=False, **grid).fit(X, Y)
     assert computed == [60, 40, 40, 40]
+
+
+def test_steps_in_theta_where_the_square_of_a_slope_overflows() -> None:
+    """Ended in an OverflowError: a float to the power 2 raises where a product is infinite."""
+    objective = linear_objective("exponential", X, Y)
+    state = row_space.RowSpace(objective, gram_of(objective.design, exact=True))
+    far = np.zeros(objective.size)
+    far[-1] = 200.0  # slopes of about exp(400)
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert list(state.polished(far, 3, 0.0)) == []
+        assert not np.isfinite(state.gain())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,6 +14,7 @@ import numpy as np
 
 from uneven import _inputs
 from uneven._inputs import Exact
+from uneven._shared import kept_property
 from uneven.calibration.claim import CALIBRATED, UNDECIDED
 from uneven.calibration.curves.monotone import falls_and_rises
 from uneven.calibration.curves.regret import RegretCurves
@@ -94,17 +96,17 @@ class Analysis:
         formulas = loss_latex(self.loss)
         return formulas and f"{formulas} at $\\alpha = {self.alpha:.6g}$"
 
-    @cached_property
+    @kept_property
     def verdict(self) -> Verdict:
         """Whether the loss is calibrated for alpha (alpha-CC), and why; if not, with a witness."""
         return verdict(self.loss, self.exact_alpha)
 
-    @cached_property
+    @kept_property
     def implied_alpha(self) -> ImpliedAlpha:
         """The costs that the loss assumes: the only alpha for which it is calibrated."""
         return implied_alpha(self.loss)
 
-    @cached_property
+    @kept_property
     def prescription(self) -> Prescription | None:
         """If the loss is not calibrated for alpha: weights, or another loss, proved to be; None if none is known.
 
@@ -197,8 +199,8 @@ class Analysis:
         bounds: list[tuple[Fraction, Fraction]] = []
 
         def lower(flat: np.ndarray) -> np.ndarray:
-            psi = self._psi_bounds.begin()
-            bounds[:] = [psi.bounds(min(Fraction(x), self._curves.largest)) for x in flat.tolist()]
+            with self._psi_bounds.turn() as psi:
+                bounds[:] = [psi.bounds(min(Fraction(x), self._curves.largest)) for x in flat.tolist()]
             return np.array([rounded_down(pair[0]) for pair in bounds])
 
         least = self._over_eps(lower, eps)
@@ -218,9 +220,8 @@ class Analysis:
         array([0.  , 0.25, 0.75])
         """
         values, scalar = self._regrets(surrogate_regret)
-        if self.loss.symbolic:
-            self._psi_bounds.begin()
-        flat = np.array([self._one_bound(r) for r in values.ravel().tolist()])
+        with self._psi_bounds.turn() if self.loss.symbolic else nullcontext():
+            flat = np.array([self._one_bound(r) for r in values.ravel().tolist()])
         return _inputs.unwrapped(flat.reshape(values.shape), scalar)
 
     def _one_bound(self, r: float) -> float:
@@ -295,17 +296,17 @@ class Analysis:
     def to_dict(self) -> dict[str, Any]:
         """The content of the report as a dictionary that JSON can hold."""
         eps = [share * self.largest_regret for share in _TABLE]
-        implied, remedy = self.implied_alpha, self.prescription
+        found, implied, remedy = self.verdict, self.implied_alpha, self.prescription
         return {
             "loss": repr(self.loss),
             "alpha": self.alpha,
             "fn_to_fp_cost": float((1 - self.exact_alpha) / self.exact_alpha),
             "largest_regret": self.largest_regret,
             "verdict": {
-                "status": self.verdict.status,
-                "reason": self.verdict.reason,
-                "witness": self.verdict.witness,
-                "extra_regret": self.verdict.extra_regret,
+                "status": found.status,
+                "reason": found.reason,
+                "witness": found.witness,
+                "extra_regret": found.extra_regret,
             },
             "remedy": None if remedy is None else {"words": remedy.words, "loss": repr(remedy.loss)},
             "implied": {
@@ -327,19 +328,20 @@ class Analysis:
             How to get the loss of :attr:`prescription`, where that is not done in Python.
         """
         data = self.to_dict()
-        scope = "" if self.verdict.status == UNDECIDED else " for these costs"
+        found = self.verdict
+        scope = "" if found.status == UNDECIDED else " for these costs"
         lines = [
             f"Loss      {data['loss']}",
             f"Costs     alpha = {self.alpha:.6g}: {costs_in_words(self.exact_alpha)}",
-            f"Verdict   {self.verdict.status.upper()}{scope}: {self.verdict.reason}",
+            f"Verdict   {found.status.upper()}{scope}: {found.reason}",
         ]
-        if self.verdict.witness is not None:
+        if found.witness is not None:
             lines.append(
-                f"Witness   where P(Y = 1) = {self.verdict.witness:.6g}, the costlier decision is at least as good for "
+                f"Witness   where P(Y = 1) = {found.witness:.6g}, the costlier decision is at least as good for "
                 "the loss as the cheaper one (H = 0)"
             )
-        if self.prescription is not None:
-            remedy = self.prescription
+        remedy = self.prescription
+        if remedy is not None:
             how = repr(remedy.loss) if remedy_by is None else remedy_by
             lines.append(f"Remedy    {remedy.words} ({how}), which is {remedy.status} for these costs")
         lines += [

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 from uneven import _inputs
 from uneven._inputs import Exact, to_float
+from uneven._shared import kept
 from uneven.calibration.decide import decide
 from uneven.calibration.risk.crossing import crossing
 from uneven.calibration.verdict import why
@@ -33,7 +33,7 @@ class OwnAlpha:
         return self.odds / (1 + self.odds)
 
 
-@lru_cache(maxsize=512)
+@kept(maxsize=512)
 def own_alpha(function: Phi, gamma: Fraction) -> OwnAlpha:
     """alpha_phi(gamma), or a :class:`LossError` that says why there is none.
 
@@ -126,7 +126,7 @@ def calibrated_loss(function: str | Phi, *, alpha: Exact, gamma: Exact = 1.0) ->
     return _calibrated(chosen, chosen.declaration, exact_gamma, weight)
 
 
-@lru_cache(maxsize=512)
+@kept(maxsize=512)
 def _calibrated(function: Phi, declared: Declaration, gamma: Fraction, alpha: Fraction) -> UnevenMarginLoss:
     """Losses are immutable, so one is made once. Two phis with one formula are equal, but may be declared otherwise."""
     own = own_alpha(function, gamma)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import cached_property
 
+from uneven._shared import shared_lock
 from uneven.calibration.decide import decide
 from uneven.calibration.proof.attempt import NotShown
 from uneven.calibration.proof.prover import Limits, attempt_at
@@ -18,6 +21,8 @@ from uneven.losses import Loss
 from uneven.ops.balls import Undefined
 
 _MOST_CELLS = 100_000
+#: Held while bounds are computed: all threads that use an analysis share one budget, and what was found so far.
+_LOCK = shared_lock()
 #: Number of evenly spaced nodes, number of octaves of smaller and smaller distances from alpha, and nodes per octave;
 #: by whether the wrong-side risk is known to be affine. If it is, a node costs one evaluation; if not, a search.
 _FINE = {True: (64, 24, 4), False: (16, 8, 1)}
@@ -36,12 +41,21 @@ class PsiBounds:
         self._begun = False
         self._contacts: dict[Fraction, Contact] = {}
 
-    def begin(self) -> PsiBounds:
-        """Give a call of the user its own budget; the first call shares it with the proof made before."""
-        if self._begun:
-            self._attempt.search.budget.restart(Limits().seconds)
-        self._begun = True
-        return self
+    @contextmanager
+    def turn(self) -> Iterator[PsiBounds]:
+        """Give a call of the user its own budget; the first call shares it with the proof made before.
+
+        Looser bounds that a busy machine left in an earlier call are forgotten.
+        """
+        with _LOCK:
+            budget = self._attempt.search.budget
+            if budget.starved:
+                for name in ("_nodes", "_lower", "_float_hull"):
+                    self.__dict__.pop(name, None)
+            if self._begun:
+                budget.restart(Limits().seconds)
+            self._begun = True
+            yield self
 
     @cached_property
     def _nodes(self) -> dict[int, list[EtaNode]]:

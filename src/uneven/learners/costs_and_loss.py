@@ -13,6 +13,7 @@ import numpy as np
 
 from uneven import _inputs
 from uneven._inputs import brief
+from uneven._shared import kept
 from uneven.calibration.calibrated_losses import calibrated_loss
 from uneven.calibration.claim import NOT_CALIBRATED
 from uneven.costs import Cost, RowCosts
@@ -108,7 +109,7 @@ def _require_no_gamma(loss: Loss, margin_gamma: Any) -> None:
         )
 
 
-@lru_cache(maxsize=1024, typed=True)
+@kept(maxsize=1024, typed=True)
 def _kept_loss(loss: str, cost: Cost, margin_gamma: Any, registered: int) -> Loss:
     """The same for parameters that can be hashed, kept while no phi is registered or removed."""
     return made_loss(loss, cost, margin_gamma)
@@ -130,7 +131,7 @@ def meant_alpha(loss: Loss, cost: Cost) -> Fraction:
     return own if own is not None and float(own) == cost.alpha else cost.exact_alpha
 
 
-@lru_cache(maxsize=256)
+@kept(maxsize=256)
 def own_alpha(loss: Loss) -> Fraction:
     """The only alpha for which a finished loss is calibrated, or an error."""
     from uneven.calibration.implied_costs import implied_alpha
@@ -146,7 +147,7 @@ def own_alpha(loss: Loss) -> Fraction:
     return Fraction(implied.alpha)
 
 
-@lru_cache(maxsize=256)
+@kept(maxsize=256)
 def _require_calibrated(loss: Loss, alpha: Fraction) -> None:
     from uneven.calibration.implied_costs import costs_in_words, implied_alpha
     from uneven.calibration.verdict import verdict as verdict_on

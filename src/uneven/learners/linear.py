@@ -102,7 +102,7 @@ class UnevenLinearClassifier(LinearScores):
     feature_names_in_ : ndarray of str
         Where X has column names.
     objective_ : float
-        The minimised function at the solution.
+        The minimised function at the solution; for a convex loss it is wrong by less than ``duality_gap_``.
     duality_gap_ : float or None
         A proved bound of ``objective_`` minus its optimum, for a convex loss; it includes errors of rounding. Without
         penalty it compares with coefficients of a bounded size only: no column may move the scores by more than ten

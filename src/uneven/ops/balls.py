@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import flint
 from flint import arb
 
+from uneven._shared import shared_lock
 from uneven.expression.algebra import affine, subtract
 from uneven.expression.tree import Node, Where
 from uneven.ops import window
@@ -44,24 +45,28 @@ class Interval(NamedTuple):
     lo: arb
     hi: arb
 
-    def ball(self) -> arb:
-        """The smallest representable ball around the interval."""
-        return self.lo.union(self.hi)
-
     def contains(self, value: Fraction | float | arb) -> bool:
-        point = value if isinstance(value, arb) else _exact(value).lo
+        point = value if isinstance(value, arb) else interval(value, value).lo
         return bool(self.lo <= point <= self.hi)
+
+
+#: Arb has one precision for the whole process. The thread that has set it holds this lock until it is set back.
+_LOCK = shared_lock()
 
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Compute with ``bits`` bits inside the block."""
-    before = flint.ctx.prec
-    flint.ctx.prec = bits
-    try:
-        yield
-    finally:
-        flint.ctx.prec = before
+    """Compute with ``bits`` bits inside the block. Balls must be computed in such a block, or threads would disturb it.
+
+    Only comparisons and conversions to numbers are exact whatever the precision; even a change of sign rounds.
+    """
+    with _LOCK:
+        before = flint.ctx.prec
+        flint.ctx.prec = bits
+        try:
+            yield
+        finally:
+            flint.ctx.prec = before
 
 
 def _exact(value: Fraction | float) -> Interval:
@@ -77,9 +82,10 @@ def _exact(value: Fraction | float) -> Interval:
     return Interval(ball.lower(), ball.upper())
 
 
-def interval(lo: Fraction | float, hi: Fraction | float) -> Interval:
-    """The interval from ``lo`` to ``hi``, rounded outwards."""
-    return Interval(_exact(lo).lo, _exact(hi).hi)
+def interval(lo: Fraction | float, hi: Fraction | float, *, bits: int = 53) -> Interval:
+    """The interval from ``lo`` to ``hi``, rounded outwards; doubles are not rounded."""
+    with precision(bits):
+        return Interval(_exact(lo).lo, _exact(hi).hi)
 
 
 def enclose(tree: Node, t: arb | Interval, *, bits: int = 64) -> arb:
@@ -95,7 +101,9 @@ def enclose(tree: Node, t: arb | Interval, *, bits: int = 64) -> arb:
     (True, True, True)
     """
     try:
-        return enclose_interval(tree, t, bits=bits).ball()
+        with precision(bits):
+            enclosed = enclose_interval(tree, t, bits=bits)
+            return enclosed.lo.union(enclosed.hi)
     except Undefined:
         return arb.nan()
 

@@ -15,7 +15,7 @@ from uneven.expression.algebra import affine, subtract
 from uneven.expression.calls import pieces
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import Call, Node, transform
-from uneven.ops.balls import Undefined, enclose_interval, interval, precision
+from uneven.ops.balls import Undefined, enclose_interval, interval
 
 End = Fraction | float  # of a cell; a float here is an infinity
 
@@ -78,10 +78,8 @@ def _sign_inside(switch: Node, low: End, high: End) -> int:
     line = affine(switch)
     if line is not None:
         return _sign_of_line(*line, low, high)
-    with precision(_BITS):
-        cell = interval(low, high)
     try:
-        value = enclose_interval(switch, cell, bits=_BITS)
+        value = enclose_interval(switch, interval(low, high, bits=_BITS), bits=_BITS)
     except Undefined:
         return _UNKNOWN
     if value.lo >= 0:

@@ -13,7 +13,7 @@ from uneven.expression import Node, derivative
 from uneven.expression.algebra import add, mul
 from uneven.expression.tree import Number
 from uneven.losses.partial import Partial
-from uneven.ops.balls import Interval, Undefined, above, combination, enclose_interval, interval, precision
+from uneven.ops.balls import Interval, Undefined, above, combination, enclose_interval, interval
 from uneven.ops.rationals import exact_value
 from uneven.shape.continuity import is_continuous
 from uneven.shape.factored import factored
@@ -54,13 +54,15 @@ class Formulas:
 
     def trees(self, order: int) -> tuple[Node, Node]:
         """Both functions or their derivatives of this order; :class:`Undefined` if one is too large."""
-        while len(self._trees) <= order:
-            first, second = self._trees[-1]
+        known = self._trees
+        while len(known) <= order:
+            first, second = known[-1]
             try:
-                self._trees.append((factored(derivative(first)), factored(derivative(second))))
+                known = [*known, (factored(derivative(first)), factored(derivative(second)))]
             except ExpressionError:
                 raise Undefined("a derivative is too large") from None
-        return self._trees[order]
+            self._trees = known  # a new list: two threads that append to one would shift the orders
+        return known[order]
 
     def _enclose(self, order: int, which: int, low: End, high: End) -> Interval:
         return self.on_cell(self.trees(order)[which], order, low, high)
@@ -69,9 +71,7 @@ class Formulas:
         if order > 0 and low < high:  # a derivative may not exist at the ends
             piece = formula_inside(tree, low, high)
             tree = tree if piece == tree else factored(piece)
-        with precision(self.bits):
-            cell = interval(low, high)
-        return enclose_interval(tree, cell, bits=self.bits)
+        return enclose_interval(tree, interval(low, high, bits=self.bits), bits=self.bits)
 
     def enclosure(self, order: int, weights: Pair, low: End, high: End) -> Interval:
         """An enclosure of the derivative of F of this order on a cell; :class:`Undefined` if it may not exist there."""
@@ -135,8 +135,7 @@ class Formulas:
     def _enclose_level(self, weights: Pair, level: Level) -> Interval:
         if level is None:
             return self.enclosure(0, weights, _ZERO, _ZERO)
-        with precision(self.bits):
-            return interval(level, level)
+        return interval(level, level, bits=self.bits)
 
     # Continuity: without it, the sign of a slope says nothing about values, nor a curvature about slopes.
 

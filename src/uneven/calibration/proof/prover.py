@@ -7,7 +7,7 @@ rules and do not depend on these guesses. The checker of certificates confirms e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -48,10 +48,25 @@ class Limits:
 
 @dataclass(frozen=True)
 class Decision:
-    """A claim about a loss, and its proof."""
+    """A claim about a loss, and its proof.
+
+    Attributes
+    ----------
+    stopped, starved : bool
+        Whether the clock stopped the search before it had the whole answer, as in
+        :class:`~uneven.calibration.proof.search.Budget`.
+    """
 
     claim: Claim
     proof: Proof
+    stopped: bool = False
+    starved: bool = False
+
+    def after(self, search: Budget | Decision) -> Decision:
+        """The same, stopped or starved if a search for it was and more could be proved than this."""
+        if self.claim.kind not in ("undecided", "calibrated within"):
+            return self
+        return replace(self, stopped=self.stopped or search.stopped, starved=self.starved or search.starved)
 
 
 def attempt_at(loss: Loss, limits: Limits, *, shorten: bool = True) -> Attempt:
@@ -72,6 +87,10 @@ def prove(loss: Loss, alpha: Fraction | None, limits: Limits, known: Proof | Non
     if known is not None and known.only.kind != "unknown":
         return Decision(concluded(known, alpha), known)
     attempt = attempt_at(loss, limits)
+    return _searched(attempt, loss, alpha, known).after(attempt.search.budget)
+
+
+def _searched(attempt: Attempt, loss: Loss, alpha: Fraction | None, known: Proof | None) -> Decision:
     missing: list[str] = []
     try:
         steps = _nonnegative(attempt)

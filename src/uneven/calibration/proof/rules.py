@@ -237,7 +237,7 @@ class Rules(SlopesAtZero):
     def _clears_by(self, weights: Pair, level: Level, middle: Fraction, drop: Fraction) -> bool:
         enclosed = self.enclosure(0, weights, middle, middle)
         with precision(self.bits):
-            lowest = (enclosed.lo - interval(drop, drop).hi).lower()
+            lowest = (enclosed.lo - interval(drop, drop, bits=self.bits).hi).lower()
         return self.clears(weights, Interval(lowest, lowest), level)
 
     def _by_balance(self, weights: Pair, level: Level, low: End, high: End) -> bool:
@@ -293,8 +293,7 @@ class Rules(SlopesAtZero):
         slopes = [self.trees(1)[k] for k in used]
         parts = [decay(slope if side > 0 else _mirrored(slope)) for slope in slopes]
         slowest = min(rate for rate, _ in parts)
-        with precision(self.bits):
-            tail = interval(side * start, math.inf)
+        tail = interval(side * start, math.inf, bits=self.bits)
         terms = []
         for rate, rest in parts:
             tree = mul(rest, call("exp", mul(Number(slowest - rate), T)))

@@ -18,6 +18,8 @@ _TAIL_RULES = ("value", "falls", "rises", "fades")
 _AROUND_MINIMA = ("tangent", "balanced", "flat")
 _SMALLEST = Fraction(1, 2**400)
 _DEPTH = 120
+#: Share of its seconds for which a search must have had a processor; if less, the machine was too busy to judge it by.
+_FAIR_SHARE = 0.9
 
 
 class Exhausted(Exception):
@@ -26,12 +28,23 @@ class Exhausted(Exception):
 
 @dataclass
 class Budget:
-    """Limits of a search: the number of cells it looks at, and seconds of wall-clock time."""
+    """Limits of a search: the number of cells it looks at, and seconds of wall-clock time.
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether the clock stopped the search, or a part of it: more seconds may decide more.
+    starved : bool
+        Whether it did so although the search had a processor for less of the time: as many seconds may decide more.
+    """
 
     cells: int
     seconds: float
     _spent: int = 0
     _start: float = field(default_factory=time.monotonic)
+    _processor: float = field(default_factory=time.thread_time)
+    stopped: bool = False
+    starved: bool = False
 
     def spend(self) -> None:
         """Count one cell, or raise :class:`Exhausted`."""
@@ -43,6 +56,8 @@ class Budget:
     def check_time(self) -> None:
         """Raise :class:`Exhausted` if the time is over."""
         if time.monotonic() - self._start > self.seconds:
+            self.stopped = True
+            self.starved |= time.thread_time() - self._processor < _FAIR_SHARE * self.seconds
             raise Exhausted(f"the search stopped after {self.seconds:g} s")
 
     def require_left(self) -> None:
@@ -71,6 +86,7 @@ class Budget:
     def restart(self, seconds: float) -> None:
         """A new budget of as many cells, and of these seconds from now on."""
         self._spent, self._start, self.seconds = 0, time.monotonic(), seconds
+        self._processor, self.stopped, self.starved = time.thread_time(), False, False
 
 
 class Search:

@@ -12,7 +12,7 @@ from uneven.expression.algebra import add, mul, neg, terms_of
 from uneven.expression.tree import ZERO, Number, T
 from uneven.losses import Phi
 from uneven.losses.partial import Partial
-from uneven.ops.balls import Interval, Undefined, above, below, combination, enclose_interval, interval, precision
+from uneven.ops.balls import Interval, Undefined, above, below, combination, enclose_interval, interval
 from uneven.ops.rationals import exact_value
 from uneven.shape.pieces import Undecidable, slope_beside
 
@@ -36,9 +36,9 @@ class SlopesAtZero(Formulas):
 
     def _at_zero(self, tree: Node) -> Interval:
         exact = exact_value(tree, _ZERO)
-        with precision(self.bits):
-            point = interval(exact, exact) if exact is not None else interval(_ZERO, _ZERO)
-        return point if exact is not None else enclose_interval(tree, point, bits=self.bits)
+        if exact is not None:
+            return interval(exact, exact, bits=self.bits)
+        return enclose_interval(tree, interval(_ZERO, _ZERO), bits=self.bits)
 
     def slopes_at_zero(self, side: int) -> tuple[Interval, Interval] | None:
         """Enclosures of the one-sided slopes at 0 of both phi(scale * t)."""

@@ -163,14 +163,22 @@ class Objective(Penalised):
         margins = self.pair.scales[self.y] * self.design.scores(theta)
         return bool((margins[self.factors() > 0] > 0).all())
 
+    def losses(self, scores: np.ndarray) -> np.ndarray:
+        """Each row's loss at its score, times its factor."""
+        return self._weighted(scores, 0)
+
     def slopes(self, scores: np.ndarray) -> np.ndarray:
         """Slope of each row's loss in its score."""
-        scale = self.pair.scales[self.y]
+        return self._weighted(scores, 1) * self.pair.scales[self.y]
+
+    def _weighted(self, scores: np.ndarray, order: int) -> np.ndarray:
+        """Values or slopes of phi at the margins, times the factors of the rows."""
+        margins = self.pair.scales[self.y] * scores
         negative, positive = self.pair.kernels
-        slope = positive.first(scale * scores)[1]
+        found = positive.first(margins)[order]
         if negative is not positive:
-            slope = np.where(self.y == 1, slope, negative.first(scale * scores)[1])
-        return np.where(self.factors() > 0, slope, 0.0) * self.factors() * scale
+            found = np.where(self.y == 1, found, negative.first(margins)[order])
+        return np.where(self.factors() > 0, found, 0.0) * self.factors()
 
     def curvatures(self, scores: np.ndarray, chosen: Any = slice(None)) -> np.ndarray:
         """Second derivative of each row's loss in its score; negative ones are replaced by 0."""

@@ -39,7 +39,7 @@ from uneven.solvers.linear.small import balanced_slopes, is_small
 EPS = float(np.finfo(np.float64).eps)
 #: Part of the wanted gap that the intercept may cost.
 _INTERCEPT_SHARE = 1e-2
-#: Part of the wanted gap that rounding of X' s, or of the scores at kinks, may cost before they are computed more
+#: Part of the wanted gap that rounding of X' s, or of the scores and losses, may cost before they are computed more
 #: precisely.
 _ROUNDING_SHARE = 0.1
 #: Sizes of margins between which a bound of a margin is looked for.
@@ -63,12 +63,14 @@ class Proof:
     error : float
         How wrong the value can be by rounding.
     gap : float
-        At least the exact value minus the optimum; never negative.
+        At least the exact value minus the optimum, and at least the error; never negative.
     stationarity : float
         The largest entry of the gradient, each divided by the sum of the absolute values of its terms. 0 at a
         stationary point, at most 1, whatever the units of the columns.
     slopes : ndarray
         Of the losses in the coefficients.
+    careful : bool
+        Whether the value was computed in twice the precision, as by :func:`careful_value`.
     """
 
     theta: np.ndarray
@@ -77,6 +79,7 @@ class Proof:
     gap: float
     stationarity: float
     slopes: np.ndarray
+    careful: bool = False
 
     @property
     def bound(self) -> float:
@@ -112,22 +115,26 @@ def prove(
         reach = max(reach, min(bound_of_intercept(objective, theta, objective.value_at_zero), 1e300))
     enough = _INTERCEPT_SHARE * wanted / reach
     start = theta
-    theta, sums, v, sizes = _small_lines(objective, theta, enough) or _lines(
+    theta, t, sums, v, sizes = _small_lines(objective, theta, enough) or _lines(
         objective, theta, multipliers, enough, scores
     )
-    w = theta[:-1]
+    value = sums.loss + objective.penalty_of(theta[:-1])
+    rounded = EPS * ((16 + objective.design.terms_of_sums) * abs(value) + 16 * sums.moment)
     rounded_scores = _error_of_scores(objective, theta, sums, sizes)
-    if objective.pair.kinked and rounded_scores > _ROUNDING_SHARE * wanted:
-        careful = objective.design.careful_scores(start)
-        theta, sums, v, sizes = _lines(objective, start, multipliers, enough, careful)
-        w = theta[:-1]
+    careful, apart = rounded + rounded_scores > _ROUNDING_SHARE * wanted, 0.0
+    if careful:
+        theta, t, sums, v, sizes = _lines(objective, start, multipliers, enough, objective.design.careful_scores(start))
+        # A large intercept cannot move by as little as the scores did, so the lines touch beside the actual scores.
+        actual = objective.design.careful_scores(theta)
+        apart = _height_beside(objective, sums, t, actual)
+        value = _summed_losses(objective, actual) + objective.penalty_of(theta[:-1])
+        rounded = EPS * ((56 + math.log2(t.size)) * abs(value) + 16 * sums.moment)
         rounded_scores *= (objective.design.most_terms + 4) * EPS
         rounded_scores += 4 * EPS * (sums.moment + sums.size * objective.pair.largest_kink)
-    value = sums.loss + objective.penalty_of(w)
+    w = theta[:-1]
     v, error = _with_error(objective, w, v, sizes, sums, wanted)
     # The value is rounded, and so are the scores: a row may lie on the other side of its kink.
-    rounded = 16 * EPS * (abs(value) + sums.moment)
-    gap = sums.above + rounded + (rounded_scores if objective.pair.kinked else 0.0)
+    gap = sums.above + apart + rounded + rounded_scores
     gap += gap_of_penalty(objective, w, v, error, sums.loss)
     excess, inexact = _sum(sums.slopes, sums.size, enough)
     if objective.fit_intercept:
@@ -141,15 +148,36 @@ def prove(
         gap=math.inf if math.isnan(gap) else max(float(gap), 0.0),
         stationarity=gradient_share(objective, theta, v, sizes, excess, sums.size),
         slopes=v,
+        careful=careful,
     )
 
 
-#: A point, lines that support the losses there, X' times their slopes, and abs(X)' times the absolute slopes.
-_Lines = tuple[np.ndarray, Support, np.ndarray, np.ndarray]
+#: A point, its scores, lines that support the losses there, X' times their slopes, abs(X)' times the absolute slopes.
+_Lines = tuple[np.ndarray, np.ndarray, Support, np.ndarray, np.ndarray]
+
+
+def careful_value(objective: Objective, theta: np.ndarray) -> float:
+    """The objective, with scores in twice the precision: columns far from 0 move them by much more than their sum."""
+    return _summed_losses(objective, objective.design.careful_scores(theta)) + objective.penalty_of(theta[:-1])
+
+
+def _summed_losses(objective: Objective, scores: np.ndarray) -> float:
+    """The sum of the losses; few are summed exactly, many in pairs."""
+    losses = objective.losses(scores)
+    exact = losses.size <= _SUMMED_EXACTLY and bool(np.isfinite(losses).all())
+    return math.fsum(losses.tolist()) if exact else float(losses.sum())
+
+
+def _height_beside(objective: Objective, sums: Support, t: np.ndarray, actual: np.ndarray) -> float:
+    """How much higher above their lines the losses can be at the actual scores than at t, where the lines touch."""
+    distances = np.abs(actual - t)
+    if objective.pair.kinked:
+        return 2 * float(sums.steepest @ distances)
+    return float(np.abs(objective.slopes(actual) - sums.slopes) @ distances)
 
 
 def _error_of_scores(objective: Objective, theta: np.ndarray, sums: Support, sizes: np.ndarray) -> float:
-    """What rounding of the scores can cost at kinks: their errors, each times the steepest slope of its row."""
+    """What rounding of the scores can change in the losses: their errors, each times the steepest slope of its row."""
     terms = float(sizes @ np.abs(theta[:-1])) + sums.size * (abs(float(theta[-1])) + objective.pair.largest_kink)
     return (objective.design.most_terms + 4) * EPS * terms
 
@@ -171,7 +199,7 @@ def _lines(
     if objective.fit_intercept:
         state.balance(enough)
     sums = state.support()
-    return state.theta, sums, *objective.design.transposed_product(sums.slopes, sums.steepest)
+    return state.theta, state.t, sums, *objective.design.transposed_product(sums.slopes, sums.steepest)
 
 
 def _small_lines(objective: Objective, theta: np.ndarray, enough: float) -> _Lines | None:
@@ -181,7 +209,7 @@ def _small_lines(objective: Objective, theta: np.ndarray, enough: float) -> _Lin
         return None
     theta, t, slopes, loss = found
     sums = Support(slopes, slopes, loss, 0.0, *absolute_sums(slopes, t))
-    return theta, sums, *objective.design.transposed_product(slopes, slopes)
+    return theta, t, sums, *objective.design.transposed_product(slopes, slopes)
 
 
 def stationarity(objective: Objective, theta: np.ndarray) -> float:
@@ -213,7 +241,7 @@ def _sum(numbers: np.ndarray, size: float, enough: float) -> tuple[float, float]
     Few numbers are summed exactly, unless an error of ``enough`` does not matter.
     """
     error = (40 + math.log2(numbers.size)) * EPS * size
-    if error > enough and numbers.size <= _SUMMED_EXACTLY:
+    if enough < error < math.inf and numbers.size <= _SUMMED_EXACTLY:  # fsum raises if a sum overflows
         total = math.fsum(numbers.tolist())
         return total, EPS * abs(total)
     return float(numbers.sum()), error

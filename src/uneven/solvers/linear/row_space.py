@@ -105,9 +105,14 @@ class RowSpace:
         """
         residual = self._rho * self.c + s
         part = 0.5 * float(residual @ (self.gram.matrix @ residual)) / self._rho
-        if self.objective.fit_intercept:
-            part += 0.5 * float(s.sum()) ** 2 / (self._bend or self._ridge)
-        return max(part, 0.0)
+        return max(part + self._reducible_by_intercept(s), 0.0)
+
+    def _reducible_by_intercept(self, s: np.ndarray) -> float:
+        """The same for the intercept alone; infinite where the slopes are too large for their square."""
+        if not self.objective.fit_intercept:
+            return 0.0
+        total = float(s.sum())
+        return 0.5 * total * total / (self._bend or self._ridge)  # a power of a float would raise OverflowError
 
     def gain(self) -> float:
         """About how far the augmented Lagrangian can fall."""
@@ -170,9 +175,7 @@ class RowSpace:
             t = self.t
             s, curvature = self._slopes(t, self.losses.u, np.inf), self._curvatures(t, self.losses.u, np.inf)
             gradient = design.weighted_sum(s) + self._rho * w
-            gap = 0.5 * float(gradient @ gradient) / self._rho
-            if self.objective.fit_intercept:
-                gap += 0.5 * float(s.sum()) ** 2 / (self._bend or self._ridge)
+            gap = 0.5 * float(gradient @ gradient) / self._rho + self._reducible_by_intercept(s)
             if not gap < before:
                 return
             yield theta, self.value(), gap

@@ -14,7 +14,7 @@ from uneven.errors import SolverError
 from uneven.solvers.linear.metric import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.penalised import Penalised
-from uneven.solvers.linear.proof import Proof, prove, stationarity
+from uneven.solvers.linear.proof import Proof, careful_value, prove, stationarity
 from uneven.solvers.linear.registry import AUTO, chosen
 from uneven.solvers.linear.small import is_small
 from uneven.solvers.linear.solution import Solution
@@ -85,7 +85,7 @@ def proved(
     best = Proof(np.zeros(objective.size), start, 0.0, math.inf, 1.0, np.empty(0))
     if theta is not None:
         start = objective.value_and_gradient(theta)[0]
-        best = replace(best, theta=theta, value=start)
+        best = replace(best, theta=theta, value=start, error=math.inf)  # unknown before the first proof
     inner, steps, lower = settings.tol, 0, -math.inf
     while True:
         solution = solve(objective, theta, replace(settings, tol=inner, max_iter=settings.max_iter - steps))
@@ -94,10 +94,14 @@ def proved(
         proof = solution.proof or _proof(objective, solution, wanted)
         lower = max(lower, proof.bound)
         if proof.value - proof.error > solution.value:  # moving the intercept for the lines raised the objective
-            unmoved = objective.value_and_gradient(solution.theta)[0]
+            unmoved = _value(objective, solution.theta, careful=proof.careful)
             if unmoved < proof.value:  # so its gap is smaller, too
                 proof = replace(proof, theta=solution.theta, value=unmoved)
         better = proof.gap < 0.5 * best.gap
+        if math.isinf(best.error):  # the value at the starting point is as rounded as that of the proof
+            if proof.careful:
+                start = _value(objective, best.theta, careful=True)
+            best = replace(best, value=start, error=proof.error)
         if proof.value < best.value or (proof.value == best.value and proof.gap < best.gap):
             best = proof
         gap = min(best.gap, max(best.value - lower, 0.0) + best.error)
@@ -119,6 +123,12 @@ def proved(
         multipliers=None,
         proof=None,
     )
+
+
+def _value(objective: Penalised, theta: np.ndarray, *, careful: bool) -> float:
+    if careful and isinstance(objective, Objective):
+        return careful_value(objective, theta)
+    return objective.value_and_gradient(theta)[0]
 
 
 def _proof(objective: Penalised, solution: Solution, wanted: float) -> Proof:

@@ -66,7 +66,7 @@ def minimise_over_directions(objective: Objective, settings: Settings) -> Soluti
                 stats={"reads": float(len(gaps) + 1)},
             )
         if len(gaps) > _SEEN:
-            fall = (gaps[-1] / gaps[-_SEEN]) ** (1 / (_SEEN - 1))
+            fall = min((gaps[-1] / gaps[-_SEEN]) ** (1 / (_SEEN - 1)), 1.0)  # a high power of more would overflow
             expected = state.gap * fall ** (most - len(gaps))
             if not (state.gap <= _HOPELESS * state.value and expected <= state.wanted):
                 break
