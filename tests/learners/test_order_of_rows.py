@@ -37,7 +37,11 @@ def learners() -> Iterator[type]:
     """Every classifier among the public names."""
     for name in dir(uneven):
         found = getattr(uneven, name)
-        if inspect.isclass(found) and hasattr(found, "fit") and name.endswith(("Classifier", "CV", "SVC", "Perceptron")):
+        if (
+            inspect.isclass(found)
+            and hasattr(found, "fit")
+            and name.endswith(("Classifier", "CV", "SVC", "Perceptron"))
+        ):
             yield found
 
 

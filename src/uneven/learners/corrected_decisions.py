@@ -15,6 +15,7 @@ from uneven.costs import RowCosts
 from uneven.errors import CostError
 from uneven.learners.classes import Classes
 from uneven.learners.corrections.correction import Correction
+from uneven.learners.corrections.grouping import MOST_ROWS
 from uneven.learners.corrections.out_of_fold_rows import AS_IT_IS, CorrectedOdds, OutOfFoldRows
 from uneven.learners.corrections.posterior import ShiftPosterior
 from uneven.learners.corrections.scored_rows import compressed
@@ -80,12 +81,34 @@ class CorrectedDecisions(GuaranteedShift, ClassifierMixin, BaseEstimator, ABC): 
         self._calibrated = AS_IT_IS if self.method == "none" else rows.calibrated()
         self._odds = rows.corrected(costs, self.method, int(self.order))
         self._kept: dict[tuple[float, float], CorrectedOdds] = {}
+        self._has_rows = True
         self.__dict__.pop("_guarantee", None)
 
+    def _forget_rows(self) -> None:
+        """Keep few groups of the out-of-fold rows in place of many rows, unless they are asked for."""
+        if self.keep_training_rows or self._rows.probability.size <= MOST_ROWS:
+            return
+        if self._why_no_guarantee() is None:
+            self._guarantee = self.guarantee()  # needs the rows
+        self._rows, self._has_rows = self._rows.grouped(), False
+        self._fold = np.empty(0, dtype=np.intp)
+        costs, count = self._row_costs, self._rows.is_positive.size
+        self._row_costs = (
+            costs.take(np.arange(1)) if costs.per_row else RowCosts(count, costs.fp_regret, costs.fn_regret)
+        )
+
+    def _require_rows(self, what: str, error: type[Exception] = AttributeError) -> None:
+        if not self._has_rows:
+            raise error(
+                f"{what} needs the out-of-fold rows one by one, and of more than {MOST_ROWS:,} only groups are kept; "
+                "fit with keep_training_rows=True"
+            )
+
     def __getstate__(self) -> dict[str, Any]:
-        """Without the corrections for other costs and the guarantee, which can be found again."""
+        """Without the corrections for other costs, and without the guarantee if it can be found again."""
         state: dict[str, Any] = super().__getstate__()
-        return {name: {} if name == "_kept" else value for name, value in state.items() if name != "_guarantee"}
+        lost = {"_guarantee"} if state.get("_has_rows") else set()
+        return {name: {} if name == "_kept" else value for name, value in state.items() if name not in lost}
 
     # -- what was found ---------------------------------------------------------------------------------------------
 
@@ -132,6 +155,7 @@ class CorrectedDecisions(GuaranteedShift, ClassifierMixin, BaseEstimator, ABC): 
     def out_of_fold_rows_(self) -> OutOfFoldRows:
         """Probabilities, as of ``predict_proba``, of rows that the models did not learn from, with their labels."""
         check_is_fitted(self, "_odds")
+        self._require_rows("out_of_fold_rows_")
         rows = self._rows
         return OutOfFoldRows(self._calibrated.probability(rows.probability), rows.is_positive, rows.weight)
 
@@ -139,6 +163,8 @@ class CorrectedDecisions(GuaranteedShift, ClassifierMixin, BaseEstimator, ABC): 
     def curve_(self) -> ShiftCurve:
         """Cost of the out-of-fold decisions against the shift."""
         check_is_fitted(self, "_odds")
+        if self._row_costs.per_row:
+            self._require_rows("curve_ of costs of each row")
         return shift_curve(self._rows.scored(self._row_costs), self.correction_, int(self.order))
 
     def plot(self, ax: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from uneven.learners.corrections.guarantee import ShiftGuarantee, shift_guarante
 from uneven.learners.corrections.out_of_fold_rows import CorrectedOdds, OutOfFoldRows
 
 
-class GuaranteedShift:
+class GuaranteedShift(ABC):
     """``guarantee`` and ``guarantee_`` of classifiers with out-of-fold rows and a correction."""
 
     method: Any
@@ -26,10 +27,13 @@ class GuaranteedShift:
 
     @property
     def guarantee_(self) -> ShiftGuarantee:
-        """:meth:`guarantee` with its defaults, computed once."""
+        """:meth:`guarantee` with its defaults, computed once; there is no such attribute if nothing is guaranteed."""
         check_is_fitted(self, "classes_")
         if "_guarantee" not in self.__dict__:
-            self._guarantee = self.guarantee()
+            try:
+                self._guarantee = self.guarantee()
+            except ParameterError as error:
+                raise AttributeError(str(error)) from None
         return self._guarantee
 
     def guarantee(
@@ -58,6 +62,7 @@ class GuaranteedShift:
         reason = self._why_no_guarantee()
         if reason is not None:
             raise ParameterError(f"there is no guarantee for this fit: {reason}")
+        self._require_rows(f"a guarantee at {confidence!r} other than guarantee_", ParameterError)
         correction = self._odds.correction
         rows = self._rows.scored(self._row_costs)
         folds = [rows.take(self._fold == number) for number in np.unique(self._fold)]
@@ -74,9 +79,13 @@ class GuaranteedShift:
         )
 
     @property
+    @abstractmethod
     def _is_refitted(self) -> bool:
         """Whether the model in use was fitted again to all rows."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def _require_rows(self, what: str, error: type[Exception] = AttributeError) -> None:
+        """Raise an error, which names what needs them, if the out-of-fold rows were not kept one by one."""
 
     def _why_no_guarantee(self) -> str | None:
         """None if the theorem covers the fit."""

@@ -18,6 +18,7 @@ from uneven._inputs import Exact, brief
 from uneven.errors import CostError, ParameterError
 from uneven.learners.corrected_decisions import CorrectedDecisions
 from uneven.learners.corrections.correction import Correction
+from uneven.learners.corrections.grouping import MOST_ROWS
 from uneven.learners.corrections.methods import METHODS
 from uneven.learners.corrections.out_of_fold_rows import CorrectedOdds, OutOfFoldRows
 from uneven.learners.out_of_fold import (
@@ -87,6 +88,10 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         The negative class. Only needed inside tools that replace the labels by 0 and 1 before they reach this
         classifier (StackingClassifier, VotingClassifier, CalibratedClassifierCV): with both names it knows which is
         which.
+    keep_training_rows : bool
+        Keep label, weight and out-of-fold probability of every row, also of more than 20,000. By default such a model
+        keeps groups of rows instead: enough to decide at other costs, not for ``out_of_fold_rows_``,
+        ``out_of_fold_probability_`` and for guarantees at other levels of confidence.
     verbose : bool, int or None
         Progress on stderr. None: only on a terminal, and only if it takes long.
 
@@ -98,20 +103,23 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         What is subtracted from the log-odds (after ``slope_`` multiplied them); NaN for "isotonic".
     slope_ : float
         1 unless the method is "affine" or "platt"; NaN for "isotonic".
+    calibration_ : Correction
+        The map of the estimator's log-odds to those of ``predict_proba``; costs play no part in it.
     threshold_ : float or None
-        The probability of ``estimator_`` above which positive is predicted. None after a fit with costs of each row:
-        each row has a threshold of its own.
+        Positive is predicted exactly where ``predict_proba`` is above it. None after a fit with costs of each row: each
+        row has a threshold of its own.
     posterior_ : ShiftPosterior or None
         Of the method "gibbs": ``mean``, ``standard_deviation``, ``interval()``, and ``density`` at ``shifts``.
     curve_ : ShiftCurve
         What the out-of-fold decisions would cost at other shifts; ``curve_.plot()`` or :meth:`plot` draws it.
     out_of_fold_rows_ : OutOfFoldRows
-        Probabilities, before the correction, of rows that the models did not learn from, with their labels and weights.
+        Probabilities, as of ``predict_proba``, of rows that the models did not learn from, with their labels and
+        weights.
     out_of_fold_cost_ : CostEstimate
         Mean cost of the out-of-fold decisions with a 95 % interval; the correction of a fold comes from the other
         folds. ``difference`` is that to cutting at alpha.
     out_of_fold_probability_ : ndarray of shape (n_samples,)
-        P(positive) of the wrapped classifier, before the correction; NaN for rows that no fold tested.
+        P(positive) as the wrapped classifier says it, before the calibration; NaN for rows that no fold tested.
     guarantee_ : ShiftGuarantee
         Bounds of what the shift costs on new rows against the best shift, with 95 % confidence; see :meth:`guarantee`.
         With few rows they say nothing, and ``guarantee_.vacuous`` says so.
@@ -162,6 +170,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         random_state: Any = None,
         pos_label: Any = None,
         neg_label: Any = None,
+        keep_training_rows: bool = False,
         verbose: bool | int | None = None,
     ) -> None:
         self.estimator = estimator
@@ -178,6 +187,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         self.random_state = random_state
         self.pos_label = pos_label
         self.neg_label = neg_label
+        self.keep_training_rows = keep_training_rows
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
@@ -251,8 +261,10 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         rows = OutOfFoldRows(probability[tested], (index == positive)[tested], weight[tested])
         self._keep_decisions(rows, costs.take(tested))
         self._fold = self._fold[tested]
-        self.out_of_fold_probability_ = probability
+        self._tested = tested
         self.classes_, self._positive = classes, positive
+        self.__dict__.pop("_out_of_fold_cost", None)
+        self._forget_rows()
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
@@ -372,10 +384,27 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
 
     # -- what was found ---------------------------------------------------------------------------------------------
 
+    def _forget_rows(self) -> None:
+        if not self.keep_training_rows and self._rows.probability.size > MOST_ROWS:
+            self._out_of_fold_cost = self.out_of_fold_cost_  # needs the rows
+            self._tested = np.empty(0, dtype=bool)
+        super()._forget_rows()
+
+    @property
+    def out_of_fold_probability_(self) -> np.ndarray:
+        """P(positive) as the wrapped classifier says it; NaN for rows that no fold tested."""
+        check_is_fitted(self, "classes_")
+        self._require_rows("out_of_fold_probability_")
+        found = np.full(self._tested.size, np.nan)
+        found[self._tested] = self._rows.probability
+        return found
+
     @property
     def out_of_fold_cost_(self) -> CostEstimate:
         """Cost of the out-of-fold decisions, with an interval and the difference to cutting at alpha."""
         check_is_fitted(self, "classes_")
+        if "_out_of_fold_cost" in self.__dict__:
+            return self._out_of_fold_cost
         rows, costs = self._rows, self._row_costs
         plain = CorrectedOdds(Correction(), self._odds.limits).decision(rows.probability, costs) > 0
         fold, learnt = self._fold, self._learnt

@@ -70,7 +70,8 @@ def _thresholds(X: Any, y: np.ndarray, costs: dict[str, Any], members: str, seco
     from uneven.learners import UnevenEnsembleClassifier
     from uneven.metrics import cost_by_threshold, cost_curve
 
-    model = UnevenEnsembleClassifier(**costs, members=MEMBERS[members], time_limit=seconds).fit(X, y)
+    how: dict[str, Any] = {"members": MEMBERS[members], "time_limit": seconds, "keep_training_rows": True}
+    model = UnevenEnsembleClassifier(**costs, **how).fit(X, y)
     rows = model.out_of_fold_rows_
     truth, score = rows.is_positive.astype(int), rows.probability
     found = cost_by_threshold(truth, score, **costs)

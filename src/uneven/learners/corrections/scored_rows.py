@@ -67,9 +67,9 @@ def compressed(log_odds: np.ndarray, limits: tuple[np.ndarray | float, np.ndarra
 
     So the order of the rows stays, and a model that is much too sure of itself has its best threshold within reach.
     """
-    low, high = limits
-    inside = np.clip(log_odds, low, high)
-    return np.asarray(inside + np.log1p(np.maximum(log_odds - high, 0)) - np.log1p(np.maximum(low - log_odds, 0)))
+    inside = np.clip(log_odds, *limits)
+    beyond = np.where(inside == log_odds, 0.0, log_odds - inside)
+    return np.asarray(inside + np.sign(beyond) * np.log1p(np.abs(beyond)))
 
 
 def decompressed(log_odds: np.ndarray, limits: tuple[float, float], alpha: np.ndarray | None = None) -> np.ndarray:
@@ -83,10 +83,10 @@ def decompressed(log_odds: np.ndarray, limits: tuple[float, float], alpha: np.nd
     >>> decompressed(compressed(wide, (-2.0, 5.0)), (-2.0, 5.0)).round(9).tolist()
     [-9.0, 1.0, 30.0]
     """
-    low, high = _wide_enough(limits, alpha)
+    inside = np.clip(log_odds, *_wide_enough(limits, alpha))
+    beyond = np.where(inside == log_odds, 0.0, log_odds - inside)
     with np.errstate(over="ignore"):
-        above, below = np.expm1(np.maximum(log_odds - high, 0)), np.expm1(np.maximum(low - log_odds, 0))
-    return np.asarray(np.clip(log_odds, low, high) + above - below)
+        return np.asarray(inside + np.sign(beyond) * np.expm1(np.abs(beyond)))
 
 
 def _wide_enough(

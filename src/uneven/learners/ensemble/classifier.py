@@ -68,8 +68,9 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
     order : int
         Order of the window loss, 1 to 64: a larger one looks at a narrower neighbourhood of alpha.
     cv : int, splitter, iterable of splits, or None
-        None: 5 stratified folds, 3 above 50,000 rows. A number of folds beyond the size of the rarer class is reduced,
-        with a warning.
+        None: 5 shuffled stratified folds, 3 above 50,000 rows. A number of folds beyond the size of the rarer class is
+        reduced, with a warning. ``TimeSeriesSplit()`` is for rows in the order of time: then ``out_of_fold_cost_`` is
+        what the decisions cost with earlier rows only.
     n_jobs : int or None
         Number of threads that fit members at the same time. None is all cores, because members of "auto" use one core
         each; with a dictionary of classifiers None is 1, because they may use threads themselves.
@@ -78,8 +79,12 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         same.
     neg_label : label, optional
         The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
+    keep_training_rows : bool
+        Keep label, weight and out-of-fold probability of every row, also of more than 20,000. By default such a model
+        keeps groups of rows instead: enough to decide at other costs, not for ``out_of_fold_rows_`` and for guarantees
+        at other levels of confidence.
     random_state : int, RandomState or None
-        Seed of the members of "auto"; by default always the same.
+        Seed of the folds and of the members of "auto"; by default always the same.
     verbose : bool, int or None
         Progress on stderr. None: only on a terminal, and only if the fit takes long.
 
@@ -95,10 +100,11 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
     member_costs_ : dict of str to float
         Expected cost of each member alone, out of fold, cut at alpha without a correction.
     out_of_fold_rows_ : OutOfFoldRows
-        Probabilities, before the correction, of rows that the models did not learn from, with their labels and weights.
+        Probabilities, as of ``predict_proba``, of rows that the models did not learn from, with their labels and
+        weights. Above 20,000 rows only with ``keep_training_rows``.
     out_of_fold_cost_ : CostEstimate
-        Expected cost of the ensemble out of fold, with a 95 % interval. In each fold, weights and correction are those
-        found on the other folds.
+        Expected cost of the ensemble out of fold, with a 95 % interval. In each fold, settings, weights and correction
+        are those found on the other folds that its models learnt from.
     constant_costs_ : dict of str to CostEstimate
         Expected costs of predicting "all positive" and "all negative".
     left_out_ : dict of str to str
@@ -108,11 +114,14 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
     correction_ : Correction
         The map of the log-odds.
     shift_ : float
-        By how much the log-odds are lowered.
+        By how much the average's log-odds are lowered before they are compared with those of alpha. It moves
+        ``threshold_``, not the probabilities.
     posterior_ : ShiftPosterior or None
         Mean, standard deviation and curve of the shift's posterior.
+    calibration_ : Correction
+        The map of the average's log-odds to those of ``predict_proba``; costs play no part in it.
     threshold_ : float or None
-        The probability of the average above which positive is predicted; None after a fit with costs of each row.
+        Positive is predicted exactly where ``predict_proba`` is above it; None after a fit with costs of each row.
     guarantee_ : ShiftGuarantee
         Bounds of what the shift costs on new rows against the best shift, with 95 % confidence. They count all
         settings and weights that could have been chosen. With few rows they say nothing, and ``guarantee_.vacuous``
@@ -163,6 +172,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         n_jobs: int | None = None,
         pos_label: Any = None,
         neg_label: Any = None,
+        keep_training_rows: bool = False,
         random_state: Any = None,
         verbose: bool | int | None = None,
     ) -> None:
@@ -179,6 +189,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         self.n_jobs = n_jobs
         self.pos_label = pos_label
         self.neg_label = neg_label
+        self.keep_training_rows = keep_training_rows
         self.random_state = random_state
         self.verbose = verbose
 
@@ -364,6 +375,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         self.seconds_ = {name: choice.seconds for name, choice in trial.choices.items()}
         self.classes_ = classes.labels
         self._positive = classes.positive
+        self._forget_rows()
 
     # -- what was found ---------------------------------------------------------------------------------------------
 
