@@ -151,6 +151,8 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
     pos_label : label, optional
         The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
         alike.
+    neg_label : label, optional
+        The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
     **library
         Parameters of CatBoostClassifier. Unless given, nothing is printed, no files are written, the learning rate is
         the one that CatBoost chooses for its own logistic objective, and with another objective leaves take one Newton
@@ -180,6 +182,7 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
     0
     """
 
+    _early_stopping = ("early_stopping_rounds", "od_wait", "od_pval", "od_type")
     _limits = "min_data_in_leaf and l2_leaf_reg"
 
     def _settings(self) -> dict[str, Any]:
