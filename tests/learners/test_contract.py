@@ -50,7 +50,7 @@ def fit(model: Any, *args: Any, **named: Any) -> Any:
     return model.fit(*args, **named)
 
 
-def labelled(estimator: Any, **params: Any) -> Any:
+def labelled(estimator: Any, /, **params: Any) -> Any:
     return make(estimator, **{**COSTS, "pos_label": FRAUD, **params})
 
 
@@ -117,14 +117,13 @@ def test_search(estimator: Any) -> None:
         return
     amount = 3 + AMOUNT
     with config_context(enable_metadata_routing=True):
-        asked = clone(model).set_fit_request(fn_cost=True).set_score_request(fn_cost=True, sample_weight=True)
-        asked.set_fit_request(sample_weight=True, fn_cost=True)
+        asked = clone(model).set_fit_request(fn_cost=True).set_score_request(fn_cost=True)
         routed = GridSearchCV(asked, {"fp_cost": [2.0]}, cv=folds, error_score="raise", refit=False)
-        routed.fit(X, Y, fn_cost=amount, sample_weight=WEIGHT)
+        routed.fit(X, Y, fn_cost=amount)
     parts = []
     for train, test in folds.split(X, Y):
-        alone = clone(model).fit(X[train], Y[train], sample_weight=WEIGHT[train], fn_cost=amount[train])
-        parts.append(alone.score(X[test], Y[test], WEIGHT[test], fn_cost=amount[test]))
+        alone = clone(model).fit(X[train], Y[train], fn_cost=amount[train])
+        parts.append(alone.score(X[test], Y[test], fn_cost=amount[test]))
     assert routed.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(parts), rel=1e-9)
 
 
@@ -229,7 +228,7 @@ def test_repr(estimator: Any) -> None:
     assert re.match(r"\w+\(", repr(model))
     assert len(repr(model)) < 1000
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 60)))
-    big = [frame, frame.to_numpy(), LogisticRegression().fit(X, Y), dict.fromkeys(map(str, range(5000)), model)]
+    big = [frame, frame.to_numpy(), make_pipeline(StandardScaler(), model), dict.fromkeys("abcdefgh", model)]
     for value in big:
         filled = clone(make(estimator))
         for name in filled.get_params(deep=False):

@@ -49,7 +49,7 @@ def of_dask(estimator: Any) -> bool:
     )
 
 
-def make(estimator: Any, **params: Any) -> Any:
+def make(estimator: Any, /, **params: Any) -> Any:
     """An estimator with small settings."""
     signature = inspect.signature(estimator).parameters
     needed = {name: _NEEDED[name] for name, p in signature.items() if p.default is p.empty and name in _NEEDED}

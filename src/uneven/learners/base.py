@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from uneven._caller import warn_caller
 from uneven._inputs import brief, to_float
 from uneven.costs import Cost, RowCosts
-from uneven.errors import CostError, UnevenError
+from uneven.errors import CostError, LossError, UnevenError
 from uneven.learners.classes import Classes
 from uneven.learners.contract import EstimatorContract, constant_sums, plain
 from uneven.learners.costs_and_loss import (
@@ -248,7 +248,10 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         costs = self._costs_of_rows(score.shape[0], given)
         if costs is None or self._has_row_costs or self._fits_for(costs):
             return score
-        return decision(self.loss_, score, costs)
+        try:
+            return decision(self.loss_, score, costs)
+        except LossError as error:
+            raise LossError(f"{type(self).__name__} decides for the costs of its fit only: {error}") from None
 
     def _fits_for(self, costs: RowCosts) -> bool:
         """Whether the fit had these costs: then the threshold is 0 for every loss, also without probabilities."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import exact, to_float
@@ -23,8 +24,8 @@ from uneven.metrics.expected_cost import expected_cost
 ALL_POSITIVE, ALL_NEGATIVE = "all positive", "all negative"
 #: Standard errors on each side of a 95 % interval.
 _WIDTH = 1.959963984540054
-#: Most characters of a repr, and how many scikit-learn may use without blanks and line breaks.
-_MOST_SHOWN, _MOST_PRINTED = 999, 600
+#: Most characters of a repr, and of one parameter in it.
+_MOST_SHOWN, _MOST_OF_VALUE = 999, 200
 
 
 class EstimatorContract:
@@ -87,13 +88,28 @@ class EstimatorContract:
             )
         return constant_costs(sums)
 
-    def __repr__(self, N_CHAR_MAX: int = _MOST_PRINTED) -> str:  # noqa: N803 - scikit-learn calls it so
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803 - scikit-learn calls it so
         """As in scikit-learn, and never more than 999 characters, whatever the parameters hold."""
-        shown = str(super().__repr__(N_CHAR_MAX))  # type: ignore[call-arg]
+        params = self.get_params(deep=False)  # type: ignore[attr-defined]
+        values = {name: value if isinstance(value, BaseEstimator) else _Shown(value) for name, value in params.items()}
+        inside = {"__init__": type(self).__init__, "get_params": lambda self, deep=True: values}
+        alike = type(type(self).__name__, (BaseEstimator,), inside)  # printed by scikit-learn itself
+        shown = BaseEstimator.__repr__(object.__new__(alike), N_CHAR_MAX)
         if len(shown) <= _MOST_SHOWN:
-            return shown
-        half = (_MOST_SHOWN - 3) // 2
-        return f"{shown[:half]}...{shown[-half:]}"
+            return str(shown)
+        shown = " ".join(shown.split())
+        return shown if len(shown) <= _MOST_SHOWN else f"{shown[: _MOST_SHOWN - 4]}...)"
+
+
+class _Shown:
+    """A value of a parameter, as it is printed: arrays, frames and the like are cut."""
+
+    def __init__(self, value: Any) -> None:
+        text = " ".join(repr(value).split())
+        self.text = text if len(text) <= _MOST_OF_VALUE else f"{text[: _MOST_OF_VALUE - 3]}..."
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 def costs_to_score(known: Mapping[str, Any], given: Mapping[str, Any], method: str) -> dict[str, Any]:
