@@ -319,11 +319,19 @@ def test_probabilities(estimator: Any) -> None:
             try:
                 model = fit(make(estimator, loss=name, fn_cost=ratio), *train)
             except UnevenError:
-                continue  # this learner cannot learn with this loss, or learnt a constant
+                continue  # this learner cannot learn with this loss
             with warnings.catch_warnings(record=True) as said:
                 warnings.simplefilter("always")
                 mean = model.predict_proba(test[0])[:, 1].mean()
             factor = max(mean / test[1].mean(), test[1].mean() / max(mean, 1e-300))
-            if factor > 2.5 and not any("no probability here" in str(one.message) for one in said):
+            if factor > 2.5 and not any("do not take predict_proba" in str(one.message) for one in said):
                 off[name, ratio] = factor
     assert off == {}
+    if not hasattr(estimator, "load"):
+        return
+    with_test = make(estimator, fn_cost=1000).fit(*train, eval_set=[test])
+    with pytest.warns(UserWarning, match="on eval_set its mean is") as caught:
+        mean = with_test.predict_proba(test[0])[:, 1].mean()
+    assert f"is {mean / test[1].mean():.3g} times the share of positives" in str(caught[0].message)
+    even = make(estimator).fit(*train, eval_set=[test])
+    assert even.probability_ratio_ == pytest.approx(even.predict_proba(test[0])[:, 1].mean() / test[1].mean())

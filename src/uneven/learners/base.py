@@ -342,8 +342,9 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         doubt = self._doubt_about_probabilities()
         if doubt is not None:
             warn_caller(
-                f"predict_proba of {type(self).__name__} is no probability here: {doubt}; predict is not affected. "
-                "For probabilities fit with equal costs, and let UnevenThresholdClassifierCV decide by your costs"
+                f"do not take predict_proba of this {type(self).__name__} for a probability: {doubt}; predict at the "
+                "costs of the fit is not affected; for probabilities fit with equal costs, and let "
+                "UnevenThresholdClassifierCV decide by yours"
             )
         return np.stack(self._classes.in_order(1 - positive, positive), axis=1)
 
