@@ -215,7 +215,7 @@ def test_early_stopping(estimator: Any) -> None:
     values = {"od_type": "Iter", "od_pval": 0.01}
     for name in asked:
         model = labelled(estimator, **{name: values.get(name, 5)})
-        with pytest.raises(ParameterError, match=f"{name}=.* needs eval_set: early stopping looks at rows that are not"):
+        with pytest.raises(ParameterError, match=f"{name}=.* needs eval_set: early stopping looks at"):
             model.fit(X, Y)
         with pytest.raises(ParameterError, match="needs eval_set"):
             uneven.UnevenClassifierCV(model, margin_gammas=[1.0, 2.0]).fit(X, Y)

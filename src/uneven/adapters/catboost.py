@@ -169,6 +169,11 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
         ``eval_metric`` of each evaluation set and round.
     best_iteration_ : int or None
         The best round, if there is an evaluation set; later rounds are dropped unless ``use_best_model=False``.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
+    probability_ratio_ : float or None
+        Mean of ``predict_proba`` over the share of positives, on ``eval_set`` or else the training rows; if it is far
+        from 1, ``predict_proba`` warns.
     cost_scale_, loss_, analysis_
         As in :class:`uneven.UnevenLinearClassifier`.
 

@@ -93,6 +93,8 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
     ----------
     coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_, objective_, duality_gap_, stationarity_
         As in :class:`uneven.UnevenLinearClassifier`.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
     cost_scale_, loss_, analysis_
         As there.
     n_passes_ : int

@@ -177,6 +177,11 @@ class UnevenLGBMClassifier(UnevenTreeClassifier):
         ``eval_metric`` of each evaluation set and round.
     best_iteration_ : int or None
         The best round, counted from 0, if training stopped early; later rounds are not used.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
+    probability_ratio_ : float or None
+        Mean of ``predict_proba`` over the share of positives, on ``eval_set`` or else the training rows; if it is far
+        from 1, ``predict_proba`` warns.
     cost_scale_, loss_, analysis_
         As in :class:`uneven.UnevenLinearClassifier`.
 

@@ -96,6 +96,11 @@ class UnevenAdaBoostClassifier(BoostedTrees):
         ``n_iter_no_change``.
     feature_importances_ : ndarray of shape (n_features,)
         The share of each column in the decrease of the loss that its splits promised.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
+    probability_ratio_ : float or None
+        Mean of ``predict_proba`` over the share of positives, on the training rows; if it is far from 1,
+        ``predict_proba`` warns.
     cost_scale_ : float
         1 over the mean regret.
     loss_, analysis_

@@ -119,6 +119,11 @@ class UnevenCascadeClassifier(BoostedTrees):
         What the training rows cost with trees and exits that were chosen without their fold.
     tree_features_, tree_thresholds_, tree_missing_left_, tree_leaves_ : ndarray
         As in :class:`uneven.UnevenAdaBoostClassifier`.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
+    probability_ratio_ : float or None
+        Mean of ``predict_proba`` over the share of positives, on the training rows; if it is far from 1,
+        ``predict_proba`` warns.
     loss_, analysis_
         The loss, calibrated for your costs, and what it guarantees.
     cost_scale_ : float

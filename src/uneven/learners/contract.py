@@ -145,7 +145,7 @@ def constant_sums(four: Mapping[str, Any], y: np.ndarray, weight: np.ndarray) ->
     for name, said in ((ALL_POSITIVE, True), (ALL_NEGATIVE, False)):
         paid = costs.paid(is_positive, np.full(y.size, said))
         mean = float(share @ paid)
-        found[name] = [mean, float(np.linalg.norm(share * (paid - mean)))]
+        found[name] = [mean, _length(share * (paid - mean))]
     return {"rows": rows.tolist(), "means": found}
 
 
@@ -184,5 +184,11 @@ def _means(sums: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
         (ALL_NEGATIVE, np.array([cost["tn_cost"], cost["fn_cost"]])),
     ):
         mean = float(share @ paid)
-        found[name] = (mean, float(np.linalg.norm(errors * (paid - mean))))
+        found[name] = (mean, _length(errors * (paid - mean)))
     return found
+
+
+def _length(values: np.ndarray) -> float:
+    """The root of the sum of squares, also of costs whose squares are too large or too small for a double."""
+    largest = float(np.abs(values).max())
+    return largest * float(np.linalg.norm(values / largest)) if largest > 0 else 0.0

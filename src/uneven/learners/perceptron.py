@@ -94,6 +94,8 @@ class UnevenPerceptron(LinearScores):
     radius_ : float
         R: the largest norm in the data of ``fit`` or of the first ``partial_fit``.
     classes_ : ndarray of shape (2,)
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
     cost_scale_ : float
         1 over the largest regret: the costs times this number weight the updates.
     loss_, analysis_

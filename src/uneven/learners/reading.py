@@ -69,7 +69,7 @@ def one_column(y: Any) -> np.ndarray:
     from sklearn.utils import column_or_1d
 
     labels = np.asarray(column_or_1d(y))
-    if np.ndim(y) == 2:
+    if np.asarray(y).ndim == 2:
         warn_caller(
             "A column-vector y was passed when a 1d array was expected; it is read as 1d, and y.ravel() is one",
             DataConversionWarning,

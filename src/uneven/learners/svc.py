@@ -143,6 +143,8 @@ class UnevenSVC(UnevenClassifier):
         Steps of the solver.
     fit_status_ : int
         0 if tol was reached, 1 if not; then the fit warns with the gap it proved.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.

@@ -50,7 +50,7 @@ class LibraryParameters:
             if name not in self.defaults and more is not None and name not in more:
                 known = dict.fromkeys([*self.own, *self.defaults, *more], ())
                 hint = did_you_mean(name, known, f"see the parameters of {self.name}")
-                raise ParameterError(f"neither {self.name} nor uneven has a parameter {name!r}; {hint}")
+                raise ParameterError(f"{self.name} has no parameter {name!r}; {hint}")
 
 
 def parameters_of(signatures: Iterable[Callable[..., Any]], without: Iterable[str]) -> dict[str, Any]:
