@@ -50,7 +50,7 @@ def relative_costs(results: Iterable[dict[str, Any]]) -> Costs:
             continue
         for kind in folds[0]["results"]:
             methods = set.intersection(*(set(fold["results"][kind]) for fold in folds))
-            total = {method: sum(_cost(fold, kind, method) for fold in folds) for method in methods}
+            total = {method: sum(cost_of(fold, kind, method) for fold in folds) for method in methods}
             constant = min(total["all positive"], total["all negative"])
             for method in methods:
                 found[group, method, name, kind].append(total[method] / constant)
@@ -60,7 +60,8 @@ def relative_costs(results: Iterable[dict[str, Any]]) -> Costs:
     return costs
 
 
-def _cost(fold: dict[str, Any], kind: str, method: str) -> float:
+def cost_of(fold: dict[str, Any], kind: str, method: str) -> float:
+    """What the decisions of a method cost in a fold, in false positives or in the unit of the rows' costs."""
     value = fold["results"][kind][method]
     if kind == "per row":
         return float(value)
@@ -74,8 +75,8 @@ def fold_costs(folds: Iterable[dict[str, Any]], method: str) -> dict[str, float]
     for fold in folds:
         each = []
         for kind in fold["results"]:
-            constant = min(_cost(fold, kind, rule) for rule in ("all positive", "all negative"))
-            each.append(_cost(fold, kind, method) / constant)
+            constant = min(cost_of(fold, kind, rule) for rule in ("all positive", "all negative"))
+            each.append(cost_of(fold, kind, method) / constant)
         found[fold["name"]] = float(np.mean(each))
     return found
 

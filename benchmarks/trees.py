@@ -3,6 +3,7 @@
     python benchmarks/trees.py speed [--rows 1000000] [--rounds 20] [--repeats 3] [--threads 2] [--libraries ...]
     pip install empulse                                    # for the study only: empulse is under the AGPL
     python benchmarks/trees.py study [--rows 4000] [--folds 3] [--rounds 80] [--sets churn,bank,pakdd,vub]
+    python benchmarks/trees.py ranges                      # from benchmarks/decisions.jsonl, no package needed
     python benchmarks/trees.py goals                       # speed, benchmarks/boosting.py and benchmarks/cascade.py
 
 ``speed``: seconds of training with our objective (logistic, gamma = 2) over those with the library's built-in logistic
@@ -18,9 +19,11 @@ and its difference to training blind and cutting at the row's alpha, with a pair
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +37,7 @@ from uneven.metrics.intervals import bootstrap_interval
 
 COSTS = ("fp_cost", "fn_cost", "tp_cost", "tn_cost")
 REFERENCE = ("blind", "the row's alpha")
+RESULTS = Path(__file__).with_name("decisions.jsonl")
 
 
 def built_in(library: str, rounds: int, threads: int, **more: Any) -> Any:
@@ -137,9 +141,32 @@ def study(sets: list[str], rows: int, folds: int, rounds: int, threads: int) -> 
                     f"({low:+.3f} to {high:+.3f}) | {seconds[key]:.1f} |",
                     flush=True,
                 )
-    print("\nmean over the sets\n| learner | training loss | decision | relative cost |\n|---|---|---|---|")
+    print("\nmean and range over the sets\n| learner | training loss | decision | relative cost |\n|---|---|---|---|")
     for (learner, loss, rule), values in totals.items():
-        print(f"| {learner} | {loss} | {rule} | {np.mean(values):.3f} |")
+        print(f"| {learner} | {loss} | {rule} | {np.mean(values):.3f} ({min(values):.3f} to {max(values):.3f}) |")
+
+
+def ranges() -> None:
+    """How much more each set costs if a library is weighted by the costs, than if it is blind and cut at alpha."""
+    from decisions_table import cost_of
+
+    totals: dict[tuple[str, str], dict[str, np.ndarray]] = {}
+    with open(RESULTS, encoding="utf-8") as lines:
+        for fold in map(json.loads, lines):
+            for kind, results in fold["results"].items():
+                costs = f"{kind}, {fold['name']}" if kind == "per row" else kind
+                for library in ("XGBoost", "LightGBM", "CatBoost"):
+                    both = [f"{library}, {how}" for how in ("cut at alpha", "weighted by costs")]
+                    if results.keys() >= set(both):
+                        sets = totals.setdefault((costs, library), {})
+                        paid = np.array([cost_of(fold, kind, method) for method in both])
+                        sets[fold["name"]] = sets.get(fold["name"], np.zeros(2)) + paid
+    print("| costs | library | sets | median | range | dearer in |\n|---|---|---|---|---|---|")
+    for (costs, library), sets in sorted(totals.items()):
+        more = [weighted / blind - 1 for blind, weighted in sets.values() if blind > 0]
+        dearer = sum(value > 0 for value in more)
+        median, low, high = np.median(more), min(more), max(more)
+        print(f"| {costs} | {library} | {len(more)} | {median:+.1%} | {low:+.0%} to {high:+.0%} | {dearer} |")
 
 
 def decisions(
@@ -183,7 +210,7 @@ def decisions(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["speed", "study", "goals"])
+    parser.add_argument("what", choices=["speed", "study", "ranges", "goals"])
     parser.add_argument("--rows", type=int)
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--repeats", type=int, default=3)
@@ -195,6 +222,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     if given.what in ("speed", "goals"):
         speed(given.rows or 1_000_000, given.rounds or 20, given.repeats, given.threads, given.libraries.split(","))
+    if given.what == "ranges":
+        ranges()
     if given.what == "goals":
         from boosting import stumps
         from cascade import cascades

@@ -13,6 +13,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "start",
         "when-it-pays",
         "command",
+        "estimators",
         "ensemble",
         "thresholds",
         "row-costs",

@@ -27,7 +27,7 @@ def fitted(library: Library, loss: str, gamma: Any, fn_cost: Any, rounds: int = 
     """Enough rounds and hardly any penalty, so that each level gets its own score."""
     weak = {"l2_leaf_reg": 1e-6} if library is CATBOOST else {"reg_lambda": 1e-6, "min_child_weight": 0}
     model = library.make(loss, rounds=rounds, margin_gamma=gamma, fn_cost=fn_cost, depth=4, learning_rate=0.4, **weak)
-    return model.fit(*world())
+    return model.fit(*world(), eval_set=[world()])  # without one, predict_proba would warn at uneven costs
 
 
 def require_right(model: Any, alpha: float) -> None:
@@ -70,5 +70,6 @@ def test_every_convex_phi_that_identifies_probabilities(name: str, gamma: Any, f
     cells, place = np.unique(np.column_stack([X[:, 0], y]), axis=0, return_inverse=True)
     params = {"depth": 4, "learning_rate": 0.4, "reg_lambda": 1e-6, "min_child_weight": 0}
     model = XGBOOST.make(name, rounds=300, margin_gamma=gamma, fn_cost=fn_cost, **params)
-    model.fit(cells[:, :1], cells[:, 1].astype(int), sample_weight=np.bincount(place.ravel()))
+    rows = (cells[:, :1], cells[:, 1].astype(int))
+    model.fit(*rows, sample_weight=np.bincount(place.ravel()), eval_set=[(X, y)])
     require_right(model, 1 / (1 + fn_cost))

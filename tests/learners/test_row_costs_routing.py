@@ -34,9 +34,9 @@ def _routing() -> Iterator[None]:
 
 
 def requesting(learner: Any = None) -> Any:
-    """A learner that asks for the costs in fit and in predict."""
+    """A learner that asks for the costs in fit, score and predict."""
     learner = Linear() if learner is None else learner
-    learner = learner.set_fit_request(fp_cost=True, fn_cost=True)
+    learner = learner.set_fit_request(fp_cost=True, fn_cost=True).set_score_request(fp_cost=True, fn_cost=True)
     return learner.set_predict_request(fp_cost=True, fn_cost=True)
 
 
@@ -71,13 +71,13 @@ def test_every_learner_can_be_asked_to_request(learner: Any) -> None:
 
 @pytest.mark.usefixtures("_routing")
 def test_a_search_routes_the_rows_of_each_fold() -> None:
-    pipe = make_pipeline(StandardScaler(), Linear().set_fit_request(fp_cost=True, fn_cost=True))
+    pipe = make_pipeline(StandardScaler(), requesting())
     search = GridSearchCV(pipe, {"unevenlinearclassifier__margin_gamma": GRID}, cv=FOLDS).fit(X, Y, **COSTS)
     for k, (train, test) in enumerate(FOLDS.split(X)):
         steps = StandardScaler().fit(X[train])
         for number, gamma in enumerate(GRID):
             model = by_hand(train, margin_gamma=gamma)
-            score = model.score(steps.transform(X[test]), Y[test])
+            score = model.score(steps.transform(X[test]), Y[test], **{name: cost[test] for name, cost in COSTS.items()})
             assert search.cv_results_[f"split{k}_test_score"][number] == pytest.approx(score, abs=1e-12)
     best = search.best_params_["unevenlinearclassifier__margin_gamma"]
     np.testing.assert_array_equal(search.best_estimator_[-1].coef_, by_hand(margin_gamma=best).coef_)
@@ -85,7 +85,7 @@ def test_a_search_routes_the_rows_of_each_fold() -> None:
 
 @pytest.mark.usefixtures("_routing")
 def test_cross_validate_routes_the_rows_of_each_fold() -> None:
-    learner = Linear().set_fit_request(fp_cost=True, fn_cost=True)
+    learner = requesting()
     found = cross_validate(learner, X, Y, params=COSTS, cv=FOLDS, return_estimator=True)
     for model, (train, _) in zip(found["estimator"], FOLDS.split(X), strict=True):
         expected = Linear().fit(X[train], Y[train], **{name: cost[train] for name, cost in COSTS.items()})
@@ -97,10 +97,12 @@ def test_without_routing_the_step_is_named() -> None:
     pipe = make_pipeline(StandardScaler(), Linear())
     named = {f"unevenlinearclassifier__{name}": cost for name, cost in COSTS.items()}
     np.testing.assert_array_equal(pipe.fit(X, Y, **named)[-1].coef_, by_hand().coef_)
-    search = GridSearchCV(pipe, {"unevenlinearclassifier__margin_gamma": GRID}, cv=FOLDS).fit(X, Y, **named)
+    # Without routing no costs reach score, which needs them after such a fit.
+    grid = {"unevenlinearclassifier__margin_gamma": GRID}
+    search = GridSearchCV(pipe, grid, cv=FOLDS, scoring="accuracy").fit(X, Y, **named)
     best = search.best_params_["unevenlinearclassifier__margin_gamma"]
     np.testing.assert_array_equal(search.best_estimator_[-1].coef_, by_hand(margin_gamma=best).coef_)
-    plain = GridSearchCV(Linear(), {"margin_gamma": GRID}, cv=FOLDS).fit(X, Y, **COSTS)
+    plain = GridSearchCV(Linear(), {"margin_gamma": GRID}, cv=FOLDS, scoring="accuracy").fit(X, Y, **COSTS)
     assert plain.best_estimator_.analysis_.per_row
 
 

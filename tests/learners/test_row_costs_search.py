@@ -214,7 +214,7 @@ def test_a_score_needs_the_costs_that_the_fit_had_for_each_row(way: str) -> None
     y = (X[:, 0] + random.logistic(size=90) > 0).astype(int)
     cost = np.linspace(1, 9, 90)
     search = uneven.UnevenClassifierCV("linear", margin_gammas=[1], cv=3, row_costs=way).fit(X, y, fn_cost=cost)
-    with pytest.raises(CostError, match="the fit had fn_cost of each row, so score needs them"):
+    with pytest.raises(CostError, match="the fit had fn_cost of each row, so score needs it"):
         search.score(X, y)
     said = search.predict(X, fn_cost=cost)
     assert search.score(X, y, fn_cost=cost) == pytest.approx(-uneven.metrics.expected_cost(y, said, fn_cost=cost))

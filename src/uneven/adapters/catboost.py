@@ -151,6 +151,8 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
     pos_label : label, optional
         The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
         alike.
+    neg_label : label, optional
+        The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
     **library
         Parameters of CatBoostClassifier. Unless given, nothing is printed, no files are written, the learning rate is
         the one that CatBoost chooses for its own logistic objective, and with another objective leaves take one Newton
@@ -167,6 +169,11 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
         ``eval_metric`` of each evaluation set and round.
     best_iteration_ : int or None
         The best round, if there is an evaluation set; later rounds are dropped unless ``use_best_model=False``.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
+    probability_ratio_ : float or None
+        Mean of ``predict_proba`` over the share of positives, on ``eval_set`` or else the training rows; if it is far
+        from 1, ``predict_proba`` warns.
     cost_scale_, loss_, analysis_
         As in :class:`uneven.UnevenLinearClassifier`.
 
@@ -180,6 +187,7 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
     0
     """
 
+    _early_stopping = ("early_stopping_rounds", "od_wait", "od_pval", "od_type")
     _limits = "min_data_in_leaf and l2_leaf_reg"
 
     def _settings(self) -> dict[str, Any]:

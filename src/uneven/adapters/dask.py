@@ -16,6 +16,7 @@ from uneven.costs import Cost
 from uneven.errors import CostError, ParameterError
 from uneven.learners.base import has_probabilities
 from uneven.learners.cluster import HoldsClient, read_client
+from uneven.learners.contract import costs_to_score
 from uneven.learners.costs_and_loss import read_cost
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.parameters import require_integer
@@ -24,6 +25,7 @@ from uneven.learners.streaming.batch import Batch
 from uneven.learners.streaming.frame_columns import Plan
 from uneven.learners.streaming.in_parts import fit_parts
 from uneven.losses import Loss, Phi
+from uneven.metrics.expected_cost import expected_cost
 from uneven.solvers.linear.parts.own_minima import worth_asking
 
 dask = library("dask", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
@@ -72,6 +74,8 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
     pos_label : label, optional
         The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
         alike.
+    neg_label : label, optional
+        The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
     verbose : bool or int
         Progress on stderr.
     standardize : bool
@@ -89,6 +93,8 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
     ----------
     coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_, objective_, duality_gap_, stationarity_
         As in :class:`uneven.UnevenLinearClassifier`.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
     cost_scale_, loss_, analysis_
         As there.
     n_passes_ : int
@@ -138,6 +144,7 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         max_iter: int = 1000,
         warm_start: bool = False,
         pos_label: Any = None,
+        neg_label: Any = None,
         verbose: bool | int = False,
         standardize: bool = False,
         most_categories: int = 100,
@@ -157,6 +164,7 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.pos_label = pos_label
+        self.neg_label = neg_label
         self.verbose = verbose
         self.standardize = standardize
         self.most_categories = most_categories
@@ -378,6 +386,41 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         """
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
         return self._answer("predict_log_proba", X, given)
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> float:
+        """Minus the expected cost of the decisions: greater is better. It is computed at once.
+
+        Labels, weights and costs come to this process, the columns of X do not.
+
+        Parameters
+        ----------
+        X : dask array or dataframe, or array-like, of shape (n_samples, n_features)
+        y : dask array or series, or array-like, of shape (n_samples,)
+        sample_weight : dask array or series, or array-like, of shape (n_samples,), optional
+        fp_cost, fn_cost, tp_cost, tn_cost : number or one for each row, optional
+            As in :class:`uneven.UnevenLinearClassifier`; those of each row are of the kind of X.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self, "classes_")
+        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        if not dask_rows.is_lazy(X):
+            return self.in_memory().score(X, y, sample_weight, **given)
+        costs = costs_to_score(self._costs_of_fit, given, "score")
+        asked = {"y_true": y, "y_pred": self.predict(X, **given), "sample_weight": sample_weight, **costs}
+        return -expected_cost(**dask_predictions.computed(self.client, asked), pos_label=self._classes.pos_label)
 
 
 def _looked_at(

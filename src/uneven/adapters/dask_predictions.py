@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import dask
 import dask.array
 import numpy as np
 
@@ -59,6 +60,14 @@ def predicted(model: Any, method: str, X: Any, given: dict[str, Any]) -> Any:
         align_arrays=False,
         meta=np.empty((0, 2) if wide else 0, dtype=kind),
     )
+
+
+def computed(client: Any, values: dict[str, Any]) -> dict[str, Any]:
+    """Values by name, with collections as arrays in this process; what is in memory stays as it is."""
+    lazy = [name for name, value in values.items() if is_lazy(value)]
+    wanted = [values[name] for name in lazy]
+    found = dask.compute(*wanted) if client is None else client.gather(client.compute(wanted))
+    return {**values, **{name: np.asarray(value) for name, value in zip(lazy, found, strict=True)}}
 
 
 def _of_frame(X: Any, by_row: dict[str, Any], kind: Any, wide: bool, facts: Any) -> Any:

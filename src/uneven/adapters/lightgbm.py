@@ -31,17 +31,13 @@ _WRAPPER = ("n_estimators", "importance_type", "random_state", "n_jobs", "early_
 
 
 @lru_cache(maxsize=1)
-def _known_names() -> frozenset[str]:
-    """All names that LightGBM knows for its parameters; none if it does not tell."""
+def _known_names() -> frozenset[str] | None:
+    """All names that LightGBM knows for its parameters; None if it does not tell."""
     try:
         aliases = lgb.basic._ConfigAliases._get_all_param_aliases()
     except AttributeError:
-        return frozenset()
+        return None
     return frozenset({*aliases, *(name for names in aliases.values() for name in names)})
-
-
-def _is_known(name: str) -> bool:
-    return not _known_names() or name in _known_names()
 
 
 _PARAMETERS = LibraryParameters(
@@ -59,7 +55,7 @@ _PARAMETERS = LibraryParameters(
         **dict.fromkeys(("metric", "metrics", "metric_types"), "eval_metric='cost' or 'surrogate' is the only metric"),
         **dict.fromkeys(("boost_from_average", "init_score"), "training starts at the best constant of the loss"),
     },
-    more=_is_known,
+    more=_known_names,
 )
 
 
@@ -163,6 +159,8 @@ class UnevenLGBMClassifier(UnevenTreeClassifier):
     pos_label : label, optional
         The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
         alike.
+    neg_label : label, optional
+        The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
     early_stopping_rounds : int, optional
         Stop if ``eval_metric`` has not improved in so many rounds.
     **library
@@ -179,6 +177,11 @@ class UnevenLGBMClassifier(UnevenTreeClassifier):
         ``eval_metric`` of each evaluation set and round.
     best_iteration_ : int or None
         The best round, counted from 0, if training stopped early; later rounds are not used.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
+    probability_ratio_ : float or None
+        Mean of ``predict_proba`` over the share of positives, on ``eval_set`` or else the training rows; if it is far
+        from 1, ``predict_proba`` warns.
     cost_scale_, loss_, analysis_
         As in :class:`uneven.UnevenLinearClassifier`.
 
@@ -197,6 +200,7 @@ class UnevenLGBMClassifier(UnevenTreeClassifier):
     0
     """
 
+    _early_stopping = ("early_stopping_rounds", "early_stopping_round", "early_stopping", "n_iter_no_change")
     _limits = "min_child_weight, min_child_samples and min_split_gain"
 
     def _settings(self) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,34 @@ xgb = library("xgboost", "UnevenXGBClassifier and uneven.adapters.xgboost", "xgb
 __all__ = ["UnevenXGBClassifier", "XGBMetric", "metric", "objective"]
 
 _COSTS = "fp_cost and fn_cost say what the mistakes cost"
+#: Names that XGBoost takes and does not list in its configuration, and facts of a model that it lists there.
+_ALIASES = ("process_type", "refresh_leaf", "top_k", "updater", "use_rmm", "validate_parameters", "verbosity")
+_FACTS = ("name", "num_feature", "num_target", "num_trees", "boost_from_average", "updater_seq")
+
+
+@lru_cache(maxsize=1)
+def _native_names() -> frozenset[str]:
+    """Names of XGBoost's own parameters: those of its configuration for each kind of booster, and aliases.
+
+    XGBoost only warns about a name that it does not know.
+    """
+    names = set(_ALIASES)
+    data = xgb.DMatrix(np.zeros((2, 1)), np.array([0.0, 1.0]))
+    for booster in ("gbtree", "dart", "gblinear"):
+        made = xgb.Booster({"booster": booster, "nthread": 1}, [data])
+        made.update(data, 0)
+        names |= _names_in(json.loads(made.save_config()))
+    return frozenset(names.difference(_FACTS))
+
+
+def _names_in(part: Any) -> set[str]:
+    """Names of all entries of a configuration that are texts."""
+    if not isinstance(part, dict):
+        return set().union(*map(_names_in, part)) if isinstance(part, list) else set()
+    inner = [_names_in(value) for value in part.values()]
+    return {name for name, value in part.items() if isinstance(value, str)}.union(*inner)
+
+
 _PARAMETERS = LibraryParameters(
     "XGBoost",
     parameters_of(
@@ -31,7 +61,7 @@ _PARAMETERS = LibraryParameters(
         "num_class": "there are two classes",
         "disable_default_eval_metric": "eval_metric='cost' or 'surrogate' is the only metric",
     },
-    more=lambda name: True,  # XGBoost itself warns about names that it does not know
+    more=_native_names,
 )
 
 
@@ -130,6 +160,8 @@ class UnevenXGBClassifier(UnevenTreeClassifier):
     pos_label : label, optional
         The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
         alike.
+    neg_label : label, optional
+        The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
     **library
         Parameters of XGBClassifier.
 
@@ -144,6 +176,11 @@ class UnevenXGBClassifier(UnevenTreeClassifier):
         ``eval_metric`` of each evaluation set and round.
     best_iteration_ : int or None
         The best round, if training stopped early; later rounds are dropped.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
+    probability_ratio_ : float or None
+        Mean of ``predict_proba`` over the share of positives, on ``eval_set`` or else the training rows; if it is far
+        from 1, ``predict_proba`` warns.
     cost_scale_, loss_, analysis_
         As in :class:`uneven.UnevenLinearClassifier`.
 

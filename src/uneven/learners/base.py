@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from uneven._caller import warn_caller
 from uneven._inputs import brief, to_float
 from uneven.costs import Cost, RowCosts
-from uneven.errors import CostError, UnevenError
+from uneven.errors import CostError, LossError, UnevenError
 from uneven.learners.classes import Classes
+from uneven.learners.contract import EstimatorContract, constant_sums, plain
 from uneven.learners.costs_and_loss import (
     COSTS,
     analysis_of,
@@ -41,6 +44,11 @@ from uneven.metrics.labels import positive_class, two_classes
 if TYPE_CHECKING:
     from uneven.calibration.in_money import AnalysisInMoney
 
+#: Rows on which probabilities are checked: their mean is known well enough, and larger sets take no longer.
+_CHECKED = 20_000
+#: Factor between the mean probability and the share of positives beyond which ``predict_proba`` warns.
+_TRUSTED = 1.5
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -58,6 +66,8 @@ class Problem:
     costs : Cost or RowCosts
     numbers : dict
         Those of the four costs that are numbers.
+    constant_sums : dict, optional
+        What is kept for ``constant_costs_``; None for rows in parts.
     """
 
     X: Any
@@ -66,6 +76,7 @@ class Problem:
     classes: Classes
     costs: Cost | RowCosts
     numbers: dict[str, Any]
+    constant_sums: dict[str, Any] | None = None
 
     def weighting(self, loss: Any) -> Weighting:
         """How much each row counts; ``loss`` is the learner's parameter."""
@@ -82,7 +93,7 @@ def has_probabilities(learner: UnevenClassifier) -> bool:
     return True
 
 
-class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the learners.
 
     Inside, scores are those of the positive class. ``decision_function`` and ``coef_`` follow scikit-learn: their
@@ -96,6 +107,7 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     tn_cost: Any
     margin_gamma: Any
     pos_label: Any
+    neg_label: Any
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -134,9 +146,8 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         if isinstance(costs, Cost):
             regrets = [value if isinstance(value, float) else str(value) for value in (costs.fp_cost, costs.fn_cost)]
         self._fitted_with = (self.loss, regrets, self.margin_gamma)
-        self._costs_of_fit = {
-            name: value if isinstance(value, int | float) else str(value) for name, value in problem.numbers.items()
-        }
+        self._costs_of_fit = {name: plain(value) for name, value in problem.numbers.items()}
+        self._constant_sums = problem.constant_sums
         self.cost_scale_ = scale
         self._loss = loss
 
@@ -195,18 +206,24 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         require_weighted_classes(weight, index, classes)
         four = self._costs(given)
         costs = read_costs(labels.shape[0], four)
-        positive = positive_class(classes, self.pos_label, symmetric=self._symmetric(costs))
-        self._keep_classes(Classes(classes, positive))
-        return Problem(X, (index == self._positive).astype(np.int8), weight, self._classes, costs, plain_numbers(four))
+        self._keep_classes(Classes(classes, self._positive_of(classes, costs)))
+        target = (index == self._positive).astype(np.int8)
+        kept = constant_sums(four, target, weight)
+        return Problem(X, target, weight, self._classes, costs, plain_numbers(four), kept)
 
     def _keep_classes(self, classes: Classes) -> None:
         self.classes_ = classes.labels
         self._positive = classes.positive
 
     @property
-    def _classes(self) -> Classes:
+    def _classes(self) -> Classes:  # type: ignore[override]
         """The classes of the fit."""
         return Classes(self.classes_, self._positive)
+
+    def _positive_of(self, classes: np.ndarray, costs: Cost | RowCosts | None) -> int:
+        """Which of two sorted classes is the positive one; None are costs that differ by row."""
+        symmetric = costs is not None and self._symmetric(costs)
+        return positive_class(classes, self.pos_label, symmetric=symmetric, neg_label=self.neg_label)
 
     def _symmetric(self, costs: Cost | RowCosts) -> bool:
         """Whether it makes no difference which class is the positive one."""
@@ -231,7 +248,10 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         costs = self._costs_of_rows(score.shape[0], given)
         if costs is None or self._has_row_costs or self._fits_for(costs):
             return score
-        return decision(self.loss_, score, costs)
+        try:
+            return decision(self.loss_, score, costs)
+        except LossError as error:
+            raise LossError(f"{type(self).__name__} decides for the costs of its fit only: {error}") from None
 
     def _fits_for(self, costs: RowCosts) -> bool:
         """Whether the fit had these costs: then the threshold is 0 for every loss, also without probabilities."""
@@ -303,6 +323,9 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     ) -> np.ndarray:
         """Probabilities of the classes, by the inverse link of the loss; only if the loss identifies them.
 
+        They do not depend on the costs if the model can follow them. ``fit`` compares their mean with the share of
+        positives (``probability_ratio_``); this method warns if the two differ by more than a factor of 1.5.
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
@@ -315,18 +338,65 @@ class UnevenClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             Columns in the order of ``classes_``.
         """
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        score = self._checked_score(X)
-        positive = self.loss_.inverse_link(score)
-        if self._has_row_costs:
-            costs = self._costs_of_rows(score.shape[0], given)
-            if costs is None:
-                raise CostError(
-                    "this model learnt with the costs of each row, so a probability needs them: give fp_cost and "
-                    "fn_cost to predict_proba, or fit with numbers"
-                )
-            loss = self._fitted_with[0]
-            positive = untilted(positive, costs, own_alpha(loss) if isinstance(loss, Loss) else None)
+        positive = self._probability(self._checked_score(X), given)
+        doubt = self._doubt_about_probabilities()
+        if doubt is not None:
+            warn_caller(
+                f"do not take predict_proba of this {type(self).__name__} for a probability: {doubt}; predict at the "
+                "costs of the fit is not affected; for probabilities fit with equal costs, and let "
+                "UnevenThresholdClassifierCV decide by yours"
+            )
         return np.stack(self._classes.in_order(1 - positive, positive), axis=1)
+
+    def _probability(self, score: np.ndarray, given: dict[str, Any]) -> np.ndarray:
+        """P(positive) from scores; ``given`` are the costs of the rows, needed if the scores contain them."""
+        positive = np.asarray(self.loss_.inverse_link(score))
+        if not self._has_row_costs:
+            return positive
+        costs = self._costs_of_rows(score.shape[0], given)
+        if costs is None:
+            raise CostError(
+                "this model learnt with the costs of each row, so a probability needs them: give fp_cost and "
+                "fn_cost to predict_proba, or fit with numbers"
+            )
+        loss = self._fitted_with[0]
+        return untilted(positive, costs, own_alpha(loss) if isinstance(loss, Loss) else None)
+
+    # -- whether probabilities are any ------------------------------------------------------------------------------
+
+    def _check_probabilities(self, X: Any, y: np.ndarray, weight: np.ndarray, given: dict[str, Any]) -> None:
+        """Compare the mean probability of some rows with their share of positives, and keep the ratio.
+
+        A loss that is weighted for costs is precise near alpha and careless elsewhere. If the model cannot follow the
+        probabilities, or follows its training rows too closely, the inverse link gives numbers that are far from them.
+        """
+        self.probability_ratio_: float | None = None
+        if not self._identifies_probabilities() or any(np.ndim(value) for value in given.values()):
+            return  # with costs of each row the scores contain them: what they are without is a second guess
+        if y.size > _CHECKED:
+            rows = np.linspace(0, y.size - 1, _CHECKED).astype(np.intp)
+            X, y, weight = _safe_indexing(X, rows), y[rows], weight[rows] if weight.size else weight
+        weight = weight if weight.size else np.ones(y.size)
+        share = float(weight @ y)
+        if share > 0:
+            self.probability_ratio_ = float(weight @ self._probability(self._score(X), given)) / share
+
+    def _identifies_probabilities(self) -> bool:
+        try:
+            self.loss_.inverse_link(0.0)
+        except UnevenError:
+            return False
+        return True
+
+    def _doubt_about_probabilities(self) -> str | None:
+        """Why the inverse link gives no probabilities, as a clause; None if nothing speaks against them."""
+        ratio = self.__dict__.get("probability_ratio_")
+        if ratio is None or 1 / _TRUSTED <= ratio <= _TRUSTED:
+            return None
+        return f"on {self._checked_on} its mean is {ratio:.3g} times the share of positives"
+
+    #: The rows of ``probability_ratio_``.
+    _checked_on = "the training rows"
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(

@@ -9,10 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact
-from uneven.errors import CostError
 from uneven.learners.boosted_trees import BoostedTrees, require_share
 from uneven.learners.boosting_training import EarlyStopping, TrainingRows, convex_pair, held_out, train
-from uneven.learners.costs_and_loss import COSTS
+from uneven.learners.contract import costs_to_score
 from uneven.learners.parameters import generator, require_choice, require_integer
 from uneven.losses import Loss, Phi
 from uneven.metrics.expected_cost import expected_cost
@@ -71,6 +70,8 @@ class UnevenAdaBoostClassifier(BoostedTrees):
     pos_label : label, optional
         The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
         alike.
+    neg_label : label, optional
+        The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
     random_state : int, RandomState or None
         Seed of the rows that are held out, and of those that decide on bins; by default always the same.
     verbose : bool or int
@@ -95,6 +96,11 @@ class UnevenAdaBoostClassifier(BoostedTrees):
         ``n_iter_no_change``.
     feature_importances_ : ndarray of shape (n_features,)
         The share of each column in the decrease of the loss that its splits promised.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
+    probability_ratio_ : float or None
+        Mean of ``predict_proba`` over the share of positives, on the training rows; if it is far from 1,
+        ``predict_proba`` warns.
     cost_scale_ : float
         1 over the mean regret.
     loss_, analysis_
@@ -149,6 +155,7 @@ class UnevenAdaBoostClassifier(BoostedTrees):
         monitor: str = "loss",
         tol: float = 1e-4,
         pos_label: Any = None,
+        neg_label: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
     ) -> None:
@@ -169,6 +176,7 @@ class UnevenAdaBoostClassifier(BoostedTrees):
         self.monitor = monitor
         self.tol = tol
         self.pos_label = pos_label
+        self.neg_label = neg_label
         self.random_state = random_state
         self.verbose = verbose
 
@@ -223,6 +231,7 @@ class UnevenAdaBoostClassifier(BoostedTrees):
         if stopping is not None:
             self.validation_loss_ = np.array(stopping.scores)
         self._keep_trees(found.trees)
+        self._check_probabilities(problem.X, problem.y, problem.sample_weight, given)
         return self
 
     def _read_parameters(self) -> None:
@@ -314,17 +323,7 @@ class UnevenAdaBoostClassifier(BoostedTrees):
         float
         """
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        costs = self._costs_to_score(given)
+        check_is_fitted(self, "classes_")
+        costs = costs_to_score(self._costs_of_fit, given, "staged_cost")
         for said in self.staged_predict(X, **given):
             yield expected_cost(y, said, **costs, pos_label=self._classes.pos_label, sample_weight=sample_weight)
-
-    def _costs_to_score(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The four costs of rows whose decisions are scored: those given, and the fit's for the others."""
-        check_is_fitted(self, "classes_")
-        costs = {name: self._costs_of_fit.get(name) if value is None else value for name, value in given.items()}
-        absent = [name for name in COSTS if costs[name] is None]
-        if absent:
-            raise CostError(
-                f"the fit had {' and '.join(absent)} of each row, so staged_cost needs them for these rows, too"
-            )
-        return costs

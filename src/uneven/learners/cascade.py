@@ -92,6 +92,8 @@ class UnevenCascadeClassifier(BoostedTrees):
         trained without it.
     pos_label : label, optional
         The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}.
+    neg_label : label, optional
+        The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
     random_state : int, RandomState or None
         Seed of the folds; by default always the same.
     verbose : bool or int
@@ -117,6 +119,11 @@ class UnevenCascadeClassifier(BoostedTrees):
         What the training rows cost with trees and exits that were chosen without their fold.
     tree_features_, tree_thresholds_, tree_missing_left_, tree_leaves_ : ndarray
         As in :class:`uneven.UnevenAdaBoostClassifier`.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
+    probability_ratio_ : float or None
+        Mean of ``predict_proba`` over the share of positives, on the training rows; if it is far from 1,
+        ``predict_proba`` warns.
     loss_, analysis_
         The loss, calibrated for your costs, and what it guarantees.
     cost_scale_ : float
@@ -160,6 +167,7 @@ class UnevenCascadeClassifier(BoostedTrees):
         min_weight_fraction_leaf: float = 0.0,
         cv: int = 5,
         pos_label: Any = None,
+        neg_label: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
     ) -> None:
@@ -179,6 +187,7 @@ class UnevenCascadeClassifier(BoostedTrees):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.cv = cv
         self.pos_label = pos_label
+        self.neg_label = neg_label
         self.random_state = random_state
         self.verbose = verbose
 
@@ -247,6 +256,7 @@ class UnevenCascadeClassifier(BoostedTrees):
             bill, staged.y, staged.weight, (said, last, staged.columns[staged.fold]), staged.scores[:, -1] > 0
         )
         self._keep_stages(Stages(whole.start, whole.trees, ends, cheapest_exits(staged, bill)))
+        self._check_probabilities(problem.X, problem.y, problem.sample_weight, given)
         return self
 
     def _read_parameters(self) -> None:

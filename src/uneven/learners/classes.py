@@ -30,6 +30,11 @@ class Classes:
         """The label of the positive class, as a Python object."""
         return self.labels.tolist()[self.positive]
 
+    @property
+    def neg_label(self) -> Any:
+        """The label of the negative class."""
+        return self.labels.tolist()[1 - self.positive]
+
     def turned(self, values: Any) -> Any:
         """Scores or coefficients of the positive class as those of ``labels[1]``, and the other way round."""
         return values if self.positive == 1 else -values

@@ -14,6 +14,7 @@ from uneven._inputs import brief
 from uneven.costs import RowCosts
 from uneven.errors import CostError
 from uneven.learners.classes import Classes
+from uneven.learners.contract import EstimatorContract
 from uneven.learners.corrections.correction import Correction
 from uneven.learners.corrections.grouping import MOST_ROWS
 from uneven.learners.corrections.out_of_fold_rows import AS_IT_IS, CorrectedOdds, OutOfFoldRows
@@ -22,13 +23,12 @@ from uneven.learners.corrections.scored_rows import compressed
 from uneven.learners.corrections.shift_curve import ShiftCurve, shift_curve
 from uneven.learners.costs_and_loss import COSTS, read_costs
 from uneven.learners.guaranteed_shift import GuaranteedShift
-from uneven.metrics.expected_cost import expected_cost
 
 #: Corrections for costs given to ``predict`` that a model keeps.
 _MOST_KEPT = 16
 
 
-class CorrectedDecisions(GuaranteedShift, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of classifiers that decide by corrected log-odds.
 
     A subclass has the parameters ``method``, ``order``, ``keep_training_rows`` and the four costs. Its ``fit`` calls
@@ -181,7 +181,7 @@ class CorrectedDecisions(GuaranteedShift, ClassifierMixin, BaseEstimator, ABC): 
         return self.curve_.plot(ax)
 
     @property
-    def _classes(self) -> Classes:
+    def _classes(self) -> Classes:  # type: ignore[override]
         return Classes(self.classes_, self._positive)
 
     # -- deciding ---------------------------------------------------------------------------------------------------
@@ -340,35 +340,3 @@ class CorrectedDecisions(GuaranteedShift, ClassifierMixin, BaseEstimator, ABC): 
     def _classes_checked(self) -> Classes:
         check_is_fitted(self, "_odds")
         return self._classes
-
-    def score(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        fp_cost: Any = None,
-        fn_cost: Any = None,
-        tp_cost: Any = None,
-        tn_cost: Any = None,
-    ) -> float:
-        """Minus the expected cost of the decisions: greater is better.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            Costs of these rows; those not given are the numbers of the fit.
-
-        Returns
-        -------
-        float
-        """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        check_is_fitted(self, "_odds")
-        self._require_costs(given, "score")
-        said = self.predict(X, **given)
-        costs = {name: self._costs_of_fit.get(name) if value is None else value for name, value in given.items()}
-        return -expected_cost(y, said, **costs, pos_label=self._classes.pos_label, sample_weight=sample_weight)

@@ -17,7 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from uneven._inputs import Exact, brief
 from uneven.costs import Cost
 from uneven.errors import CostError, LossError, ParameterError
+from uneven.learners.classes import Classes
 from uneven.learners.cluster import HoldsClient
+from uneven.learners.contract import EstimatorContract
 from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.parameters import require_choice
 from uneven.learners.progress import Bar, progress
@@ -26,6 +28,7 @@ from uneven.learners.tuning.gamma_path import GammaPath
 from uneven.learners.tuning.inputs import (
     as_parameters,
     costs_of_all,
+    labels_as_parameters,
     read_cs,
     read_data,
     read_estimator,
@@ -40,7 +43,6 @@ from uneven.learners.tuning.rules import RULES, Table, standard_error
 from uneven.learners.tuning.search import Column, Reusable, Task, candidates, run_split
 from uneven.learners.tuning.ways import DECIDE
 from uneven.metrics.cost_scorer import CostScorer
-from uneven.metrics.expected_cost import expected_cost
 
 
 def _delegates(name: str) -> Any:
@@ -54,7 +56,7 @@ def _delegates(name: str) -> Any:
     return check
 
 
-class UnevenClassifierCV(HoldsClient, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""Tunes the margin asymmetry (and C, and the loss) of a learner for your costs.
 
     The criterion is cross-validated expected cost at your costs. Every candidate is calibrated for them: the choice
@@ -104,6 +106,8 @@ class UnevenClassifierCV(HoldsClient, MetaEstimatorMixin, ClassifierMixin, BaseE
         Progress on stderr. None: only on a terminal, and only if the search takes long.
     pos_label : label, optional
         The positive class; by default that of the estimator.
+    neg_label : label, optional
+        The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
     row_costs : {"auto", "learn", "decide"}
         How costs of each row are used. "learn": the rows are weighted by them, and the threshold is 0. "decide": the
         fit uses the costs of the constructor, and each row is decided by its own costs, which ``predict`` then needs;
@@ -125,6 +129,8 @@ class UnevenClassifierCV(HoldsClient, MetaEstimatorMixin, ClassifierMixin, BaseE
         Mean and standard error of the cost per gamma at the chosen C and loss.
     row_costs_ : {"learn", "decide"} or None
         The chosen way to use costs of each row; None if all rows have the same costs.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
     n_splits_ : int
     refit_time_ : float
     classes_ : ndarray of shape (2,)
@@ -173,6 +179,7 @@ class UnevenClassifierCV(HoldsClient, MetaEstimatorMixin, ClassifierMixin, BaseE
         refit: bool = True,
         verbose: bool | int | None = None,
         pos_label: Any = None,
+        neg_label: Any = None,
         row_costs: str = "auto",
         param_grid: Any = None,
         client: Any = None,
@@ -193,6 +200,7 @@ class UnevenClassifierCV(HoldsClient, MetaEstimatorMixin, ClassifierMixin, BaseE
         self.refit = refit
         self.verbose = verbose
         self.pos_label = pos_label
+        self.neg_label = neg_label
         self.row_costs = row_costs
         self.param_grid = param_grid
         self.client = client
@@ -246,7 +254,7 @@ class UnevenClassifierCV(HoldsClient, MetaEstimatorMixin, ClassifierMixin, BaseE
         labels = problem.classes.label(problem.y)
         weight = problem.sample_weight if problem.sample_weight.size else None
         costs = costs_of_all(given, problem.y.size, learner)
-        fixed = {"pos_label": problem.classes.pos_label}
+        fixed = labels_as_parameters(problem.classes, learner)
         if isinstance(problem.costs, Cost):  # numbers given to fit are those of the learner from here on
             fixed |= as_parameters(given, costs)
         learner.set_params(**fixed)
@@ -287,7 +295,8 @@ class UnevenClassifierCV(HoldsClient, MetaEstimatorMixin, ClassifierMixin, BaseE
         self._costs = {name: getattr(learner, name, 0) for name in COSTS}
         self._costs |= {name: value for name, value in given.items() if value is not None and not np.ndim(value)}
         self._costs_by_row = [name for name, value in given.items() if self.row_costs_ is not None and np.ndim(value)]
-        self._pos_label = learner.pos_label
+        self._positive = problem.classes.positive
+        self._constant_sums = problem.constant_sums
         if self.refit:
             started = time.perf_counter()
             self.best_estimator_ = clone(whole).set_params(**self.best_params_)
@@ -508,12 +517,16 @@ class UnevenClassifierCV(HoldsClient, MetaEstimatorMixin, ClassifierMixin, BaseE
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
         if self.scoring is not None:
             return self._given_score(X, y, {"sample_weight": sample_weight, **given})
-        absent = [name for name in self._costs_by_row if given[name] is None]
-        if absent:
-            raise CostError(f"the fit had {' and '.join(absent)} of each row, so score needs them for these rows, too")
-        said = self._answer("predict", X, given)
-        costs = {name: self._costs[name] if value is None else value for name, value in given.items()}
-        return -expected_cost(y, said, **costs, pos_label=self._pos_label, sample_weight=sample_weight)
+        return super().score(X, y, sample_weight, **given)
+
+    @property
+    def _costs_of_fit(self) -> dict[str, Any]:  # type: ignore[override]
+        """The costs of the fit that are numbers."""
+        return {name: value for name, value in self._costs.items() if name not in self._costs_by_row}
+
+    @property
+    def _classes(self) -> Classes:  # type: ignore[override]
+        return Classes(self.classes_, self._positive)
 
     def _given_score(self, X: Any, y: Any, given: dict[str, Any]) -> float:
         """What ``scoring`` says, with the weights and costs that are given."""

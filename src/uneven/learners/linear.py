@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -13,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from uneven import _inputs
+from uneven._caller import warn_caller
 from uneven._inputs import Exact
 from uneven.costs import Cost, RowCosts
 from uneven.errors import LossError, ParameterError
@@ -83,6 +83,8 @@ class UnevenLinearClassifier(LinearScores):
     pos_label : label, optional
         The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
         alike.
+    neg_label : label, optional
+        The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
     random_state : int, RandomState or None
         Seed of the sample of rows that some solvers draw; by default always the same.
     verbose : bool or int
@@ -98,6 +100,11 @@ class UnevenLinearClassifier(LinearScores):
     classes_ : ndarray of shape (2,)
         Sorted labels.
     n_iter_ : int
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
+    probability_ratio_ : float or None
+        Mean of ``predict_proba`` over the share of positives, on the training rows; if it is far from 1,
+        ``predict_proba`` warns.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -151,6 +158,7 @@ class UnevenLinearClassifier(LinearScores):
         max_iter: int = 1000,
         warm_start: bool = False,
         pos_label: Any = None,
+        neg_label: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
         l1_ratio: float | None = None,
@@ -169,6 +177,7 @@ class UnevenLinearClassifier(LinearScores):
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.pos_label = pos_label
+        self.neg_label = neg_label
         self.random_state = random_state
         self.verbose = verbose
         self.l1_ratio = l1_ratio
@@ -250,6 +259,7 @@ class UnevenLinearClassifier(LinearScores):
             solver=self.solver,
         )
         self._keep(solution, problem)
+        self._check_probabilities(problem.X, problem.y, problem.sample_weight, given)
         self._warn(solution, self.penalty is None and objective.separates(solution.theta))
         return self
 
@@ -258,8 +268,9 @@ class UnevenLinearClassifier(LinearScores):
     ) -> UnevenLinearClassifier:
         from uneven.learners.streaming import door
 
+        self.__dict__.pop("probability_ratio_", None)  # of an earlier fit in memory
         rows = door.as_rows(X, y, sample_weight, target, columns)
-        self._warn(*door.fit(self, rows, given), stacklevel=4)
+        self._warn(*door.fit(self, rows, given))
         return self
 
     def _checked_score(self, X: Any) -> np.ndarray:
@@ -384,7 +395,7 @@ class UnevenLinearClassifier(LinearScores):
         self.duality_gap_ = solution.duality_gap
         self.stationarity_ = solution.stationarity
 
-    def _warn(self, solution: Solution, separated: bool, stacklevel: int = 3) -> None:
+    def _warn(self, solution: Solution, separated: bool) -> None:
         if separated:
             message = (
                 "the two classes are perfectly separable and there is no penalty: larger coefficients always lower the "
@@ -397,7 +408,7 @@ class UnevenLinearClassifier(LinearScores):
             )
         else:
             return
-        warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)
+        warn_caller(message, ConvergenceWarning)
 
 
 def _how_far(solution: Solution) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from uneven import _inputs
+from uneven._caller import warn_caller
 from uneven._inputs import Exact, brief, to_float
 from uneven.costs import Cost, RowCosts
 from uneven.errors import CostError
@@ -20,9 +20,9 @@ from uneven.learners.costs_and_loss import plain_numbers, read_costs
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import require_integer
 from uneven.learners.progress import progress
-from uneven.learners.reading import read_weights
+from uneven.learners.reading import one_column, read_weights
 from uneven.learners.weighting import learnt_labels, require_both
-from uneven.metrics.labels import positive_class, two_classes
+from uneven.metrics.labels import two_classes
 from uneven.solvers.kernel.gram import squared_norms
 from uneven.solvers.online.perceptron import Examples, PerceptronState, one_pass, train
 
@@ -73,6 +73,8 @@ class UnevenPerceptron(LinearScores):
     pos_label : label, optional
         The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
         alike.
+    neg_label : label, optional
+        The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
     random_state : int, RandomState or None
         Seed of the shuffling; by default always the same.
     verbose : bool or int
@@ -92,6 +94,8 @@ class UnevenPerceptron(LinearScores):
     radius_ : float
         R: the largest norm in the data of ``fit`` or of the first ``partial_fit``.
     classes_ : ndarray of shape (2,)
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
     cost_scale_ : float
         1 over the largest regret: the costs times this number weight the updates.
     loss_, analysis_
@@ -129,6 +133,7 @@ class UnevenPerceptron(LinearScores):
         n_iter_no_change: int = 5,
         shuffle: bool = True,
         pos_label: Any = None,
+        neg_label: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
     ) -> None:
@@ -144,6 +149,7 @@ class UnevenPerceptron(LinearScores):
         self.n_iter_no_change = n_iter_no_change
         self.shuffle = shuffle
         self.pos_label = pos_label
+        self.neg_label = neg_label
         self.random_state = random_state
         self.verbose = verbose
 
@@ -193,12 +199,11 @@ class UnevenPerceptron(LinearScores):
             progress=progress(self.verbose, type(self).__name__),
         )
         if not training.settled:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__} did not settle in max_iter={self.max_iter} passes: the last one made "
                 f"{training.last_updates} updates; data that are not separable never settle, so raise tol or max_iter, "
                 "or use UnevenLinearClassifier('hinge')",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return self._keep(separated=training.separated)
 
@@ -254,13 +259,13 @@ class UnevenPerceptron(LinearScores):
     def _read_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any, given: dict[str, Any]) -> Problem:
         """A batch of a stream; the classes are those of the first call."""
         first = not hasattr(self, "_state")
-        labels = column_or_1d(y, warn=True)
+        labels = one_column(y)
         four = self._costs(given)
         costs = _costs_of_batch(labels.shape[0], four)
         numbers = plain_numbers(four)
         if first:
             known, _ = two_classes(labels if classes is None else column_or_1d(classes))
-            both = Classes(known, positive_class(known, self.pos_label, symmetric=self._symmetric(costs)))
+            both = Classes(known, self._positive_of(known, costs))
         else:
             both, known = self._classes, self.classes_
             if classes is not None and not np.array_equal(np.unique(classes), known):

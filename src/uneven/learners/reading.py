@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from uneven import _inputs
+from uneven._caller import warn_caller
 from uneven._inputs import brief
 from uneven.errors import CostError
 from uneven.solvers.threads import in_threads, row_ranges
@@ -55,12 +56,25 @@ def read_labels(y: Any, count: int) -> np.ndarray:
     """Labels in one dimension, one for each of ``count`` rows."""
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufUS" and y.size == count:
         return np.ascontiguousarray(y)
-    from sklearn.utils import column_or_1d
     from sklearn.utils.validation import check_consistent_length
 
-    labels = column_or_1d(y, warn=True)
+    labels = one_column(y)
     check_consistent_length(np.empty((count, 0)), labels)
-    return np.asarray(labels)
+    return labels
+
+
+def one_column(y: Any) -> np.ndarray:
+    """Labels in one dimension; a matrix of one column is taken, with the warning that scikit-learn's own would give."""
+    from sklearn.exceptions import DataConversionWarning
+    from sklearn.utils import column_or_1d
+
+    labels = np.asarray(column_or_1d(y))
+    if np.asarray(y).ndim == 2:
+        warn_caller(
+            "A column-vector y was passed when a 1d array was expected; it is read as 1d, and y.ravel() is one",
+            DataConversionWarning,
+        )
+    return labels
 
 
 def read_weights(sample_weight: Any, count: int) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from uneven import _inputs
+from uneven._caller import warn_caller
 from uneven._inputs import Exact, brief
 from uneven.errors import CostError, ParameterError
 from uneven.learners.base import Problem, UnevenClassifier
@@ -111,6 +111,8 @@ class UnevenSVC(UnevenClassifier):
     pos_label : label, optional
         The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
         alike.
+    neg_label : label, optional
+        The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
     random_state : int, RandomState or None
         Not used, because the solvers draw no random numbers. It is here because SVC has it.
     verbose : bool or int
@@ -141,6 +143,8 @@ class UnevenSVC(UnevenClassifier):
         Steps of the solver.
     fit_status_ : int
         0 if tol was reached, 1 if not; then the fit warns with the gap it proved.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.
@@ -188,6 +192,7 @@ class UnevenSVC(UnevenClassifier):
         max_iter: int = -1,
         warm_start: bool = False,
         pos_label: Any = None,
+        neg_label: Any = None,
         random_state: Any = None,
         verbose: bool | int = False,
     ) -> None:
@@ -207,6 +212,7 @@ class UnevenSVC(UnevenClassifier):
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.pos_label = pos_label
+        self.neg_label = neg_label
         self.random_state = random_state
         self.verbose = verbose
 
@@ -280,7 +286,7 @@ class UnevenSVC(UnevenClassifier):
         if self.warm_start:
             self._warm = (solution.b, dual.upper)
         if not solution.converged:
-            warnings.warn(self._shortfall(solution), ConvergenceWarning, stacklevel=3)
+            warn_caller(self._shortfall(solution), ConvergenceWarning)
 
     def _shortfall(self, solution: KernelSolution) -> str:
         """What a fit that did not reach tol has reached."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,16 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
 
+from uneven._caller import warn_caller
 from uneven._inputs import Exact, brief
 from uneven.errors import CostError, ParameterError
+from uneven.learners.contract import constant_sums
 from uneven.learners.corrected_decisions import CorrectedDecisions
 from uneven.learners.corrections.correction import Correction
 from uneven.learners.corrections.grouping import MOST_ROWS
 from uneven.learners.corrections.methods import METHODS
 from uneven.learners.corrections.out_of_fold_rows import CorrectedOdds, OutOfFoldRows
+from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.out_of_fold import (
     folds_learnt_from,
     only_fold,
@@ -118,6 +120,8 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
     out_of_fold_cost_ : CostEstimate
         Mean cost of the out-of-fold decisions with a 95 % interval; the correction of a fold comes from the other
         folds. ``difference`` is that to cutting at alpha.
+    constant_costs_ : dict of str to CostEstimate
+        What "all positive" and "all negative" cost on the training rows.
     out_of_fold_probability_ : ndarray of shape (n_samples,)
         P(positive) as the wrapped classifier says it, before the calibration; NaN for rows that no fold tested.
     guarantee_ : ShiftGuarantee
@@ -262,6 +266,8 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         self._keep_decisions(rows, costs.take(tested))
         self._fold = self._fold[tested]
         self._tested = tested
+        four = {name: getattr(costs, name) for name in COSTS}
+        self._constant_sums = constant_sums(four, (index == positive).astype(np.int8), weight)
         self.classes_, self._positive = classes, positive
         self.__dict__.pop("_out_of_fold_cost", None)
         self._forget_rows()
@@ -348,10 +354,8 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
             routed = process_routing(self, "fit", **known, **params)
             return dict(routed.estimator.fit), routed.splitter.split.get("groups")
         if weight is not None and not weight_parameters(self.estimator, weight):
-            warnings.warn(
-                f"{type(self.estimator).__name__} takes no sample_weight: the weights count in the correction only",
-                UserWarning,
-                stacklevel=4,
+            warn_caller(
+                f"{type(self.estimator).__name__} takes no sample_weight: the weights count in the correction only"
             )
         return {name: value for name, value in params.items() if name != "groups"}, params.get("groups")
 

@@ -10,12 +10,12 @@ so that the unit of the costs does not matter and C means what it means without 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from uneven._caller import warn_caller
 from uneven._inputs import to_float
 from uneven.costs import Cost, RowCosts
 from uneven.errors import CostError
@@ -119,11 +119,9 @@ def learnt_labels(costs: Cost | RowCosts, y: np.ndarray) -> tuple[np.ndarray, np
     turned = regrets < 0
     if turned.any():
         count = int(turned.sum())
-        warnings.warn(
+        warn_caller(
             f"in {count} of {y.size} rows the mistake costs less than the right decision: "
-            f"{'it is' if count == 1 else 'they are'} learnt with the other label",
-            UserWarning,
-            stacklevel=5,
+            f"{'it is' if count == 1 else 'they are'} learnt with the other label"
         )
         y = np.where(turned, 1 - y, y).astype(np.int8)
     return y, np.abs(regrets)

@@ -120,7 +120,7 @@ def _encoded(pos_label: Any, labels: list[Any]) -> str:
     return (
         ": some tools of scikit-learn (CalibratedClassifierCV, StackingClassifier, VotingClassifier, cross_val_predict "
         "for probabilities) replace labels by 0 and 1 in sorted order before they reach the learner; give neg_label "
-        f"too if the learner has it, or give them y == {brief(pos_label)} as labels and leave pos_label out"
+        f"too, or give them y == {brief(pos_label)} as labels and leave pos_label out"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from uneven.adapters.trees.training_rows import TreeRows, evaluation_rows, train
 from uneven.costs import Cost, RowCosts
 from uneven.errors import CostError, ParameterError, SolverError
 from uneven.learners.base import Problem, UnevenClassifier
-from uneven.learners.costs_and_loss import COSTS, own_alpha, read_costs
+from uneven.learners.costs_and_loss import COSTS, own_alpha, read_cost, read_costs
 from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.reading import read_features, read_labels, read_weights
 from uneven.losses import Loss, Phi
@@ -29,6 +30,17 @@ Self = TypeVar("Self", bound="UnevenTreeClassifier")
 
 #: Names that ``eval_set`` gets in ``evals_result_``, as in XGBoost.
 EVALUATION = "validation_{}"
+#: alpha of costs that differ by a factor of ten: from there on, probabilities of trees need a check on other rows.
+_EVEN = 1 / 11 + 1e-9
+
+
+@dataclass(frozen=True)
+class _Evaluation:
+    """Rows as the library sees them, and their classes and sample weights as they were given."""
+
+    rows: TreeRows
+    y: np.ndarray
+    weight: np.ndarray
 
 
 class UnevenTreeClassifier(UnevenClassifier):
@@ -52,6 +64,7 @@ class UnevenTreeClassifier(UnevenClassifier):
         eval_metric: str = "surrogate",
         warmup_rounds: int | None = None,
         pos_label: Any = None,
+        neg_label: Any = None,
         **library: Any,
     ) -> None:
         self.loss = loss
@@ -63,6 +76,7 @@ class UnevenTreeClassifier(UnevenClassifier):
         self.eval_metric = eval_metric
         self.warmup_rounds = warmup_rounds
         self.pos_label = pos_label
+        self.neg_label = neg_label
         self._library.check(library)
         for name, default in self._library.defaults.items():
             setattr(self, name, library.pop(name, default))
@@ -170,13 +184,43 @@ class UnevenTreeClassifier(UnevenClassifier):
         if self.warmup_rounds is not None:
             require_integer("warmup_rounds", self.warmup_rounds, least=0, wanted="None, 0 or a positive integer")
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        if eval_set is None:
+            self._require_no_early_stopping()
         problem = self._read(X, y, sample_weight, given)
         loss = self._loss_for(problem.costs)
         rows, scale = training_rows(problem, self.loss)
         evaluations = self._read_evaluations(eval_set, eval_sample_weight, eval_costs, given)
         self._remember(problem, scale, loss)
-        self._descend(problem, loss, rows, self._binned(rows), evaluations, list(callbacks or []))
+        seen = [one.rows for one in evaluations]
+        self._descend(problem, loss, rows, self._binned(rows), seen, list(callbacks or []))
+        held = evaluations[0] if evaluations else _Evaluation(rows, problem.y, problem.sample_weight)
+        self._check_probabilities(held.rows.X, held.y, held.weight, given)
+        self._checked_on = "eval_set" if evaluations else "the training rows"
         return self
+
+    def _require_no_early_stopping(self) -> None:
+        """Raise if early stopping is asked for: without an evaluation set it has nothing to look at."""
+        values = self._library_values()
+        asked = [name for name in self._early_stopping if values.get(name)]
+        if asked:
+            raise ParameterError(
+                f"{asked[0]}={brief(values[asked[0]])} needs eval_set: early stopping looks at rows that are not "
+                f"trained on; give eval_set=[(X, y)] to fit, or leave {asked[0]} out"
+            )
+
+    def _doubt_about_probabilities(self) -> str | None:
+        """Also if trees were trained for very uneven costs, and nobody looked at other rows than theirs."""
+        found = super()._doubt_about_probabilities()
+        regrets = self._fitted_with[1]
+        if found is not None or self._checked_on == "eval_set" or regrets is None:
+            return found
+        alpha = read_cost(*regrets).alpha
+        if _EVEN <= alpha <= 1 - _EVEN:
+            return None
+        return (
+            "trees that are trained for such uneven costs may be off by a factor of 100 on new rows, and fit was given "
+            "no eval_set to check them on"
+        )
 
     def shared_fits(
         self: Self, X: Any, y: Any, sample_weight: Any, costs: dict[str, Any], params: list[dict[str, Any]]
@@ -197,6 +241,7 @@ class UnevenTreeClassifier(UnevenClassifier):
         -------
         iterator of estimators
         """
+        self._require_no_early_stopping()
         binned = problem = None
         for one in params:
             model = clone(self).set_params(**one)
@@ -214,6 +259,7 @@ class UnevenTreeClassifier(UnevenClassifier):
                 binned = model._binned(rows)
             model._remember(problem, scale, loss)
             model._descend(problem, loss, rows, binned, [], [])
+            model._check_probabilities(rows.X, problem.y, problem.sample_weight, costs)
             yield model
 
     def _descend(
@@ -244,7 +290,7 @@ class UnevenTreeClassifier(UnevenClassifier):
                 f"{self._limits} are in units of the loss's curvature, so lower them"
             )
 
-    def _read_evaluations(self, eval_set: Any, weights: Any, costs: Any, given: dict[str, Any]) -> list[TreeRows]:
+    def _read_evaluations(self, eval_set: Any, weights: Any, costs: Any, given: dict[str, Any]) -> list[_Evaluation]:
         """The evaluation sets, checked."""
         sets = [] if eval_set is None else [eval_set] if isinstance(eval_set, tuple) else list(eval_set)
         weights, costs = ([None] * len(sets) if each is None else each for each in (weights, costs))
@@ -255,7 +301,7 @@ class UnevenTreeClassifier(UnevenClassifier):
                 )
         return [self._read_evaluation(*parts, given) for parts in zip(sets, weights, costs, strict=True)]
 
-    def _read_evaluation(self, pair: Any, sample_weight: Any, costs: Any, given: dict[str, Any]) -> TreeRows:
+    def _read_evaluation(self, pair: Any, sample_weight: Any, costs: Any, given: dict[str, Any]) -> _Evaluation:
         X = self._read_features(pair[0], reset=False)
         labels = read_labels(pair[1], X.shape[0])
         strange = ~np.isin(labels, self.classes_)
@@ -270,12 +316,15 @@ class UnevenTreeClassifier(UnevenClassifier):
             raise CostError("fit was given costs of each row, so eval_set needs its own: give them as eval_costs")
         y = (labels == self.classes_[self._positive]).astype(np.int8)
         weight = read_weights(sample_weight, y.size)
-        return evaluation_rows(X, y, weight, _costs(y.size, four), self.loss, self.eval_metric)
+        rows = evaluation_rows(X, y, weight, _costs(y.size, four), self.loss, self.eval_metric)
+        return _Evaluation(rows, y, weight)
 
     # -- what a library does ----------------------------------------------------------------------------------------
 
     #: Names of the library's limits on leaves, for messages.
     _limits: ClassVar[str]
+    #: Parameters of the library that ask for early stopping.
+    _early_stopping: ClassVar[tuple[str, ...]] = ("early_stopping_rounds",)
 
     @abstractmethod
     def _rounds(self) -> int:

@@ -16,8 +16,29 @@ from uneven.expression import to_text
 from uneven.losses import Loss, Phi, UnevenMarginLoss, phi
 
 _FORMAT = 1
-_OWN = ("fp_cost", "fn_cost", "tp_cost", "tn_cost", "margin_gamma", "eval_metric", "warmup_rounds", "pos_label")
-_FITTED = ("n_features_in_", "cost_scale_", "start_", "evals_result_", "best_iteration_", "_costs_of_fit", "_positive")
+_OWN = (
+    "fp_cost",
+    "fn_cost",
+    "tp_cost",
+    "tn_cost",
+    "margin_gamma",
+    "eval_metric",
+    "warmup_rounds",
+    "pos_label",
+    "neg_label",
+)
+_FITTED = (
+    "n_features_in_",
+    "cost_scale_",
+    "start_",
+    "evals_result_",
+    "best_iteration_",
+    "_costs_of_fit",
+    "_positive",
+    "_constant_sums",
+    "probability_ratio_",
+    "_checked_on",
+)
 
 
 def facts_of(model: Any) -> str:

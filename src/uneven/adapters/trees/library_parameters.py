@@ -7,10 +7,11 @@ gets a signature that also lists the parameters of the installed library with th
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from uneven._suggestions import did_you_mean
 from uneven.errors import ParameterError
 
 C = TypeVar("C", bound=type)
@@ -28,22 +29,28 @@ class LibraryParameters:
         Parameters that are listed, with their defaults.
     refused : mapping
         Parameters that would break our objective, each with a clause that says what to use instead.
-    more : callable or None
-        Whether the library knows a name that is not listed; None if all are listed.
+    more : callable
+        Names that the library knows and that are not listed; None if it does not tell, so that all are taken.
+    own : frozenset
+        Our own parameters, for suggestions.
     """
 
     name: str
     defaults: Mapping[str, Any]
     refused: Mapping[str, str]
-    more: Callable[[str], bool] | None = None
+    more: Callable[[], Collection[str] | None] = tuple
+    own: frozenset[str] = frozenset()
 
     def check(self, given: Iterable[str]) -> None:
         """Raise for names that are refused or unknown."""
         for name in given:
             if name in self.refused:
                 raise ParameterError(f"{name} of {self.name} cannot be set here: {self.refused[name]}")
-            if name not in self.defaults and not (self.more is not None and self.more(name)):
-                raise ParameterError(f"{self.name} has no parameter {name!r}")
+            more = () if name in self.defaults else self.more()
+            if name not in self.defaults and more is not None and name not in more:
+                known = dict.fromkeys([*self.own, *self.defaults, *more], ())
+                hint = did_you_mean(name, known, f"see the parameters of {self.name}")
+                raise ParameterError(f"{self.name} has no parameter {name!r}; {hint}")
 
 
 def parameters_of(signatures: Iterable[Callable[..., Any]], without: Iterable[str]) -> dict[str, Any]:
@@ -77,7 +84,7 @@ def takes(parameters: LibraryParameters) -> Callable[[C], C]:
         __init__.__doc__ = estimator.__init__.__doc__  # type: ignore[misc]
         estimator._take = estimator.__init__  # type: ignore[attr-defined, misc]
         estimator.__init__ = __init__  # type: ignore[misc]
-        estimator._library = parameters  # type: ignore[attr-defined]
+        estimator._library = replace(parameters, own=frozenset(names - {"self"}))  # type: ignore[attr-defined]
         return estimator
 
     return listed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
+from uneven._caller import warn_caller
 from uneven.errors import ParameterError
 from uneven.learners.background import Ending, run_parts
 from uneven.learners.ensemble.members import Candidate
@@ -151,11 +151,9 @@ def run_folds(task: Task, entries: Sequence[Entry], tell: Callable[[Entry], None
             raise KeyboardInterrupt
         if results.ending == "time limit":
             first = next(iter(named))
-            warnings.warn(
+            warn_caller(
                 f"no member was finished within time_limit; the cheapest one, {named[first].member!r}, is finished "
-                "anyway and used alone",
-                UserWarning,
-                stacklevel=4,
+                "anyway and used alone"
             )
             results |= _out_of_fold(task, {first: named[first]}, None, tell)
     trial = Trial({}, {}, results.ending, task.splits)
@@ -225,7 +223,7 @@ def _warn_of_failures(trial: Trial, results: OutOfFolds, named: Mapping[str, Ent
         if result.error is not None:
             member = named[key].member
             what = "a setting of member" if member in trial.choices else "member"
-            warnings.warn(f"{what} {member!r} failed and is left out: {result.error}", UserWarning, stacklevel=5)
+            warn_caller(f"{what} {member!r} failed and is left out: {result.error}")
 
 
 def weigh(

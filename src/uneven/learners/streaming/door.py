@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uneven._inputs import brief
-from uneven.costs import Cost, RowCosts
+from uneven.costs import RowCosts
 from uneven.errors import CostError, ParameterError
 from uneven.learners.base import Problem
 from uneven.learners.costs_and_loss import COSTS, plain_numbers, read_cost
@@ -76,8 +76,7 @@ def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, An
             loop,
             marking,
             first,
-            pos_label=learner.pos_label,
-            symmetric=isinstance(costs, Cost) and learner._symmetric(costs),
+            positive=lambda classes: learner._positive_of(classes, costs),
             seed=int(settings.random.integers(2**31)),
         )
         loop.with_marking(seen.marking)
@@ -88,7 +87,8 @@ def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, An
             learner.feature_names_in_ = np.array(source.names, dtype=object)
         learner._table_plan = getattr(source, "plan", None)
         weighting = fitting.weighting_of(seen.survey, costs, finished)
-        problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, either, plain_numbers(numbers))
+        kept = fitting.constant_sums(seen.survey, numbers)
+        problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, either, plain_numbers(numbers), kept)
         learner._remember(problem, weighting.scale, loss)
         solution, separated = fitting.solved(
             loop,

@@ -5,22 +5,24 @@ Whoever holds the rows gives :class:`Parts`; nothing here knows whether they are
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from uneven._caller import warn_caller
 from uneven._inputs import exact, to_float
 from uneven.costs import Cost
 from uneven.errors import CostError, LossError
 from uneven.learners.classes import Classes
-from uneven.learners.costs_and_loss import own_alpha
+from uneven.learners.contract import sums_of_classes
+from uneven.learners.costs_and_loss import COSTS, own_alpha
 from uneven.learners.streaming.batch import Batch
 from uneven.learners.streaming.marking import Marking
 from uneven.learners.weighting import Weighting, of_classes
 from uneven.losses import Loss
-from uneven.metrics.labels import distinct_labels, positive_class, two_classes
+from uneven.metrics.labels import distinct_labels, two_classes
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.parts.minimise import minimise, refusal
 from uneven.solvers.linear.parts.own_minima import start_from_parts
@@ -88,11 +90,18 @@ def first_marking(
 
 
 def look(
-    parts: Parts, marking: Marking, first: Batch, *, pos_label: Any, symmetric: bool, seed: int, sampled: bool = True
+    parts: Parts,
+    marking: Marking,
+    first: Batch,
+    *,
+    positive: Callable[[np.ndarray], int],
+    seed: int,
+    sampled: bool = True,
 ) -> FirstLook:
     """Ask the first question, and decide which class is the positive one.
 
-    ``first`` are some rows; with ``sampled`` a sample of all rows is drawn, for a start near the solution.
+    ``first`` are some rows, ``positive`` tells which of two sorted classes is the positive one. With ``sampled`` a
+    sample of all rows is drawn, for a start near the solution.
     """
     d = first.X.shape[1]
     dense = isinstance(first.X, np.ndarray)
@@ -105,27 +114,25 @@ def look(
     else:
         found = parts.ask(survey)
     classes, _ = two_classes(np.array(found.labels, dtype=first.y.dtype if first.y is not None else None))
-    positive = positive_class(classes, pos_label, symmetric=symmetric)
-    if classes[positive] != marking.positive:
+    chosen = positive(classes)
+    if classes[chosen] != marking.positive:
         if marking.per_row:
             raise CostError(f"pos_label must say which of the labels {classes.tolist()} is the positive class")
         found = found.with_classes_exchanged()
         sample = None if sample is None else sample.with_classes_exchanged()
-    known = replace(marking, positive=classes[positive : positive + 1].tolist()[0], known=True)
+    known = replace(marking, positive=classes.tolist()[chosen], known=True)
     if found.turned:
-        warnings.warn(
+        warn_caller(
             f"in {found.turned} of {found.count} rows the mistake costs less than the right decision: "
-            f"{'it is' if found.turned == 1 else 'they are'} learnt with the other label",
-            UserWarning,
-            stacklevel=5,
+            f"{'it is' if found.turned == 1 else 'they are'} learnt with the other label"
         )
     for label in (0, 1):
         if not found.weights[label] > 0:
-            name = classes.tolist()[positive if label else 1 - positive]
+            name = classes.tolist()[chosen if label else 1 - chosen]
             raise CostError(
                 f"no row with a weight and a cost speaks for class {name!r}: there is nothing to learn from"
             )
-    return FirstLook(found, sample, Classes(classes, positive), known)
+    return FirstLook(found, sample, Classes(classes, chosen), known)
 
 
 def weighting_of(survey: Survey, costs: Cost | None, finished: Loss | None) -> Weighting:
@@ -136,6 +143,16 @@ def weighting_of(survey: Survey, costs: Cost | None, finished: Loss | None) -> W
         return Weighting(nothing, *of_classes(costs, negatives, positives, finished, np.empty(0)))
     mean = float(survey.weights.sum()) / survey.given_weight
     return Weighting(nothing, np.ones(2) / mean, np.empty(0), 1 / mean)
+
+
+def constant_sums(survey: Survey, numbers: dict[str, Any]) -> dict[str, Any] | None:
+    """What is kept for ``constant_costs_``; None unless all four costs are numbers.
+
+    The squares of the weights are those of equal weights within a class: a survey does not sum them.
+    """
+    if len(numbers) < len(COSTS):
+        return None
+    return sums_of_classes(numbers, survey.rows, survey.weights, survey.weights**2 / survey.rows)
 
 
 def standardisation(survey: Survey, wanted: bool, numbers: np.ndarray | None) -> Standardisation:

@@ -15,7 +15,7 @@ from uneven.learners.streaming import fitting
 from uneven.learners.streaming.batch import Batch
 from uneven.learners.streaming.marking import Marking
 from uneven.losses import Loss
-from uneven.metrics.labels import positive_class, two_classes
+from uneven.metrics.labels import two_classes
 from uneven.solvers.linear.parts.protocol import Parts
 from uneven.solvers.linear.solution import Solution
 
@@ -64,11 +64,11 @@ def fit_parts(
         The columns to be standardised; by default none.
     """
     labels, _ = two_classes(np.asarray(some.y))
-    symmetric = costs is not None and learner._symmetric(costs)
-    pos_label = labels.tolist()[positive_class(labels, learner.pos_label, symmetric=symmetric)]
+    positive = learner._positive_of(labels, costs)
+    pos_label = labels.tolist()[positive]
     finished = learner.loss if isinstance(learner.loss, Loss) else None
     parts.marking = fitting.first_marking(np.asarray(some.y), pos_label, costs, numbers, finished)
-    seen = fitting.look(parts, parts.marking, some, pos_label=pos_label, symmetric=symmetric, seed=0, sampled=False)
+    seen = fitting.look(parts, parts.marking, some, positive=lambda classes: positive, seed=0, sampled=False)
     parts.marking = seen.marking
     weighting = fitting.weighting_of(seen.survey, costs, finished)
     either: Any = costs or RowCosts(0, 0.0, 0.0)
@@ -89,7 +89,8 @@ def fit_parts(
     learner.__dict__.pop("feature_names_in_", None)
     if names is not None:
         learner.feature_names_in_ = np.array(names, dtype=object)
-    problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, either, plain_numbers(numbers))
+    kept = fitting.constant_sums(seen.survey, numbers)
+    problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, either, plain_numbers(numbers), kept)
     learner._remember(problem, weighting.scale, loss)
     learner._keep(solution, problem)
     return solution, separated

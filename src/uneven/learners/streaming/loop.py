@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
+from uneven._caller import warn_caller
 from uneven.errors import CostError
 from uneven.learners.streaming.batch import Load, Source
 from uneven.learners.streaming.block_store import BlockStore, Stored
@@ -158,11 +158,9 @@ class BlockLoop:
         if self._failure is not None or self._all_kept:
             self._forget_store()
         if self._failure is not None:
-            warnings.warn(
+            warn_caller(
                 f"the cache on the disk was given up ({self._failure.strerror}); the rows are read from their source "
-                "each time, which gives the same result",
-                UserWarning,
-                stacklevel=8,
+                "each time, which gives the same result"
             )
 
     def _written(self, block: Block) -> list[Stored]:

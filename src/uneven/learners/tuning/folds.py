@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, check_cv
 
+from uneven._caller import warn_caller
 from uneven._inputs import brief
 from uneven.errors import CostError
 
@@ -42,11 +42,9 @@ def splits(
                 f"{names[rare]!r}; more examples, or a fit without cross-validation, would work"
             )
         if counts[rare] < wanted:
-            warnings.warn(
+            warn_caller(
                 f"only {counts[rare]} examples of class {names[rare]!r} for {wanted} folds: using "
-                f"{counts[rare]} stratified folds instead",
-                UserWarning,
-                stacklevel=4,
+                f"{counts[rare]} stratified folds instead"
             )
             wanted = counts[rare]
         cv = StratifiedKFold(wanted, shuffle=True, random_state=SEED if random_state is None else random_state)

@@ -16,6 +16,7 @@ from uneven._inputs import brief
 from uneven.costs import RowCosts
 from uneven.errors import LossError, ParameterError
 from uneven.learners.base import Problem, UnevenClassifier, current_loss, read_problem, with_parameters
+from uneven.learners.classes import Classes
 from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.parameters import require_choice
@@ -24,6 +25,9 @@ from uneven.learners.tuning.gamma_path import automatic_grid
 from uneven.learners.tuning.ways import DECIDE, LEARN, WAYS
 from uneven.learners.weighting import learnt_labels
 from uneven.solvers.hinge_identity import is_hinge
+
+#: Parameters of the search, beside the costs, that are those of the learner.
+_OTHERS = ("pos_label", "neg_label", "loss")
 
 
 def read_estimator(search: Any) -> tuple[Any, Any]:
@@ -52,8 +56,8 @@ def read_parts(search: Any) -> tuple[Any, Any, Any, str]:
     """The estimator with the parameters of the search, its preprocessing, its learner, and the learner's prefix."""
     whole, learner = read_estimator(search)
     whole, learner = clone(whole), clone(learner)
-    given = {name: getattr(search, name) for name in (*COSTS, "pos_label", "loss") if getattr(search, name) is not None}
-    for name in ("tp_cost", "tn_cost"):
+    given = {name: getattr(search, name) for name in (*COSTS, *_OTHERS) if getattr(search, name) is not None}
+    for name in ("tp_cost", "tn_cost", "neg_label"):
         if name in given and name not in learner.get_params(deep=False):
             raise ParameterError(f"{type(learner).__name__} has no {name}, got {name}={brief(given[name])}")
     if "loss" not in learner.get_params(deep=False):
@@ -85,6 +89,7 @@ def read_data(X: Any, y: Any, sample_weight: Any, given: dict[str, Any], steps: 
             tp_cost=getattr(learner, "tp_cost", 0.0),
             tn_cost=getattr(learner, "tn_cost", 0.0),
             pos_label=getattr(learner, "pos_label", None),
+            neg_label=getattr(learner, "neg_label", None),
         )
     reader.set_params(margin_gamma=1.0)
     problem = read_problem(reader, X if steps is None else np.zeros((_num_samples(X), 1)), y, sample_weight, given)
@@ -97,6 +102,12 @@ def costs_of_all(given: dict[str, Any], count: int, learner: Any) -> RowCosts:
     """The costs of all rows: those given to ``fit``, and the learner's own for the others."""
     own = {name: getattr(learner, name, 0) for name in COSTS}
     return RowCosts.read(count, **{name: own[name] if given[name] is None else given[name] for name in COSTS})
+
+
+def labels_as_parameters(classes: Classes, learner: Any) -> dict[str, Any]:
+    """Both classes as parameters of the learner, if it has them."""
+    named = {"pos_label": classes.pos_label, "neg_label": classes.neg_label}
+    return {name: value for name, value in named.items() if name in ("pos_label", *learner.get_params(deep=False))}
 
 
 def as_parameters(given: dict[str, Any], costs: RowCosts) -> dict[str, Any]:
