@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import is_classifier
+from public_estimators import ESTIMATORS, make, of_dask
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
@@ -22,27 +20,14 @@ from uneven.learners.ensemble.platt_scaled import PlattScaled
 from uneven.metrics import compare, expected_cost
 
 COSTS = {"fp_cost": 1, "fn_cost": 8}
-#: What a learner needs to be quick here, or to be made at all; the others are found and made with their defaults.
+#: What a learner needs to be quick here, besides the small settings of all tests.
 SMALL: dict[str, dict[str, Any]] = {
     "UnevenThresholdClassifierCV": {"estimator": DecisionTreeClassifier(min_samples_leaf=5, random_state=0)},
     "UnevenEnsembleClassifier": {"members": {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=4)}},
-    "UnevenClassifierCV": {"margin_gammas": [0.5, 1.0, 2.0]},
-    "UnevenXGBClassifier": {"n_estimators": 20, "n_jobs": 1},
-    "UnevenLGBMClassifier": {"n_estimators": 20, "n_jobs": 1, "verbosity": -1},
-    "UnevenCatBoostClassifier": {"iterations": 20, "thread_count": 1, "verbose": 0, "allow_writing_files": False},
+    "UnevenCatBoostClassifier": {"allow_writing_files": False, "verbose": 0},
+    "UnevenLGBMClassifier": {"verbosity": -1},
 }
-
-
-def learners() -> Iterator[type]:
-    """Every classifier among the public names."""
-    for name in dir(uneven):
-        found = getattr(uneven, name)
-        if (
-            inspect.isclass(found)
-            and hasattr(found, "fit")
-            and name.endswith(("Classifier", "CV", "SVC", "Perceptron"))
-        ):
-            yield found
+LEARNERS = [learner for learner in ESTIMATORS if not of_dask(learner)]  # whose partitions know no order
 
 
 def rows(count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -63,23 +48,16 @@ ORDERS = {
 }
 
 
-def new_cost(learner: type, order: np.ndarray) -> float:
+def new_cost(learner: Any, order: np.ndarray) -> float:
     """What decisions on new rows cost, per row."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a short search may say that it stopped early
-        model = learner(**COSTS, **SMALL.get(learner.__name__, {})).fit(X[order], Y[order])
+        model = make(learner, **COSTS, **SMALL.get(learner.__name__, {})).fit(X[order], Y[order])
     return expected_cost(Y_NEW, model.predict(X_NEW), **COSTS)
 
 
-def test_all_learners_are_found() -> None:
-    names = {learner.__name__ for learner in learners()}
-    assert set(SMALL) < names
-    assert {"UnevenLinearClassifier", "UnevenSVC", "UnevenCascadeClassifier", "UnevenPerceptron"} < names
-    assert all(is_classifier(learner(**SMALL.get(learner.__name__, {}))) for learner in learners())
-
-
-@pytest.mark.parametrize("learner", list(learners()), ids=lambda learner: learner.__name__)
-def test_the_order_of_the_rows_does_not_matter(learner: type) -> None:
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner.__name__)
+def test_the_order_of_the_rows_does_not_matter(learner: Any) -> None:
     """New rows cost within the noise of shuffles what they cost after a sorted file."""
     random = np.random.default_rng(0)
     shuffled = [new_cost(learner, random.permutation(Y.size)) for _ in range(4)]

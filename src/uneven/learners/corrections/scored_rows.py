@@ -67,8 +67,7 @@ def compressed(log_odds: np.ndarray, limits: tuple[np.ndarray | float, np.ndarra
 
     So the order of the rows stays, and a model that is much too sure of itself has its best threshold within reach.
     """
-    inside = np.clip(log_odds, *limits)
-    beyond = np.where(inside == log_odds, 0.0, log_odds - inside)
+    inside, beyond = _split(log_odds, limits)
     return np.asarray(inside + np.sign(beyond) * np.log1p(np.abs(beyond)))
 
 
@@ -83,10 +82,18 @@ def decompressed(log_odds: np.ndarray, limits: tuple[float, float], alpha: np.nd
     >>> decompressed(compressed(wide, (-2.0, 5.0)), (-2.0, 5.0)).round(9).tolist()
     [-9.0, 1.0, 30.0]
     """
-    inside = np.clip(log_odds, *_wide_enough(limits, alpha))
-    beyond = np.where(inside == log_odds, 0.0, log_odds - inside)
+    inside, beyond = _split(log_odds, _wide_enough(limits, alpha))
     with np.errstate(over="ignore"):
         return np.asarray(inside + np.sign(beyond) * np.expm1(np.abs(beyond)))
+
+
+def _split(
+    log_odds: np.ndarray, limits: tuple[np.ndarray | float, np.ndarray | float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest log-odds within the limits, and how far beyond them they are."""
+    inside = np.clip(log_odds, *limits)
+    with np.errstate(invalid="ignore"):
+        return inside, np.where(inside == log_odds, 0.0, log_odds - inside)
 
 
 def _wide_enough(
