@@ -62,8 +62,9 @@ class UnevenLoss(torch.nn.Module):
     between the one-sided slopes. Derivatives of every order, ``torch.compile`` without graph breaks, ``torch.export``,
     ``torch.func`` and pickle work. float16 and bfloat16 are computed in float32.
 
-    On the CPU, without ``torch.compile``, a loss goes over to our compiled kernels at its 16th call, or at its first one
-    with 131,072 logits. They are faster, and may differ in the last digit. Loading or compiling them takes a few seconds.
+    On the CPU, without ``torch.compile``, a loss goes over to our compiled kernels at its 16th call, or at its first
+    call with 131,072 logits. They are faster, and may differ in the last digit. Loading or compiling them takes a few
+    seconds.
 
     Examples
     --------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
-from types import FunctionType
 from typing import Any, TypeAlias
 
 import torch
@@ -84,14 +83,15 @@ def _with_derivative(values: Function, slope: Function, guarded: bool) -> Functi
     return _with_own_code(function)
 
 
-def _with_own_code(function: FunctionType) -> Function:
+def _with_own_code(function: Any) -> Function:
     """The same function with a code object that no other has.
 
     torch.compile tells functions apart by their code, and does not look at the class behind ``Derivative.apply``. If
     all losses shared one code object, it would run the graph of the first one for all of them.
     """
     function.__code__ = function.__code__.replace(co_name=f"{function.__name__}_{next(_NUMBERS)}")
-    return function
+    own: Function = function
+    return own
 
 
 def product(factor: Any, values: Tensor, guarded: bool) -> Tensor:

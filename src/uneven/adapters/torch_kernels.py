@@ -93,6 +93,7 @@ class OnePass:
         from uneven.solvers.threads import in_threads, row_ranges
 
         pair = PairOfLosses.of(self._loss)
+
         def kernel(share: float, count: int, given: tuple[np.ndarray, ...], filled: tuple[np.ndarray, ...]) -> Any:
             functions = pair.addresses, share * pair.weights, pair.scales
             ranges = row_ranges(count, _WORK * count)

@@ -64,8 +64,9 @@ def losses_and_slopes(
             # A weight of 0 counts as 0 even if the loss overflows; NaN stays NaN, though kernels compare with it.
             loss = a * values[i] if a != 0.0 else 0.0
             rise = a * inner[i] * slopes[i] if a != 0.0 else 0.0
-            values[i] = loss if x == x else x
-            slopes_here[i] = rise if x == x else x
+            known = not np.isnan(x)
+            values[i] = loss if known else x
+            slopes_here[i] = rise if known else x
         for i in range(n):
             total += values[i]
         if value.size:
