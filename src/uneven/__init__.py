@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from uneven.learners import UnevenPerceptron as UnevenPerceptron
     from uneven.learners import UnevenSVC as UnevenSVC
     from uneven.learners import UnevenThresholdClassifierCV as UnevenThresholdClassifierCV
+    from uneven.learners.trusted_types import trusted_types as trusted_types
     from uneven.losses import Loss as Loss
     from uneven.losses import UnevenMarginLoss as UnevenMarginLoss
     from uneven.losses import cost_loss as cost_loss
@@ -64,6 +65,7 @@ _HOME = {
     "cost_loss": "uneven.losses",
     "implied_alpha": "uneven.calibration",
     "phi": "uneven.losses",
+    "trusted_types": "uneven.learners.trusted_types",
     "verify": "uneven.calibration",
 }
 _MODULES = ("adapters", "calibration", "errors", "figures", "losses", "metrics", "zoo")

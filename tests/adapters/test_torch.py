@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import copy
+import gc
 import io
 import pickle
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from registered import CASES
 
 import uneven
 from uneven.adapters import torch_kernels
@@ -131,7 +136,7 @@ def test_one_compiled_pass_gives_the_same(monkeypatch: pytest.MonkeyPatch, name:
     found = {}
     for least in (1, 10**9):
         monkeypatch.setattr(torch_kernels, "LEAST", least)
-        assert torch_kernels.suits(t, y, None) == (least == 1)
+        assert UnevenLoss(loss)._in_one_pass.suits(t, y, None) == (least == 1)
         for given in ({}, costs):
             for reduction in ("none", "mean"):
                 value = UnevenLoss(loss, reduction=reduction)(t, y, **given)
@@ -144,6 +149,39 @@ def test_one_compiled_pass_gives_the_same(monkeypatch: pytest.MonkeyPatch, name:
     for first, second in found.values():
         for one, other in zip(first, second, strict=True):
             assert torch.allclose(one, other, rtol=tolerance, atol=tolerance * float(other.abs().max()))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("name", "parameters"), CASES)
+def test_one_compiled_pass_is_right_for_every_phi(
+    monkeypatch: pytest.MonkeyPatch, name: str, parameters: dict[str, Fraction], dtype: type
+) -> None:
+    monkeypatch.setattr(torch_kernels, "LEAST", 1)
+    loss = uneven.UnevenMarginLoss(uneven.phi(name, **parameters), gamma=2, alpha="1/4")
+    t = np.tile(np.array([-1e4, -31.7, -7.0, -1.0, -0.003, 0.0, 0.4, 1.0, 6.9, 29.3, 1e4], dtype), 2)
+    y = np.repeat([1, -1], t.size // 2)
+    logits, labels = torch.from_numpy(t).requires_grad_(), torch.from_numpy(y)
+    values = UnevenLoss(loss, reduction="none")(logits, labels)
+    (slopes,) = torch.autograd.grad(UnevenLoss(loss)(logits, labels), logits)
+    wide, limits = t.astype(np.float64), np.finfo(dtype)
+    for found, truth in ((values, loss(y, wide)), (t.size * slopes, loss.slope(y, wide))):
+        in_range = np.abs(truth) < limits.max / t.size
+        close = {"rtol": 4 * float(limits.eps) + 1e-12, "atol": 40 * float(limits.tiny)}  # kernels compute in doubles
+        assert np.allclose(found.detach().numpy()[in_range], truth[in_range], **close)
+
+
+def test_a_loss_goes_over_to_the_compiled_pass_after_some_calls() -> None:
+    """Labels are checked, and values and slopes stay the same, before and after."""
+    t, y = batch(8)
+    criterion = UnevenLoss(uneven.UnevenMarginLoss("logistic", gamma=2))
+    first = value_and_slopes(criterion, t, y)
+    for _ in range(20):
+        again = value_and_slopes(criterion, t, y)
+    assert criterion._in_one_pass.suits(t, y, None)
+    for one, other in zip(first, again, strict=True):
+        assert torch.allclose(one, other, rtol=1e-13)
+    with pytest.raises(ParameterError, match="got both 0 and -1"):
+        criterion(t, torch.tensor([0, -1, 1, 1, 1, 1, 1, 1]))
 
 
 def test_one_compiled_pass_checks_labels_and_keeps_nan(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,6 +202,68 @@ def test_a_compiler_sees_one_graph(loss: str) -> None:
     (slope,) = torch.autograd.grad(criterion(t, y, **given), t)
     (found,) = torch.autograd.grad(compiled(t, y, **given), t)
     assert torch.allclose(slope, found, rtol=1e-6)
+    torch.compiler.reset()
+
+
+@pytest.fixture(scope="module")
+def other_graphs() -> Iterator[None]:
+    """A process in which another loss and another link were compiled before; PyTorch may keep as many as it likes."""
+    with torch._dynamo.config.patch(recompile_limit=10_000, accumulated_recompile_limit=10_000):
+        t, y = batch(16)
+        loss = uneven.Loss("3*softplus(-t)", "relu(1 + t)**2 + softplus(t)", alpha=0.3)
+        torch.compile(UnevenLoss(loss, reduction="sum"), fullgraph=True, backend="eager")(t, y)
+        torch.compile(InverseLink("logistic"), fullgraph=True, backend="eager")(t)
+        yield
+    torch.compiler.reset()
+
+
+def value_and_slopes(function: Any, *inputs: torch.Tensor) -> list[torch.Tensor]:
+    value = function(*inputs)
+    return [value.detach(), *torch.autograd.grad(value.sum(), inputs[0])]
+
+
+def assert_compiled_is_the_same(function: torch.nn.Module, *inputs: torch.Tensor, backend: str = "eager") -> None:
+    compiled = torch.compile(function, fullgraph=True, backend=backend)
+    truth, found = (value_and_slopes(each, *inputs) for each in (function, compiled))
+    for one, other in zip(truth, found, strict=True):
+        assert torch.allclose(one, other, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "parameters"), CASES)
+def test_a_compiled_loss_is_its_own(name: str, parameters: dict[str, Fraction], other_graphs: None) -> None:
+    """Dynamo once took the graph of the loss that was compiled first for all losses of a process."""
+    t, y = batch(16)
+    loss = uneven.UnevenMarginLoss(uneven.phi(name, **parameters), gamma=2, alpha="1/4")
+    assert_compiled_is_the_same(UnevenLoss(loss, reduction="sum"), t, y)
+    try:
+        link = InverseLink(loss)
+    except LossError:
+        return
+    assert_compiled_is_the_same(link, t)
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_losses_that_are_compiled_one_after_the_other(backend: str) -> None:
+    """Also if a loss is gone when the next one is made."""
+    t, y = batch(16)
+    for gamma in (1, 2):
+        assert_compiled_is_the_same(UnevenLoss(uneven.UnevenMarginLoss("logistic", gamma=gamma)), t, y, backend=backend)
+        gc.collect()
+    torch.compiler.reset()
+
+
+def test_one_step_of_training_with_several_losses() -> None:
+    """The loss is an argument of the compiled function; equal code of the losses must not be taken for equal losses."""
+    t, y = batch(16)
+
+    @torch.compile(fullgraph=True, backend="eager")
+    def step(criterion: UnevenLoss) -> torch.Tensor:
+        return criterion(2 * t, y) + criterion.predict_proba(t).sum()
+
+    for name in ("logistic", "exponential", "squared"):
+        criterion = UnevenLoss(name)
+        truth = criterion(2 * t, y) + criterion.predict_proba(t).sum()
+        assert torch.isclose(step(criterion), truth, rtol=1e-12)
     torch.compiler.reset()
 
 

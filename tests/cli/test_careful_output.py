@@ -74,7 +74,7 @@ def test_a_model_without_its_parts_is_refused(folder: Path) -> None:
     result = run("predict", bad, folder / "t.csv", "-o", folder / "p.csv")
     assert result.exit_code == 2
     assert "it lacks preprocessing, about, rivals" in result.stderr
-    bad.write_bytes(io.dumps({"format": "uneven-model/3"}))
+    bad.write_bytes(io.dumps({"format": "uneven-model/3"}))  # as version 0.2.0 wrote it
     result = run("predict", bad, folder / "t.csv", "-o", folder / "p.csv")
     assert result.exit_code == 2
     assert "is not a model written by `uneven fit`" in result.stderr

@@ -168,14 +168,7 @@ def test_bad_models(folder: Path, model: Path) -> None:
     cases, bad = folder / "cases.csv", folder / "bad.skops"
     bad.write_bytes(b"noise")
     assert "is not a model written by `uneven fit`" in run("report", bad, cases).stderr
-    content = read_model(str(model))
-    bad.write_bytes(model_bytes({**content, "version": "9.9.9"}))
-    result = run("report", bad, cases)
-    assert result.exit_code == 2
-    assert "was made by version 9.9.9" in result.stderr
-    from skops import io
-
-    bad.write_bytes(io.dumps({"format": "uneven-model/3", "pipeline": Path}))
+    bad.write_bytes(model_bytes({**read_model(str(model)), "pipeline": Path}))
     assert "is not opened" in run("report", bad, cases).stderr
 
 

@@ -18,8 +18,8 @@ from click.testing import CliRunner, Result
 from sklearn.datasets import load_breast_cancer
 from skops import io
 
+import uneven
 from uneven.cli._models import read_model
-from uneven.cli._trusted_types import TRUSTED_TYPES
 from uneven.cli.commands import fit as fit_command
 from uneven.cli.decisions.candidates import ALTERNATIVES
 from uneven.cli.decisions.ensembles import left_out_in_words
@@ -192,7 +192,7 @@ def test_nothing_beats_a_constant_rule(folder: Path, monkeypatch: pytest.MonkeyP
 def test_only_known_types_are_in_the_files(folder: Path, letters: str) -> None:
     held = set(io.get_untrusted_types(data=(folder / "letters.skops").read_bytes()))
     assert "uneven.learners.ensemble.classifier.UnevenEnsembleClassifier" in held
-    assert held <= TRUSTED_TYPES
+    assert held <= set(uneven.trusted_types())
 
 
 def test_names_of_members_are_checked_before_the_table_is_read(tmp_path: Path) -> None:

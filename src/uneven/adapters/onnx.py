@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import brief
-from uneven.errors import MissingExtraError, ParameterError
+from uneven.errors import MissingExtraError, ParameterError, UnevenError
 
 try:
     import skl2onnx
@@ -26,6 +26,7 @@ except ImportError:
     raise MissingExtraError("ONNX models", "export") from None
 
 from uneven.adapters import onnx_converters
+from uneven.adapters.onnx_check import difference
 from uneven.adapters.onnx_graph import Converter, SkGraph
 from uneven.learners import UnevenClassifierCV
 
@@ -41,13 +42,16 @@ _LABEL_TYPES = {
 }
 
 
-def to_onnx(model: Any, X: Any, **options: Any) -> Any:
+def to_onnx(model: Any, X: Any, *, sample: Any = None, **options: Any) -> Any:
     """A fitted learner, or a pipeline that ends in one, as an ONNX model.
 
     Its outputs are ``label`` (of shape (n,), in the type of ``classes_``), ``score`` (of shape (n,), like
     ``decision_function``: positive values favour ``classes_[1]``) and, if the learner has probabilities,
     ``probability`` (of shape (n, 2), columns in the order of ``classes_``). The costs of the fit decide. Our own steps
     are computed in double precision, others by skl2onnx in the precision of the input.
+
+    Before it is returned, the exported model is compared with Python, in onnxruntime. If it gives other labels, it is
+    refused, with the number of rows: the converters of skl2onnx do not compute every classifier as scikit-learn does.
 
     Parameters
     ----------
@@ -56,7 +60,11 @@ def to_onnx(model: Any, X: Any, **options: Any) -> Any:
         around a classifier that skl2onnx or we can export, a fitted UnevenClassifierCV of these, or a learner given to
         :func:`register`. Other steps of a pipeline must be known to skl2onnx.
     X : array-like of shape (n_samples, n_features)
-        Some rows, from which type and number of columns are read: float32 or float64.
+        Some rows, from which type and number of columns are read: float32 or float64. They are also compared.
+    sample : array-like of shape (n_samples, n_features), optional
+        More rows to compare, in the manner of X; best some hundred rows of the kind that the model will see. Up to
+        2,000 rows of X and sample are compared, and about 1,800 that are made up from them: around them, far from them,
+        at numbers where trees split, and towards the threshold between rows with different labels.
     **options
         Further arguments of ``skl2onnx.to_onnx``, such as ``target_opset``.
 
@@ -67,7 +75,15 @@ def to_onnx(model: Any, X: Any, **options: Any) -> Any:
     Raises
     ------
     UnevenError
-        If something cannot be exported; the message says what, and what would work.
+        If something cannot be exported, or the exported model gives other labels; the message says what, and what would
+        work.
+
+    Notes
+    -----
+    Python and ONNX get the same numbers: for a model with float32 input, rows are rounded to float32 before both see
+    them. So a row that the rounding moves over the threshold is no difference. A label that differs counts, except
+    where the score is within a share of 1e-4 of the usual scores from 0 but not 0: single precision cannot tell
+    these sides. A probability that is exactly at the threshold, which forests have often, does count.
 
     Examples
     --------
@@ -90,13 +106,55 @@ def to_onnx(model: Any, X: Any, **options: Any) -> Any:
         _tell_skl2onnx(converter)
     if isinstance(X, np.ndarray) and X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
+    exported = _converted(fitted, X, options)
+    found = _compared(model, exported, X, sample)
+    if found is None:
+        return exported
+    works = "another classifier or other steps may work"
+    if isinstance(X, np.ndarray) and X.dtype == np.float64:
+        single = X.astype(np.float32)
+        if _compared(model, _converted(fitted, single, options), single, sample) is None:
+            works = "with X of float32, to_onnx(model, X.astype(numpy.float32)), it gives the same labels"
+    raise ParameterError(f"{_in_words(fitted)} is not exported to ONNX: {found}; {works}")
+
+
+def _converted(fitted: Any, X: Any, options: dict[str, Any]) -> Any:
     try:
         return skl2onnx.to_onnx(fitted, X, **options)
+    except UnevenError:
+        raise
     except (MissingShapeCalculator, MissingConverter) as error:
-        raise ParameterError(
-            f"{type(model).__name__} cannot be exported to ONNX: skl2onnx knows no converter for a part of it "
-            f"({brief(str(error).splitlines()[0])})"
-        ) from None
+        reason = f"skl2onnx knows no converter for a part of it ({_first_line(error)})"
+    except Exception as error:  # its converters raise errors of every kind for what they do not know
+        reason = f"skl2onnx fails with {type(error).__name__} ({_first_line(error)})"
+    raise ParameterError(f"{_in_words(fitted)} cannot be exported to ONNX: {reason}")
+
+
+def _first_line(error: Exception) -> str:
+    return brief((str(error).splitlines() or [""])[0])
+
+
+def _compared(model: Any, exported: Any, X: Any, sample: Any) -> str | None:
+    rows = X
+    if sample is not None:
+        if np.shape(sample)[1:] != np.shape(X)[1:]:
+            shapes = f"{np.shape(sample)} and {np.shape(X)}"
+            raise ParameterError(f"sample must have the columns of X, got the shapes {shapes}")
+        rows = type(X)(np.concatenate([X, sample]), columns=X.columns) if hasattr(X, "columns") else [*X, *sample]
+    return difference(model, exported, rows, ties=_known()[type(_last(model))].inner is not None)
+
+
+def _last(model: Any) -> Any:
+    """The learner that decides."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) and model.steps else model
+    return last.best_estimator_ if isinstance(last, UnevenClassifierCV) else last
+
+
+def _in_words(fitted: Any) -> str:
+    """The model for a message, with what it wraps."""
+    last = _last(fitted)
+    inner = _known()[type(last)].inner
+    return type(last).__name__ + ("" if inner is None else f" around {type(inner(last)).__name__}")
 
 
 def register(converter: Converter) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
 from typing import Any, TypeAlias
 
 import torch
@@ -12,6 +13,7 @@ from uneven.errors import UnevenError
 
 Tensor: TypeAlias = torch.Tensor
 Function = Callable[..., Tensor]
+_NUMBERS = count()
 
 
 def differentiable(of_order: Callable[[int], Function], *, guarded: bool) -> Function:
@@ -78,7 +80,18 @@ def _with_derivative(values: Function, slope: Function, guarded: bool) -> Functi
         result: Tensor = compiled(*inputs) if torch.compiler.is_compiling() else eager(*inputs)
         return result
 
-    return function
+    return _with_own_code(function)
+
+
+def _with_own_code(function: Any) -> Function:
+    """The same function with a code object that no other has.
+
+    torch.compile tells functions apart by their code, and does not look at the class behind ``Derivative.apply``. If
+    all losses shared one code object, it would run the graph of the first one for all of them.
+    """
+    function.__code__ = function.__code__.replace(co_name=f"{function.__name__}_{next(_NUMBERS)}")
+    own: Function = function
+    return own
 
 
 def product(factor: Any, values: Tensor, guarded: bool) -> Tensor:

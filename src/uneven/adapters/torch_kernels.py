@@ -1,13 +1,13 @@
-"""Large tensors on the CPU, without torch.compile: losses and slopes in one pass of compiled code.
+"""Tensors on the CPU, without torch.compile: losses and slopes in one pass of compiled code.
 
-PyTorch runs one operation after the other over the whole tensor. Our compiled kernels read each logit once and write
-its loss and its slope, which backward only multiplies.
+PyTorch runs one operation after the other over the whole tensor, and each takes a few microseconds however short the
+tensor is. Our compiled kernels read each logit once and write its loss and its slope, which backward only multiplies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,88 +18,131 @@ from uneven.adapters.torch_autograd import product
 from uneven.losses import Loss
 
 Tensor: TypeAlias = torch.Tensor
-#: Numbers in a tensor from which on a pass is worth the time to load or compile its code.
+#: Numbers that a loss must have seen, in all its calls, before the pass is used: loading or compiling its code takes
+#: seconds, which a few small batches do not pay back. A call counts as at least ``_CALL`` numbers: however short the
+#: tensor is, it saves the time of several operations of PyTorch.
 LEAST = 1 << 17
-_TARGETS = (torch.float32, torch.float64, torch.int64, torch.uint8)
+_CALL = 1 << 13
+#: A logit takes as long as so many numbers of X in the passes of the linear solvers, which set the work of a thread.
+_WORK = 8
+_NOTHING = {torch.float32: np.empty(0, np.float32), torch.float64: np.empty(0, np.float64)}
+_TARGETS = {torch.float32, torch.float64, torch.int64, torch.uint8}
+_PLAIN = {Tensor, torch.nn.Parameter, torch.nn.Buffer}
 
 
-def suits(t: Tensor, target: Tensor, factor: Tensor | None) -> bool:
-    """Whether the compiled pass can be used: plain floats on the CPU, and no transformation that replaces tensors."""
-    return (
-        t.numel() >= LEAST
-        and t.dtype in (torch.float32, torch.float64)
-        and all(_is_plain(tensor) for tensor in (t, target, factor) if tensor is not None)
-        and (factor is None or (factor.dtype == t.dtype and not factor.requires_grad))
-        and torch._C._functorch.peek_interpreter_stack() is None  # vmap, grad and so on of torch.func
-    )
+class OnePass:
+    """Losses of tensors in one pass.
 
-
-def _is_plain(tensor: Tensor) -> bool:
-    return tensor.device.type == "cpu" and type(tensor) in (Tensor, torch.nn.Parameter, torch.nn.Buffer)
-
-
-def in_one_pass(loss: Loss, otherwise: Callable[..., Tensor], validate: bool, guarded: bool) -> Callable[..., Tensor]:
-    """A function of (logits, targets, factor or None, reduced) for which :func:`suits` holds.
-
-    It returns losses times the factor, or their sum if ``reduced``. ``otherwise`` has the derivatives of backward.
+    Parameters
+    ----------
+    loss : Loss
+    otherwise : callable
+        From targets and logits to losses, with the derivatives of backward.
+    validate : bool
+        Whether to check labels.
+    guarded : bool
+        Whether a slope can be infinite: then 0 times it is taken for 0.
     """
 
-    class OnePass(torch.autograd.Function):
+    def __init__(self, loss: Loss, otherwise: Callable[..., Tensor], validate: bool, guarded: bool) -> None:
+        self._loss, self._otherwise, self._validate, self._guarded = loss, otherwise, validate, guarded
+        self._seen = 0
+        self._apply: Callable[..., Tensor] = _with_slopes(self).apply
+
+    def suits(self, t: Tensor, target: Tensor, factor: Tensor | None) -> bool:
+        """Whether to use it: many numbers so far, plain floats on the CPU, no transformation that replaces tensors."""
+        if self._seen < LEAST:
+            self._seen += max(t.numel(), _CALL)
+        return (
+            self._seen >= LEAST
+            and t.dtype in _NOTHING
+            and _is_plain(t)
+            and _is_plain(target)
+            and (factor is None or (factor.dtype == t.dtype and not factor.requires_grad and _is_plain(factor)))
+            and torch._C._functorch.peek_interpreter_stack() is None  # vmap, grad and so on of torch.func
+        )
+
+    def __call__(self, t: Tensor, target: Tensor, factor: Tensor | None, reduction: str) -> Tensor:
+        """Losses times the factor, or their sum or mean, if they suit."""
+        divisor = None if reduction == "none" else 1 if reduction == "sum" else t.numel()
+        return self._apply(t, target, factor, divisor)
+
+    def values_and_slopes(
+        self, t: Tensor, target: Tensor, factor: Tensor | None, divisor: int | None
+    ) -> tuple[Tensor, Tensor]:
+        """Losses, or their sum over the divisor, and the slopes over the divisor."""
+        if target.dtype not in _TARGETS:
+            target = target.to(torch.uint8 if target.dtype == torch.bool else t.dtype)
+        slopes = torch.empty_like(t, memory_format=torch.contiguous_format)
+        values = None if divisor is not None else torch.empty_like(slopes)
+        nothing = _NOTHING[t.dtype]
+        given = _flat(t), _flat(target), nothing if factor is None else _flat(factor.expand(t.shape))
+        filled = nothing if values is None else _flat(values), _flat(slopes)
+        total, zero, minus_one, other = self._kernel(1 / (divisor or 1), t.numel(), given, filled)
+        if self._validate and (other or (zero and minus_one)):
+            require_hard(zero=zero > 0, minus_one=minus_one > 0, other=other > 0, example=lambda: odd_one(target))
+        if values is None:
+            values = torch.scalar_tensor(total if divisor else np.nan, dtype=t.dtype)
+        return values, slopes
+
+    @cached_property
+    def _kernel(self) -> Callable[..., tuple[float, int, int, int]]:
+        """Fills arrays; returns the sum of losses, and how many labels are 0, -1, and none of 0, 1 and -1."""
+        from uneven.solvers.compiled.loss_passes import losses_and_slopes
+        from uneven.solvers.linear.pair_of_losses import PairOfLosses
+        from uneven.solvers.threads import in_threads, row_ranges
+
+        pair = PairOfLosses.of(self._loss)
+
+        def kernel(share: float, count: int, given: tuple[np.ndarray, ...], filled: tuple[np.ndarray, ...]) -> Any:
+            functions = pair.addresses, share * pair.weights, pair.scales
+            ranges = row_ranges(count, _WORK * count)
+            if len(ranges) == 1 or torch.get_num_threads() == 1:
+                return losses_and_slopes(*functions, *given, 0, count, *filled)
+            found = in_threads(lambda _, lo, hi: losses_and_slopes(*functions, *given, lo, hi, *filled), ranges)
+            return map(sum, zip(*found, strict=True))
+
+        return kernel
+
+
+def _with_slopes(one_pass: OnePass) -> Any:
+    """A function of autograd: backward multiplies the slopes that forward found."""
+
+    class WithSlopes(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, t: Tensor, target: Tensor, factor: Tensor | None, reduced: bool) -> Tensor:
-            values, slopes, (zero, minus_one, other) = _pass(loss, t, target, factor, reduced)
-            if validate:
-                require_hard(zero=zero > 0, minus_one=minus_one > 0, other=other > 0, example=lambda: odd_one(target))
+        def forward(ctx: Any, t: Tensor, target: Tensor, factor: Tensor | None, divisor: int | None) -> Tensor:
+            values, slopes = one_pass.values_and_slopes(t, target, factor, divisor)
             ctx.save_for_backward(t, target, slopes, factor)
             ctx.save_for_forward(slopes)
-            ctx.reduced = reduced
+            ctx.divisor = divisor
             return values
 
         @staticmethod
         def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
             t, target, slopes, factor = ctx.saved_tensors
+            guarded, divisor = one_pass._guarded, ctx.divisor
             if torch.is_grad_enabled():  # backward is differentiated, too
-                slopes = torch.autograd.grad(otherwise(target, t).sum(), t, create_graph=True)[0]
+                slopes = torch.autograd.grad(one_pass._otherwise(target, t).sum(), t, create_graph=True)[0]
                 slopes = slopes if factor is None else product(factor, slopes, guarded)
+                slopes = slopes if divisor is None else slopes / divisor
             return product(grad, slopes, guarded), None, None, None
 
         @staticmethod
         def jvp(ctx: Any, tangent: Tensor, *_: Any) -> Tensor:
-            change = product(tangent, ctx.saved_tensors[0], guarded)
-            return change.sum() if ctx.reduced else change
+            change = product(tangent, ctx.saved_tensors[0], one_pass._guarded)
+            return change if ctx.divisor is None else change.sum()
 
-    function: Callable[..., Tensor] = OnePass.apply
-    return function
-
-
-@lru_cache(maxsize=64)
-def _pair(loss: Loss) -> Any:
-    from uneven.solvers.linear.pair_of_losses import PairOfLosses
-
-    return PairOfLosses.of(loss)
+    return WithSlopes
 
 
-def _pass(
-    loss: Loss, t: Tensor, target: Tensor, factor: Tensor | None, reduced: bool
-) -> tuple[Tensor, Tensor, tuple[int, ...]]:
-    """Losses or their sum, slopes, and how many labels are 0, -1, and none of 0, 1 and -1."""
-    from uneven.solvers.compiled.loss_passes import losses_and_slopes
-    from uneven.solvers.threads import in_threads, row_ranges
+def _is_plain(tensor: Tensor) -> bool:
+    return tensor.is_cpu and type(tensor) in _PLAIN
 
-    pair = _pair(loss)
-    addresses = np.array([kernel.first_address for kernel in pair.kernels])
-    plain = target if target.dtype in _TARGETS else target.to(torch.uint8 if target.dtype == torch.bool else t.dtype)
-    factors = t.new_empty(0) if factor is None else factor.expand(t.shape)
-    inputs = [tensor.detach().contiguous().view(-1).numpy() for tensor in (t, plain, factors)]
-    slopes = torch.empty(t.shape, dtype=t.dtype)
-    values = t.new_empty(0) if reduced else torch.empty_like(slopes)
-    filled = [tensor.detach().view(-1).numpy() for tensor in (values, slopes)]
-    ranges = row_ranges(t.numel(), t.numel()) if torch.get_num_threads() > 1 else [(0, t.numel())]
-    found = in_threads(
-        lambda _, lo, hi: losses_and_slopes(addresses, pair.weights, pair.scales, *inputs, lo, hi, *filled), ranges
-    )
-    total, *counts = map(sum, zip(*found, strict=True))
-    return t.new_tensor(total) if reduced else values, slopes, tuple(counts)
+
+def _flat(tensor: Tensor) -> np.ndarray:
+    """The numbers of a tensor in one dimension; those of a contiguous tensor are not copied."""
+    array: np.ndarray = (tensor.detach() if tensor.requires_grad else tensor).numpy()
+    return array if array.ndim == 1 and array.flags.c_contiguous else array.reshape(-1)
 
 
 def odd_one(target: Tensor) -> float:

@@ -12,10 +12,16 @@ from uneven.errors import CostError, ParameterError
 from uneven.learners import UnevenThresholdClassifierCV
 from uneven.learners.corrections.scored_rows import MOST_CERTAIN, alpha_log_odds
 
+#: Differences of log-odds that may be rounding errors, relative to their size: skl2onnx computes probabilities in
+#: single precision.
+_ROUNDING = 2e-6
+
 
 def _scores(graph: SkGraph, model: Any, probability: str) -> str:
-    """Corrected log-odds minus those of alpha."""
+    """Corrected log-odds minus those of alpha; 0 where single precision cannot tell, as a forest often says alpha."""
     line, alpha = _straight(model), graph.number(_alpha(model))
+    # Sums of trees in single precision exceed 1, and the logarithm of a negative number is NaN.
+    probability = graph.node("Clip", probability, graph.number(0.0), graph.number(1.0))
     log_odds = graph.node(
         "Sub", graph.node("Log", probability), graph.node("Log", graph.node("Sub", graph.number(1.0), probability))
     )
@@ -23,7 +29,9 @@ def _scores(graph: SkGraph, model: Any, probability: str) -> str:
     for limit, sign in zip(model._odds.limits, (-1.0, 1.0), strict=True):
         log_odds = _compressed(graph, log_odds, float(limit), sign)
     corrected = graph.node("Mul", graph.number(line.slope), log_odds)
-    return graph.node("Sub", graph.node("Sub", corrected, graph.number(line.shift)), alpha)
+    score = graph.node("Sub", graph.node("Sub", corrected, graph.number(line.shift)), alpha)
+    rounding = graph.number(_ROUNDING * (1 + abs(_alpha(model))))
+    return graph.node("Where", graph.node("LessOrEqual", graph.node("Abs", score), rounding), graph.number(0.0), score)
 
 
 def _compressed(graph: SkGraph, log_odds: str, limit: float, sign: float) -> str:

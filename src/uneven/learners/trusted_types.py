@@ -1,11 +1,37 @@
-"""The types that a model file may hold besides those that skops itself trusts (plain data, arrays, scikit-learn).
+"""The types that a saved model may hold besides those that skops itself trusts (plain data, arrays, scikit-learn).
 
-Exact names, not packages: reading a file must not make objects that no model of `uneven fit` needs.
+Exact names, not packages: reading a file must not make objects that no model needs.
 """
 
 from __future__ import annotations
 
-TRUSTED_TYPES = frozenset(
+
+def trusted_types() -> list[str]:
+    """The types that skops must trust to load a saved model of this library.
+
+    A skops file is opened only if its reader trusts every type in it. These are the types of this library's learners
+    and of `uneven fit`, with those of the libraries they use; the command trusts no others. Classifiers of other
+    libraries that you wrap or put into a pipeline are not among them.
+
+    Returns
+    -------
+    list of str
+        Full names of types, sorted; for the argument ``trusted`` of ``skops.io.load`` and ``skops.io.loads``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import skops.io
+    >>> import uneven
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    >>> stored = skops.io.dumps(uneven.UnevenLinearClassifier("logistic").fit(X, y))
+    >>> skops.io.loads(stored, trusted=uneven.trusted_types()).predict(X)
+    array([0, 0, 1, 1])
+    """
+    return sorted(_TYPES)
+
+
+_TYPES = frozenset(
     {
         # The simple candidates and the preprocessing.
         "uneven.cli.decisions.logistic_rules.LogisticRule",
@@ -39,9 +65,20 @@ TRUSTED_TYPES = frozenset(
         "uneven.learners.frames.texts.LatentTextEncoder",
         "uneven.learners.platt.Sigmoid",
         "uneven.metrics.cost_estimate.CostEstimate",
+        # The other learners.
+        "uneven.adapters.catboost.UnevenCatBoostClassifier",
+        "uneven.adapters.lightgbm.UnevenLGBMClassifier",
+        "uneven.adapters.xgboost.UnevenXGBClassifier",
+        "uneven.learners.boosting.UnevenAdaBoostClassifier",
+        "uneven.learners.cascade.CascadeReport",
+        "uneven.learners.cascade.UnevenCascadeClassifier",
+        "uneven.learners.perceptron.UnevenPerceptron",
+        "uneven.learners.threshold.UnevenThresholdClassifierCV",
+        "uneven.solvers.online.perceptron.PerceptronState",
         # Trees of the members.
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.tree._tree.Tree",
+        "catboost.core.CatBoost",
         "catboost.core.CatBoostClassifier",
         "collections.OrderedDict",
         "lightgbm.basic.Booster",
