@@ -24,6 +24,8 @@ from uneven.learners.corrections.shift_curve import ShiftCurve, shift_curve
 from uneven.learners.costs_and_loss import COSTS, read_costs
 from uneven.learners.guaranteed_shift import GuaranteedShift
 
+#: Scores that may be rounding errors, relative to the log-odds: a forest often says the threshold itself.
+_TIE = 1e-13
 #: Corrections for costs given to ``predict`` that a model keeps.
 _MOST_KEPT = 16
 
@@ -255,6 +257,7 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
         probability, log_odds = self._calibrated.probability(raw), self._calibrated.log_odds(raw)
         said = np.where(sign > 0, probability > threshold, probability < threshold)
         score = sign * (log_odds - np.where(np.isfinite(threshold), logit(np.clip(threshold, 0, 1)), threshold))
+        score = np.where(np.abs(score) <= _TIE * (1 + np.abs(log_odds)), 0.0, score)
         return np.where(said, np.maximum(score, np.finfo(np.float64).tiny), np.minimum(score, 0.0))
 
     def decision_function(

@@ -1,16 +1,16 @@
-"""Classifiers of other libraries with the threshold for the costs: the log-odds of the inner model, corrected."""
+"""Classifiers of other libraries with the threshold for the costs: calibrated log-odds of the inner model."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
 
 from uneven.adapters.onnx_graph import Converter, SkGraph
-from uneven.costs import RowCosts
 from uneven.errors import CostError, ParameterError
 from uneven.learners import UnevenThresholdClassifierCV
-from uneven.learners.corrections.scored_rows import MOST_CERTAIN, alpha_log_odds
+from uneven.learners.corrections.scored_rows import MOST_CERTAIN
 
 #: Differences of log-odds that may be rounding errors, relative to their size: skl2onnx computes probabilities in
 #: single precision.
@@ -18,19 +18,23 @@ _ROUNDING = 2e-6
 
 
 def _scores(graph: SkGraph, model: Any, probability: str) -> str:
-    """Corrected log-odds minus those of alpha; 0 where single precision cannot tell, as a forest often says alpha."""
-    line, alpha = _straight(model), graph.number(_alpha(model))
+    """Log-odds of ``predict_proba`` minus those of the threshold.
+
+    0 where single precision cannot tell, as a forest often says the threshold itself.
+    """
+    line, cut = model.calibration_, _cut(model)
     # Sums of trees in single precision exceed 1, and the logarithm of a negative number is NaN.
     probability = graph.node("Clip", probability, graph.number(0.0), graph.number(1.0))
     log_odds = graph.node(
         "Sub", graph.node("Log", probability), graph.node("Log", graph.node("Sub", graph.number(1.0), probability))
     )
     log_odds = graph.node("Clip", log_odds, graph.number(-MOST_CERTAIN), graph.number(MOST_CERTAIN))
-    for limit, sign in zip(model._odds.limits, (-1.0, 1.0), strict=True):
-        log_odds = _compressed(graph, log_odds, float(limit), sign)
-    corrected = graph.node("Mul", graph.number(line.slope), log_odds)
-    score = graph.node("Sub", graph.node("Sub", corrected, graph.number(line.shift)), alpha)
-    rounding = graph.number(_ROUNDING * (1 + abs(_alpha(model))))
+    for limit, sign in zip(model._calibrated.limits, (-1.0, 1.0), strict=True):
+        if np.isfinite(limit):
+            log_odds = _compressed(graph, log_odds, float(limit), sign)
+    calibrated = graph.node("Sub", graph.node("Mul", graph.number(line.slope), log_odds), graph.number(line.shift))
+    score = graph.node("Sub", calibrated, graph.number(cut))
+    rounding = graph.number(_ROUNDING * (1 + abs(cut)) * max(1.0, line.slope))
     return graph.node("Where", graph.node("LessOrEqual", graph.node("Abs", score), rounding), graph.number(0.0), score)
 
 
@@ -43,26 +47,17 @@ def _compressed(graph: SkGraph, log_odds: str, limit: float, sign: float) -> str
 
 
 def _probability(graph: SkGraph, model: Any, score: str) -> str:
-    return graph.node("Sigmoid", graph.node("Add", score, graph.number(_alpha(model))))
+    return graph.node("Sigmoid", graph.node("Add", score, graph.number(_cut(model))))
 
 
-def _straight(model: Any) -> Any:
-    if model.correction_.knots is not None:
-        raise ParameterError(
-            f"an UnevenThresholdClassifierCV with method={model.method!r} cannot be exported to ONNX, because its "
-            "correction is not a straight line; method='gibbs' can"
-        )
-    return model.correction_
-
-
-def _alpha(model: Any) -> float:
-    costs = model._row_costs
-    if costs.per_row:
+def _cut(model: Any) -> float:
+    """Log-odds of the threshold."""
+    if model.threshold_ is None:
         raise CostError(
             "an UnevenThresholdClassifierCV that was fitted with costs of each row cannot be exported to ONNX: its "
             "decisions need the costs of new rows; fit it with numbers"
         )
-    return float(alpha_log_odds(RowCosts(1, costs.fp_regret, costs.fn_regret))[0][0])
+    return float(logit(model.threshold_))
 
 
 def _inner(model: Any) -> Any:
@@ -71,9 +66,8 @@ def _inner(model: Any) -> Any:
             f"an UnevenThresholdClassifierCV around {type(model.estimator_).__name__}, which has no predict_proba, "
             "cannot be exported to ONNX; a classifier with probabilities can"
         )
-    _straight(model)
-    if not np.isfinite(_alpha(model)):
-        raise CostError("a rule that always says the same cannot be exported to ONNX: one of the costs is 0")
+    if not np.isfinite(_cut(model)):
+        raise CostError("a rule that always says the same cannot be exported to ONNX; flag everyone or no one")
     return model.estimator_
 
 
