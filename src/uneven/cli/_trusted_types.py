@@ -10,6 +10,7 @@ TRUSTED_TYPES = frozenset(
         # The simple candidates and the preprocessing.
         "uneven.cli.decisions.logistic_rules.LogisticRule",
         "uneven.cli.decisions.row_deciders.DecidedByRow",
+        "uneven.learners.frames.blocks.Blocks",
         "uneven.learners.frames.category_encoder.CategoryEncoder",
         "uneven.learners.frames.number_scaler.NumberScaler",
         "uneven.learners.frames.texts.WordEncoder",

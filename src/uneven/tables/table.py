@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,15 @@ import numpy as np
 from uneven._inputs import brief
 from uneven.errors import MissingExtraError, UnevenError
 from uneven.tables import texts
-from uneven.tables.files import PARQUET, kind_of, require_content
+from uneven.tables.files import PARQUET, kind_of, parsing, require_content
 from uneven.tables.numbers import Numbers, as_numbers, decimal_signs, finite_numbers
 from uneven.tables.reading import DETECT, Reading
 from uneven.tables.text_files import content, read_text
 from uneven.tables.workbooks import read_workbook
+
+#: With these a formula begins (OWASP, CSV injection); spreadsheets also skip blanks and read full-width signs.
+_STARTS_FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+_SIGNED_NUMBER = re.compile(r"[-+][\d.,]+([eE][-+]?\d+)?%?", re.ASCII)
 
 
 @dataclass
@@ -167,18 +172,16 @@ def _require_fitting_options(path: str, kind: str, reading: Reading) -> None:
 
 def _read_parquet(path: str) -> Any:
     import pandas as pd
-    import pyarrow as pa
 
-    try:
+    with parsing(path, "Parquet file"):
         frame = pd.read_parquet(path)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise UnevenError(f"{path} is not a readable Parquet file: {' '.join(str(error).split())[:200]}") from None
-    if any(name is not None for name in frame.index.names):
-        frame = frame.reset_index()
-    frame.columns = [str(column).strip() for column in frame.columns]
-    if frame.columns.duplicated().any():
-        raise UnevenError(f"{path} has two columns named {frame.columns[frame.columns.duplicated()][0]!r}; rename one")
-    return frame.reset_index(drop=True)
+        if any(name is not None for name in frame.index.names):
+            frame = frame.reset_index()
+        frame.columns = [str(column).strip() for column in frame.columns]
+        if frame.columns.duplicated().any():
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise UnevenError(f"{path} has two columns named {twice!r}; rename one")
+        return frame.reset_index(drop=True)
 
 
 def _find_decimals(table: Table, assumed: str | None, likely: str) -> None:
@@ -226,5 +229,25 @@ def table_bytes(frame: Any, path: str) -> bytes:
     if is_parquet(path):
         frame.to_parquet(buffer, index=False)
     else:
-        frame.to_csv(buffer, index=False)
+        cells = {name: column.map(harmless_cell) for name, column in frame.items() if _may_hold_texts(column)}
+        frame.assign(**cells).rename(columns=harmless_cell).to_csv(buffer, index=False)
     return buffer.getvalue()
+
+
+def _may_hold_texts(column: Any) -> bool:
+    return _holds_texts(column) or hasattr(column, "cat")
+
+
+def harmless_cell(value: Any) -> Any:
+    """A cell of a CSV file that no spreadsheet takes for a formula: such a text gets an apostrophe in front.
+
+    Numbers, also those written as texts, and single signs stay as they are: they can run nothing.
+    """
+    if (
+        isinstance(value, str)
+        and len(value) > 1
+        and value[0] in _STARTS_FORMULA
+        and not _SIGNED_NUMBER.fullmatch(value)
+    ):
+        return f"'{value}"
+    return value

@@ -122,12 +122,12 @@ def fit(
         progress(f"fitting {name} to all rows", 1.0)
         pipeline = training.fitted(name)
         end_progress()
-        preprocessing, rivals = training.fitted_alternatives(name, pipeline)
+        preprocessing, rivals = training.fitted_alternatives(name, pipeline, quick=quick)
     content = {
         "pipeline": pipeline,
         "preprocessing": preprocessing,
         "about": {**about, "model": name, "learner": wish.kind},
-        "rivals": {} if quick else rivals,
+        "rivals": rivals,
         "seen": row_hashes(training.X),
     }
     write_whole(output, model_bytes(content))

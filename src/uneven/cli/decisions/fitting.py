@@ -104,9 +104,11 @@ class Training:
         chosen = next(candidate for candidate in self._candidates() if candidate.name == name)
         return self._rows.fit(chosen.pipeline(self.costs, self._preprocessing()))
 
-    def fitted_alternatives(self, name: str, pipeline: Any) -> tuple[Any, dict[str, Any]]:
-        """The preprocessing, and the usual alternatives behind it but the named one, all fitted, for reports."""
+    def fitted_alternatives(self, name: str, pipeline: Any, *, quick: bool) -> tuple[Any, dict[str, Any]]:
+        """The preprocessing, and the usual alternatives behind it but the named one, all fitted; none if ``quick``."""
         first = pipeline[0] if pipeline[0] != "passthrough" else self._preprocessing().fit(self.X)
+        if quick:
+            return first, {}
         features, y = first.transform(self.X), self.is_positive.astype(int)
         usual = (candidate for candidate in self._candidates() if candidate.name in ALTERNATIVES)
         return first, {c.name: c.new(self.costs).fit(features, y) for c in usual if c.name != name}
