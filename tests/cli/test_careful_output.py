@@ -90,7 +90,7 @@ def test_a_warning_is_one_sentence(folder: Path) -> None:
 
 
 FORMULAS = ["=1+1", "+1-cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1+1"]
-HARMLESS = ["-5", "+49.5", "-1,234.5", "-1e-3", "-", "+", "a=1", "'=1", ""]
+HARMLESS = ["a\r=1", "-5", "+49.5", "-1,234.5", "-1e-3", "-", "+", "a=1", "'=1", ""]
 
 
 @pytest.mark.parametrize("parts", [False, True])

@@ -20,8 +20,8 @@ _HTML = (b"<!doctype html", b"<html", b"<table", b"<head", b"<body", b"<!--")
 #: A text table takes about this many times its size in memory while it is read.
 _MEMORY_OF_TEXT = 6
 #: A packed file above this size that grows more than so many times when it is unpacked is taken for a bomb: tables and
-#: models pack to a hundredth at best, and one byte of an archive can stand for a thousand.
-_LARGE_UNPACKED, _MOST_GROWTH = 32 * 1024**2, 250
+#: models seldom pack to a hundredth, and one byte of an archive can stand for a thousand.
+_LARGE_UNPACKED, _MOST_GROWTH = 32 * 1024**2, 100
 
 
 def kind_of(path: str) -> str:

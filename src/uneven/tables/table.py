@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import difflib
 import importlib
 import re
@@ -256,7 +257,10 @@ def table_bytes(frame: Any, path: str) -> bytes:
         frame.to_parquet(buffer, index=False)
     else:
         cells = {name: column.map(harmless_cell) for name, column in frame.items() if _may_hold_texts(column)}
-        frame.assign(**cells).rename(columns=harmless_cell).to_csv(buffer, index=False)
+        # The writer leaves a carriage return bare, and a spreadsheet begins a new row there: put all texts in quotes.
+        bare = any("\r" in str(cell) for column in (frame.columns, *cells.values()) for cell in column)
+        quoting = csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL
+        frame.assign(**cells).rename(columns=harmless_cell).to_csv(buffer, index=False, quoting=quoting)
     return buffer.getvalue()
 
 

@@ -113,12 +113,10 @@ def _harmless(columns: dict[str, Any]) -> dict[str, Any]:
     import pyarrow as pa
     from pyarrow import types
 
+    table = pa.table(columns)
     found: dict[str, Any] = {}
-    for name, values in columns.items():
-        if isinstance(values, pa.ChunkedArray | pa.Array):
-            kind = values.type.value_type if types.is_dictionary(values.type) else values.type
-            texts = types.is_string(kind) or types.is_large_string(kind)
-        else:
-            texts = values.dtype.kind in "OUT"
-        found[harmless_cell(name)] = pa.array(map(harmless_cell, values.tolist())) if texts else values
+    for name, values in zip(table.column_names, table.columns, strict=True):
+        kind = values.type.value_type if types.is_dictionary(values.type) else values.type
+        texts = types.is_string(kind) or types.is_large_string(kind)
+        found[harmless_cell(name)] = pa.array(map(harmless_cell, values.to_pylist()), kind) if texts else values
     return found
