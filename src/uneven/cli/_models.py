@@ -14,6 +14,7 @@ from uneven.errors import UnevenError
 from uneven.tables.files import parsing, require_unpackable
 
 FORMAT = "uneven-model/3"
+_WHAT = "model of `uneven fit`"
 _PARTS = ("pipeline", "preprocessing", "about", "rivals", "seen")
 
 
@@ -33,9 +34,9 @@ def read_model(path: str) -> dict[str, Any]:
     with Path(path).open("rb") as file:
         if file.read(2) != b"PK":
             raise UnevenError(f"{path} is not a model written by `uneven fit`")
-    require_unpackable(path)
+    require_unpackable(path, _WHAT)
     data = Path(path).read_bytes()
-    with parsing(path, "model of `uneven fit`"):
+    with parsing(path, _WHAT):
         used = io.get_untrusted_types(data=data)
         foreign = sorted(set(used) - TRUSTED_TYPES)
         if foreign:
@@ -54,7 +55,7 @@ def read_model(path: str) -> dict[str, Any]:
     lacking = [name for name in _PARTS if name not in content]
     if lacking:
         raise UnevenError(f"{path} is not a whole model of `uneven fit`: it lacks {', '.join(lacking)}; fit it again")
-    with parsing(path, "model of `uneven fit`"):
+    with parsing(path, _WHAT):
         content["about"] = json.loads(content["about"])
     return content
 

@@ -85,12 +85,12 @@ def parsing(path: str, what: str) -> Iterator[None]:
         ) from None
 
 
-def require_unpackable(path: str) -> None:
+def require_unpackable(path: str, what: str) -> None:
     """Refuse an archive (zip) whose content would be far larger than the file.
 
     What the directory of an archive declares is the most that is read of it.
     """
-    with parsing(path, "archive"), zipfile.ZipFile(path) as archive:
+    with parsing(path, what), zipfile.ZipFile(path) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
     require_growth(path, os.path.getsize(path), unpacked)
 

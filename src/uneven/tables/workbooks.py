@@ -13,6 +13,7 @@ from uneven.tables.files import parsing, require_unpackable
 from uneven.tables.headers import read_names
 from uneven.tables.reading import Reading
 
+_WHAT = "Excel workbook"
 #: Rows that Excel can hold. A forged sheet may number its rows beyond, and openpyxl gives an empty row for each gap.
 _MOST_ROWS = 1_048_576
 
@@ -24,8 +25,8 @@ def read_workbook(path: str, reading: Reading) -> tuple[Any, str]:
         from openpyxl import load_workbook
     except ImportError:
         raise MissingExtraError("Excel workbooks", "data") from None
-    require_unpackable(path)
-    with parsing(path, "Excel workbook"), warnings.catch_warnings():
+    require_unpackable(path, _WHAT)
+    with parsing(path, _WHAT), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # openpyxl warns of styles and menus, which do not matter here
         with closing(load_workbook(path, read_only=True, data_only=True)) as book:
             sheet = _chosen(path, book, reading.sheet)
