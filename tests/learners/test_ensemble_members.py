@@ -43,6 +43,8 @@ def test_auto_uses_what_suits_the_size() -> None:
     assert _names(20_000) == ["linear", "extra_trees", "lightgbm", "forest", "catboost"]
     assert _names(1_000_000) == _names(20_000)
     assert "kernel" not in _names(1_000, columns=600)
+    assert _names(30, columns=8_000) == ["linear", "extra_trees", "forest"]
+    assert set(_names(9_000, columns=8_000)) > {"linear", "extra_trees", "forest"}
 
 
 def test_large_data_get_fewer_fits_and_trees() -> None:

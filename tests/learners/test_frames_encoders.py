@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+import zipfile
+from io import BytesIO
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from skops import io
 
+from uneven.learners.frames import FrameEncoder
 from uneven.learners.frames.category_encoder import CategoryEncoder
 from uneven.learners.frames.number_scaler import NumberScaler
 from uneven.tables.size import matrix_width
@@ -89,3 +94,40 @@ def test_the_model_file_holds_them(numbers: pd.DataFrame, words: pd.DataFrame) -
 
 def _of(frame: pd.DataFrame):  # type: ignore[no-untyped-def]
     return lambda encoder: encoder.transform(frame)
+
+
+@pytest.mark.parametrize("view", ["trees", "linear"])
+def test_many_columns_are_encoded_as_few_are(view: str) -> None:
+    """Columns of numbers are read at once if there are many; the matrix is that of the columns one by one."""
+    random = np.random.default_rng(0)
+    numbers = random.normal(size=(30, 300))
+    numbers[3, 5], numbers[4, 6], numbers[:, 7] = np.nan, np.inf, 2.0
+    frame = pd.DataFrame(numbers, columns=[f"g{k}" for k in range(300)])
+    frame.insert(100, "city", random.choice(["Graz", "Linz"], 30))
+    y = random.integers(0, 2, 30)
+    encoder = FrameEncoder(view=view)
+    found, again = encoder.fit_transform(frame, y), encoder.transform(frame)
+    alone = {}
+    for name in frame.columns.drop("g7"):
+        one = FrameEncoder(view=view)
+        columns = one.fit_transform(frame[[name]], y)
+        alone |= dict(zip(one.get_feature_names_out(), np.asarray(columns).T, strict=True))
+    names = list(encoder.get_feature_names_out())
+    assert sorted(names) == sorted(alone)
+    np.testing.assert_allclose(found.T, [alone[name] for name in names], atol=1e-12)
+    assert np.array_equal(found, again, equal_nan=True)
+    copied = pickle.loads(pickle.dumps(encoder))
+    assert copied.columns_ == encoder.columns_
+    assert list(copied.feature_names_in_) == list(frame.columns)
+    assert np.array_equal(copied.transform(frame[frame.columns[::-1]]), found, equal_nan=True)
+
+
+def test_a_model_file_does_not_grow_by_objects_for_each_column() -> None:
+    """skops takes long for each object; the names of thousands of columns are one text."""
+    sizes = []
+    for width in (250, 500):
+        frame = pd.DataFrame(np.random.default_rng(0).normal(size=(8, width)), columns=[f"g{k}" for k in range(width)])
+        encoder = FrameEncoder(view="linear").fit(frame, [0, 1] * 4)
+        with zipfile.ZipFile(BytesIO(io.dumps(encoder))) as file:
+            sizes.append(file.read("schema.json").count(b"__loader__"))
+    assert sizes[0] == sizes[1]

@@ -256,3 +256,30 @@ def test_labels_that_scikit_learn_replaced(tool: Any) -> None:
     with pytest.raises(ValueError, match=r"replace labels by 0 and 1 in sorted order.*y == 'fraud'"):
         tool(Linear(fn_cost=3, pos_label="fraud"), words)
     tool(Linear(fn_cost=3), words == "fraud")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("positive", [0, 1])
+@pytest.mark.parametrize("made", [np.ascontiguousarray, np.asfortranarray, np.float32, sp.csr_matrix])
+def test_a_bad_number_is_found_in_every_column_to_predict(made: Any, positive: int, bad: float) -> None:
+    """Predicting reads X once and looks for bad numbers in the scores: also where a coefficient is 0."""
+    many = np.random.default_rng(0).normal(size=(3000, 6))
+    learner = Linear(fn_cost=2, pos_label=positive).fit(many, (many[:, 0] > 0).astype(int))
+    for coef in (np.array([[1.0, 0.0, -1.0, 0.0, 2.0, 0.0]]), np.ones((1, 6))):
+        learner.coef_ = coef
+        for column in range(6):
+            rows = many.copy()
+            rows[column::701, column] = bad
+            for method in (learner.predict, learner.decision_function):
+                with pytest.raises(uneven.errors.CostError, match="X must hold finite numbers, got"):
+                    method(made(rows))
+
+
+@pytest.mark.parametrize("dtype", [int, bool, str, object])
+def test_scores_that_overflow_are_no_bad_numbers(dtype: type) -> None:
+    labels = np.array([0, 1, 0, 1]).astype(dtype)
+    learner = Linear().fit(X[:4], labels)
+    learner.coef_ = np.full((1, 3), 1e300)
+    found = learner.predict(np.array([[1e300] * 3, [-1e300] * 3]))
+    assert found.dtype == labels.dtype
+    assert found.tolist() == [labels[1], labels[0]]

@@ -44,6 +44,8 @@ class CommandFolder(click.Group):
             raise
         except UnicodeDecodeError as error:
             raise InputFailure(f"a file is not UTF-8 text: {error.reason} at byte {error.start}") from None
+        except MemoryError:
+            raise InputFailure("there is not enough memory for this; use fewer rows or columns") from None
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             raise InputFailure(f"{where}{error.strerror or error}") from None

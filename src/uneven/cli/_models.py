@@ -9,21 +9,26 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+import click
+
 import uneven
 from uneven._inputs import brief
 from uneven.errors import UnevenError
+from uneven.tables.files import parsing, require_unpackable
 
 #: Changes when a model file of an older version can no longer be opened: when what is in it, or the state of a learner,
 #: is another. A test opens a file of this format that was made earlier.
 FORMAT = 4
 _HEADER = "uneven.json"
+_WHAT = "model of `uneven fit`"
 _PARTS = ("pipeline", "preprocessing", "about", "rivals", "seen")
 #: Libraries whose objects are in every file, and those whose objects are in some, by the package of their types.
 _ALWAYS = ("numpy", "scikit-learn", "skops")
@@ -34,6 +39,8 @@ def model_bytes(content: dict[str, Any]) -> bytes:
     """The bytes of a model file."""
     from skops import io
 
+    if "about" in content:  # one text: skops takes long for each object of thousands of columns
+        content = {**content, "about": json.dumps(content["about"])}
     data = io.dumps(content)
     buffer = BytesIO(data)
     with ZipFile(buffer, "a") as archive:
@@ -54,13 +61,18 @@ def read_model(path: str) -> dict[str, Any]:
     A file of another format, with types that `uneven fit` never writes, or that needs a library that is not installed,
     is refused. If it was made with other versions, a warning says so.
     """
+    with Path(path).open("rb") as file:
+        if file.read(2) != b"PK":
+            raise UnevenError(f"{path} is not a model written by `uneven fit`")
+    require_unpackable(path, _WHAT)
     data = Path(path).read_bytes()
-    made = _versions(path, data)
-    others = _other_versions(path, made)
+    others = _other_versions(path, _versions(path, data))
     content = _loaded(path, data, others)
     lacking = [name for name in _PARTS if name not in content]
     if lacking:
         raise UnevenError(f"{path} is not a whole model of `uneven fit`: it lacks {', '.join(lacking)}; fit it again")
+    with parsing(path, _WHAT):
+        content["about"] = json.loads(content["about"])
     if others:
         warnings.warn(f"{path} was made with {others}; if that matters to you, fit it again", UserWarning, stacklevel=2)
     return content
@@ -121,3 +133,26 @@ def _loaded(path: str, data: bytes, others: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise UnevenError(f"{path} is not a model written by `uneven fit`: it holds {brief(content)}")
     return content
+
+
+def applying(command: Callable[..., None]) -> Callable[..., None]:
+    """Make one sentence of the errors of a model that could be read but does not fit together; for commands.
+
+    Arrays of a file may have been exchanged, or other versions of the libraries may expect others; then any method of
+    the model may raise any type of error.
+    """
+
+    @wraps(command)
+    def run(model: str, **options: Any) -> None:
+        try:
+            command(model=model, **options)
+        except (UnevenError, OSError, click.exceptions.Exit, click.ClickException):
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            raise UnevenError(
+                f"the model in {model} cannot be applied ({reason}); "
+                "if the file was changed, or its libraries have other versions than at the fit, fit the model again"
+            ) from error
+
+    return run

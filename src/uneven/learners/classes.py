@@ -45,4 +45,5 @@ class Classes:
 
     def label(self, is_positive: np.ndarray) -> np.ndarray:
         """The label of each row; ``is_positive`` is 1 or True for a positive one."""
-        return self.labels[list(self.in_order(0, 1))][np.asarray(is_positive).astype(np.intp)]
+        negative, positive = self.in_order(self.labels[:1], self.labels[1:])
+        return np.where(is_positive, positive, negative)

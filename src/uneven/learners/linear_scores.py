@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from uneven.learners.base import UnevenClassifier
+from uneven.learners.reading import read_matrix, require_finite
 
 
 class LinearScores(UnevenClassifier):
@@ -27,5 +29,18 @@ class LinearScores(UnevenClassifier):
 
     def _score(self, X: Any) -> np.ndarray:
         """Scores in the precision of X: with mixed ones, all of X would be converted."""
-        coef, intercept = self.coef_[0].astype(X.dtype, copy=False), self.intercept_.astype(X.dtype, copy=False)[0]
-        return np.asarray(self._classes.turned(np.asarray(X @ coef).ravel() + intercept))
+        theta = self._theta().astype(X.dtype, copy=False)
+        score = np.asarray(X @ theta[:-1]).ravel()
+        score += theta[-1]
+        return score
+
+    def _checked_score(self, X: Any) -> np.ndarray:
+        """Scores of rows that must be finite. X is read once: a NaN or infinity in a row is one in its score, too."""
+        check_is_fitted(self, "classes_")
+        rows = read_matrix(self, X, reset=False)
+        with np.errstate(all="ignore"):
+            score = self._score(rows)
+            sound = np.isfinite(score.sum()) and bool(self.coef_.all())  # BLAS may skip a coefficient that is 0
+        if not sound:
+            require_finite("X", rows)
+        return score

@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
+
+from uneven.solvers.progress import say, silent
 
 #: Called with who works, a sentence, and the share that is done, from 0 to 1.
 Listener = Callable[[str, str, float], None]
@@ -37,14 +40,7 @@ def listening(listener: Listener) -> Iterator[None]:
 def progress(verbose: object, name: str) -> Callable[[str], None]:
     """A function that writes lines to stderr, or does nothing if ``verbose`` is false."""
 
-    def write(line: str) -> None:
-        sys.stderr.write(f"[{name}] {line}\n")
-
-    return write if verbose else _drop
-
-
-def _drop(line: str) -> None:
-    pass
+    return partial(say, name) if verbose else silent
 
 
 class Bar:

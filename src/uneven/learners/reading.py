@@ -22,6 +22,13 @@ def read_features(learner: Any, X: Any, *, reset: bool, missing: bool = False) -
 
     Sets ``n_features_in_`` and ``feature_names_in_`` of the learner if ``reset``, else compares with them.
     """
+    X = read_matrix(learner, X, reset=reset)
+    require_finite("X", X, missing=missing)
+    return X
+
+
+def read_matrix(learner: Any, X: Any, *, reset: bool) -> Any:
+    """The same, whatever its numbers are."""
     if not _is_plain_matrix(X) or not _took_plain_matrix(learner, X.shape[1], reset):
         from sklearn.utils.validation import validate_data
 
@@ -34,7 +41,6 @@ def read_features(learner: Any, X: Any, *, reset: bool, missing: bool = False) -
             ensure_all_finite=False,
             accept_large_sparse=True,
         )
-    require_finite("X", X, missing=missing)
     return X
 
 

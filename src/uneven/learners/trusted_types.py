@@ -36,6 +36,7 @@ _TYPES = frozenset(
         # The simple candidates and the preprocessing.
         "uneven.cli.decisions.logistic_rules.LogisticRule",
         "uneven.cli.decisions.row_deciders.DecidedByRow",
+        "uneven.learners.frames.blocks.Blocks",
         "uneven.learners.frames.category_encoder.CategoryEncoder",
         "uneven.learners.frames.number_scaler.NumberScaler",
         "uneven.learners.frames.texts.WordEncoder",

@@ -118,7 +118,7 @@ def _others_in_words(name: str, others: Collection[str], what: str) -> str:
 
 def _numbers_in_text(table: Table, name: str, present: Any, keep: bool, remarks: list[str]) -> Column | None:
     """The column if its texts are numbers."""
-    if numbers.few_numbers(present, table.decimals.get(name, table.decimal)):
+    if len(present) > numbers.FIRST and numbers.few_numbers(present, table.decimals.get(name, table.decimal)):
         return None
     read = table.numbers(name)
     marks = numbers.looks_numeric(present, read)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from uneven.errors import UnevenError
@@ -16,6 +19,9 @@ WRITABLE = (".csv", ".parquet", ".pq")
 _HTML = (b"<!doctype html", b"<html", b"<table", b"<head", b"<body", b"<!--")
 #: A text table takes about this many times its size in memory while it is read.
 _MEMORY_OF_TEXT = 6
+#: A packed file above this size that grows more than so many times when it is unpacked is taken for a bomb: tables and
+#: models seldom pack to a hundredth, and one byte of an archive can stand for a thousand.
+_LARGE_UNPACKED, _MOST_GROWTH = 32 * 1024**2, 100
 
 
 def kind_of(path: str) -> str:
@@ -60,6 +66,43 @@ def require_content(path: str, kind: str, start: bytes) -> None:
         raise UnevenError(f"{path} is a Parquet file; rename it to end in .parquet")
     wanted = "an Excel workbook" if kind == "workbook" else "a Parquet file"
     raise UnevenError(f"{path} is not {wanted}, though its name says so; a text table ends in .csv or .tsv")
+
+
+@contextmanager
+def parsing(path: str, what: str) -> Iterator[None]:
+    """Errors of another library's parser become one sentence: for a damaged or forged file it may raise any type."""
+    try:
+        yield
+    except UnevenError:
+        raise
+    except MemoryError:
+        raise UnevenError(f"{path} needs more memory than there is; use fewer rows or columns") from None
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        because = f": {reason}" if " " in reason else ""  # the message of a KeyError is only the key
+        raise UnevenError(
+            f"{path} is not a readable {what}{because}; it is damaged, or was not written to its end"
+        ) from None
+
+
+def require_unpackable(path: str, what: str) -> None:
+    """Refuse an archive (zip) whose content would be far larger than the file.
+
+    What the directory of an archive declares is the most that is read of it.
+    """
+    with parsing(path, what), zipfile.ZipFile(path) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+    require_growth(path, os.path.getsize(path), unpacked)
+
+
+def require_growth(path: str, packed: int, unpacked: int) -> None:
+    """Refuse a packed file that becomes suspiciously large, or too large for the machine."""
+    if unpacked > max(_LARGE_UNPACKED, _MOST_GROWTH * packed):
+        raise UnevenError(
+            f"{path} is not opened: unpacked it has more than {_MOST_GROWTH} times its size, as files have that are "
+            "made to fill the memory; if you trust it, unpack it and save it again"
+        )
+    _require_memory(path, unpacked)
 
 
 def _require_memory(path: str, size: int) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 _CODES = "EUR|USD|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|BRL|INR|ZAR|TRY|MXN"
 _CURRENCY = rf"(?:[A-Z]{{0,2}}\p{{Sc}}|{_CODES}|kr\.?|Fr\.?|zł|Kč|Ft)"
 _SAMPLE = 5000
-_FIRST = 500
+#: Texts that show whether a long column is worth reading as numbers.
+FIRST = 500
 #: A column is numeric if at least this share of its distinct texts are numbers, and few different ones are not.
 _ENOUGH = 0.9
 _MOST_OTHERS = 5
@@ -105,7 +106,9 @@ def decimal_signs(texts: Any) -> tuple[int, int, int]:
     import pyarrow.compute as pc
 
     some = texts.drop_null()[:_SAMPLE]
-    bare = _bare(pc.filter(some, pc.match_substring_regex(some, r"\d[.,']|[.,]\d")))[0]
+    bare = pc.filter(some, pc.match_substring_regex(some, r"\d[.,']|[.,]\d"))
+    if pc.any(pc.match_substring_regex(bare, r"[^-+\d.,eE]"), min_count=0).as_py():
+        bare = _bare(bare)[0]
 
     def count(sign: str, other: str) -> int:
         must = (
@@ -120,7 +123,7 @@ def decimal_signs(texts: Any) -> tuple[int, int, int]:
 
 def few_numbers(texts: Any, decimal: str) -> bool:
     """Whether the first texts of a column show that it is not numeric."""
-    some = texts.drop_null()[:_FIRST]
+    some = texts.drop_null()[:FIRST]
     return bool(as_numbers(some, decimal).others.sum() > len(some) / 2)
 
 

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import csv
 import difflib
 import importlib
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from uneven._inputs import brief
 from uneven.errors import MissingExtraError, UnevenError
 from uneven.tables import texts
-from uneven.tables.files import PARQUET, kind_of, require_content
+from uneven.tables.files import PARQUET, kind_of, parsing, require_content, usable_memory
+from uneven.tables.headers import require_width
 from uneven.tables.numbers import Numbers, as_numbers, decimal_signs, finite_numbers
 from uneven.tables.reading import DETECT, Reading
 from uneven.tables.text_files import content, read_text
 from uneven.tables.workbooks import read_workbook
+
+#: With these a formula begins (OWASP, CSV injection); spreadsheets also skip blanks and read full-width signs.
+_STARTS_FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+_SIGNED_NUMBER = re.compile(r"[-+][\d.,]+([eE][-+]?\d+)?%?", re.ASCII)
+
+#: Bytes that a value of a Parquet file takes at least while it is read; packed, it may take none.
+_MEMORY_OF_VALUE = 16
+#: Up to so many rows, what was made of a column is kept: it takes no more memory than the table itself.
+_FEW_ROWS = 1_000
 
 
 @dataclass
@@ -48,13 +61,14 @@ class Table:
     decimal: str = "."
     decimals: dict[str, str] = field(default_factory=dict)
     unsure: list[str] = field(default_factory=list)
+    _kept: dict[tuple[Any, ...], Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.frame)
 
     def rows(self, chosen: np.ndarray) -> Table:
         """Some of the rows; messages still count them as in the file."""
-        return self if chosen.all() else replace(self, frame=self.frame[chosen])
+        return self if chosen.all() else replace(self, frame=self.frame[chosen], _kept={})
 
     def written(self, name: str) -> Any:
         """The texts of a column as the file has them (Arrow; null where there is nothing)."""
@@ -62,7 +76,15 @@ class Table:
 
     def texts(self, name: str, marks: tuple[str, ...] = ()) -> Any:
         """The texts of a column, null where the value is missing."""
-        return texts.present(self.written(name), marks)
+        return self._once(("texts", name, marks), lambda: texts.present(self.written(name), marks))
+
+    def _once(self, key: tuple[Any, ...], made: Callable[[], Any]) -> Any:
+        """Keep what was made of a column of few rows: there may be thousands, and each is asked for several times."""
+        if len(self.frame) > _FEW_ROWS:
+            return made()
+        if key not in self._kept:
+            self._kept[key] = made()
+        return self._kept[key]
 
     def numbers(self, name: str, marks: tuple[str, ...] = ()) -> Numbers:
         """A column as numbers; infinities and missing values are NaN."""
@@ -73,7 +95,9 @@ class Table:
             column = column.dt.total_seconds()
         if types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype):
             return finite_numbers(column.to_numpy(dtype=float, na_value=np.nan))
-        return as_numbers(self.texts(name, marks), self.decimals.get(name, self.decimal))
+        decimal = self.decimals.get(name, self.decimal)
+        key = ("numbers", name, marks, decimal)
+        return cast(Numbers, self._once(key, lambda: as_numbers(self.texts(name, marks), decimal)))
 
     def required_numbers(self, name: str, marks: tuple[str, ...] = ()) -> np.ndarray:
         """A column as numbers, NaN where missing; an error names the first value that is not a number."""
@@ -167,18 +191,24 @@ def _require_fitting_options(path: str, kind: str, reading: Reading) -> None:
 
 def _read_parquet(path: str) -> Any:
     import pandas as pd
-    import pyarrow as pa
+    from pyarrow import parquet
 
-    try:
+    with parsing(path, "Parquet file"):
+        about = parquet.read_metadata(path)
+        require_width(path, about.num_columns)
+        if about.num_rows * about.num_columns * _MEMORY_OF_VALUE > usable_memory():
+            raise UnevenError(
+                f"{path} has {about.num_rows:,} rows and {about.num_columns:,} columns, too many for the memory of "
+                "this machine; `uneven fit` reads it in parts with --memory-limit"
+            )
         frame = pd.read_parquet(path)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise UnevenError(f"{path} is not a readable Parquet file: {' '.join(str(error).split())[:200]}") from None
-    if any(name is not None for name in frame.index.names):
-        frame = frame.reset_index()
-    frame.columns = [str(column).strip() for column in frame.columns]
-    if frame.columns.duplicated().any():
-        raise UnevenError(f"{path} has two columns named {frame.columns[frame.columns.duplicated()][0]!r}; rename one")
-    return frame.reset_index(drop=True)
+        if any(name is not None for name in frame.index.names):
+            frame = frame.reset_index()
+        frame.columns = [str(column).strip() for column in frame.columns]
+        if frame.columns.duplicated().any():
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise UnevenError(f"{path} has two columns named {twice!r}; rename one")
+        return frame.reset_index(drop=True)
 
 
 def _find_decimals(table: Table, assumed: str | None, likely: str) -> None:
@@ -192,7 +222,7 @@ def _find_decimals(table: Table, assumed: str | None, likely: str) -> None:
     for name in table.frame.columns:
         if not _holds_texts(table.frame[name]):
             continue
-        point, comma, open_ = decimal_signs(texts.present(table.written(name)))
+        point, comma, open_ = decimal_signs(table.texts(name))
         if point > comma or comma > point:
             table.decimals[name] = "." if point > comma else ","
         elif open_:
@@ -226,5 +256,28 @@ def table_bytes(frame: Any, path: str) -> bytes:
     if is_parquet(path):
         frame.to_parquet(buffer, index=False)
     else:
-        frame.to_csv(buffer, index=False)
+        cells = {name: column.map(harmless_cell) for name, column in frame.items() if _may_hold_texts(column)}
+        # The writer leaves a carriage return bare, and a spreadsheet begins a new row there: put all texts in quotes.
+        bare = any("\r" in str(cell) for column in (frame.columns, *cells.values()) for cell in column)
+        quoting = csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL
+        frame.assign(**cells).rename(columns=harmless_cell).to_csv(buffer, index=False, quoting=quoting)
     return buffer.getvalue()
+
+
+def _may_hold_texts(column: Any) -> bool:
+    return _holds_texts(column) or hasattr(column, "cat")
+
+
+def harmless_cell(value: Any) -> Any:
+    """A cell of a CSV file that no spreadsheet takes for a formula: such a text gets an apostrophe in front.
+
+    Numbers, also those written as texts, and single signs stay as they are: they can run nothing.
+    """
+    if (
+        isinstance(value, str)
+        and len(value) > 1
+        and value[0] in _STARTS_FORMULA
+        and not _SIGNED_NUMBER.fullmatch(value)
+    ):
+        return f"'{value}"
+    return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
 import zlib
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any
 
 from uneven.errors import UnevenError
 from uneven.tables.dialect import ENCODING_NAMES, decoded, first_uneven_row, rows_of, separator
+from uneven.tables.files import require_growth
 from uneven.tables.headers import read_names
 from uneven.tables.reading import Reading
 
 _BLOCK = 1 << 25  # a row must fit into a block
+_PART = 1 << 22  # bytes that are unpacked at once
 _SIGNS = {"\t": "tab", " ": "space"}
 
 
@@ -57,10 +60,17 @@ def content(path: str) -> bytes:
     raw = Path(path).read_bytes()
     if raw[:2] != b"\x1f\x8b":
         return raw
+    parts: list[bytes] = []
+    size = 0
     try:
-        return gzip.decompress(raw)
+        with gzip.open(io.BytesIO(raw)) as packed:
+            while part := packed.read(_PART):
+                parts.append(part)
+                size += len(part)
+                require_growth(path, len(raw), size)
     except (OSError, EOFError, zlib.error):
         raise UnevenError(f"{path} is a damaged gzip file") from None
+    return b"".join(parts)
 
 
 def _failure(path: str, text: str, sep: str, width: int, skipped: bool, message: str) -> UnevenError:

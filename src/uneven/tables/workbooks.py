@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
+import warnings
+from contextlib import closing
 from typing import Any
 
 from uneven._inputs import brief
 from uneven.errors import MissingExtraError, UnevenError
+from uneven.tables.files import parsing, require_unpackable
 from uneven.tables.headers import read_names
 from uneven.tables.reading import Reading
+
+_WHAT = "Excel workbook"
+#: Rows that Excel can hold. A forged sheet may number its rows beyond, and openpyxl gives an empty row for each gap.
+_MOST_ROWS = 1_048_576
 
 
 def read_workbook(path: str, reading: Reading) -> tuple[Any, str]:
@@ -18,24 +25,27 @@ def read_workbook(path: str, reading: Reading) -> tuple[Any, str]:
         from openpyxl import load_workbook
     except ImportError:
         raise MissingExtraError("Excel workbooks", "data") from None
-    try:
-        book = load_workbook(path, read_only=True, data_only=True)
-    except Exception as error:  # openpyxl raises many types of error for a damaged file
-        raise UnevenError(f"{path} is not a readable Excel workbook: {type(error).__name__}") from None
-    try:
-        sheet = _chosen(path, book, reading.sheet)
-        rows = [row for row in sheet.iter_rows(values_only=True) if any(cell not in (None, "") for cell in row)]
-    finally:
-        book.close()
-    if not rows:
-        raise UnevenError(f"{path}: the sheet {sheet.title!r} is empty")
-    header, *body = rows
-    last = max(k for row in rows for k, cell in enumerate(row) if cell not in (None, "")) + 1
-    names = read_names(path, [*header[:last], *[None] * (last - len(header))], line=1)
-    padded = (row if len(row) >= last else (*row, *[None] * (last - len(row))) for row in body)
-    columns = zip(*padded, strict=False) if body else ([] for _ in names)
-    frame = pd.DataFrame({name: _column(cells) for name, cells in zip(names, columns, strict=False)})
+    require_unpackable(path, _WHAT)
+    with parsing(path, _WHAT), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # openpyxl warns of styles and menus, which do not matter here
+        with closing(load_workbook(path, read_only=True, data_only=True)) as book:
+            sheet = _chosen(path, book, reading.sheet)
+            rows = [row for row in _rows_of(sheet) if any(cell not in (None, "") for cell in row)]
+        if not rows:
+            raise UnevenError(f"{path}: the sheet {sheet.title!r} is empty")
+        header, *body = rows
+        last = max(k for row in rows for k, cell in enumerate(row) if cell not in (None, "")) + 1
+        names = read_names(path, [*header[:last], *[None] * (last - len(header))], line=1)
+        padded = (row if len(row) >= last else (*row, *[None] * (last - len(row))) for row in body)
+        columns = zip(*padded, strict=False) if body else ([] for _ in names)
+        frame = pd.DataFrame({name: _column(cells) for name, cells in zip(names, columns, strict=False)})
     return frame, f"sheet {sheet.title!r}"
+
+
+def _rows_of(sheet: Any) -> Any:
+    """The rows with what they hold, whatever size the sheet says it has."""
+    sheet.reset_dimensions()
+    return sheet.iter_rows(values_only=True, max_row=_MOST_ROWS)
 
 
 def _chosen(path: str, book: Any, name: str | None) -> Any:
@@ -57,7 +67,7 @@ def _chosen(path: str, book: Any, name: str | None) -> Any:
 
 
 def _has_rows(sheet: Any) -> bool:
-    return any(cell not in (None, "") for row in sheet.iter_rows(values_only=True) for cell in row)
+    return any(cell not in (None, "") for row in _rows_of(sheet) for cell in row)
 
 
 def _column(cells: Any) -> Any:

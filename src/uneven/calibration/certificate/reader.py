@@ -31,7 +31,7 @@ def read_document(text: str) -> dict[str, Any]:
         )
     if len(text) > MAX_CHARACTERS:
         raise CertificateError(
-            f"a certificate may have at most {MAX_CHARACTERS} characters, this one has {len(text)}", unreadable=True
+            f"a certificate may have at most {MAX_CHARACTERS} characters, and this one has more", unreadable=True
         )
     try:
         document = json.loads(text, object_pairs_hook=_without_repeats)

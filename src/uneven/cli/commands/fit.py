@@ -108,7 +108,7 @@ def fit(
         "pipeline": pipeline,
         "preprocessing": preprocessing,
         "about": {**ready.about(), **about, "model": name, "learner": wish.kind},
-        "rivals": {} if quick else rivals,
+        "rivals": rivals,
         "seen": row_hashes(training.X),
     }
     write_whole(output, model_bytes(content))
@@ -156,7 +156,7 @@ def _chosen_and_fitted(
             choice = replace(choice, broken=training.broken_promise(choice.rows[0], outcome, pipeline))
             about["broken_promise"] = choice.broken
         order = training.order_in_words(quick=quick)
-        behind = training.fitted_alternatives(name, pipeline)
+        behind = training.fitted_alternatives(name, pipeline, quick=quick)
         end_progress()
     if outcome is not None and (save_anyway or choice.broken or not choice.useless):
         print_choice(choice, outcome.what_ifs(name), outcome.how)

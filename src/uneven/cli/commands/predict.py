@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from uneven.cli._models import applying, read_model
 from uneven.cli._reading_options import read_options, reading_options
 from uneven.cli.decisions.cost_options import changed_cost_options, changed_costs
 
@@ -15,6 +16,7 @@ from uneven.cli.decisions.cost_options import changed_cost_options, changed_cost
 @changed_cost_options
 @reading_options
 @click.option("-o", "--output", required=True, metavar="OUT", help="The .csv or .parquet file to write.")
+@applying
 def predict(
     model: str,
     data: str,
@@ -32,7 +34,6 @@ def predict(
     the expected costs of both decisions, and the score. Probability and expected costs only if the model has them.
     Costs that you give replace those of the fit; nothing is fitted again.
     """
-    from uneven.cli._models import read_model
     from uneven.cli._output import write_whole
     from uneven.cli.decisions.application import applied
     from uneven.cli.decisions.predictions import prediction_table
@@ -55,17 +56,14 @@ def predict(
         return
     table = read_table(data, options, about["decimal"])
     used = applied(content, table, id_column, changed_costs(fp_cost, fn_cost, tp_cost, tn_cost))
-    write_whole(output, table_bytes(prediction_table(used), output))
-    click.echo(table.in_words())
-    for sentence in (*used.remarks, *new_categories(content["preprocessing"], used.X)):
-        click.echo(sentence)
     known = seen_in_words(seen(used.X, content["seen"]))
-    if known:
-        click.echo(known)
-    expected = used.expected_in_words()
-    if expected:
-        click.echo(expected)
+    sentences = [*used.remarks, *new_categories(content["preprocessing"], used.X), known, used.expected_in_words()]
     count = int(used.decisions.said_positive.sum())
+    written = table_bytes(prediction_table(used), output)
+    write_whole(output, written)
+    click.echo(table.in_words())
+    for sentence in filter(None, sentences):
+        click.echo(sentence)
     click.echo(f"{output}: {len(table):,} rows, {count:,} predicted {about['target']} = {about['positive']}.")
     if used.names is None:
         click.echo(f"They are in the order of {data}; --id COL adds the column that names them.")

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from uneven.cli._models import applying, read_model
 from uneven.cli._reading_options import read_options, reading_options
 from uneven.cli.decisions.cost_options import changed_cost_options, changed_costs
 from uneven.errors import UnevenError
@@ -18,6 +19,7 @@ from uneven.errors import UnevenError
 @click.option("--html", "page", metavar="FILE", help="Also write the report as one HTML file, with figures.")
 @changed_cost_options
 @reading_options
+@applying
 def report(
     model: str,
     data: str,
@@ -37,7 +39,6 @@ def report(
     """
     from uneven.cli._cost_table import print_costs, print_first_rows, print_members, print_what_ifs
     from uneven.cli._fitted import model_in_words
-    from uneven.cli._models import read_model
     from uneven.cli._output import write_whole
     from uneven.cli.decisions.answers import capitalised, cheapest_in_words, first_line, threshold_in_words
     from uneven.cli.decisions.ensembles import is_ensemble

@@ -15,8 +15,10 @@ def verify(file: str) -> None:
     Exit code 0: valid; 1: invalid; 2: not readable as a certificate.
     """
     from uneven.calibration import verify as recheck
+    from uneven.calibration.certificate.document import MAX_CHARACTERS
 
-    result = recheck(Path(file).read_text(encoding="utf-8"))
+    with Path(file).open(encoding="utf-8") as opened:
+        result = recheck(opened.read(MAX_CHARACTERS + 1))
     click.echo(str(result), err=not result)
     if not result:
         raise click.exceptions.Exit(1)

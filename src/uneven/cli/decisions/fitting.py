@@ -121,9 +121,11 @@ class Training:
         dates = [column.name for column in self.columns if column.role == DATE]
         return order_in_words(None if quick else self._rows, self._preprocessing(), dates)
 
-    def fitted_alternatives(self, name: str, pipeline: Any) -> tuple[Any, dict[str, Any]]:
-        """The preprocessing, and the usual alternatives behind it but the named one, all fitted, for reports."""
+    def fitted_alternatives(self, name: str, pipeline: Any, *, quick: bool) -> tuple[Any, dict[str, Any]]:
+        """The preprocessing, and the usual alternatives behind it but the named one, all fitted; none if ``quick``."""
         first = pipeline[0] if pipeline[0] != "passthrough" else self._preprocessing().fit(self.X)
+        if quick:
+            return first, {}
         features, y = first.transform(self.X), self.is_positive.astype(int)
         usual = (candidate for candidate in self._candidates() if candidate.name in ALTERNATIVES)
         return first, {c.name: c.new(self.costs).fit(features, y) for c in usual if c.name != name}

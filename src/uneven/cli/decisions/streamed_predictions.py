@@ -9,6 +9,7 @@ from uneven.cli._output import whole_file
 from uneven.errors import UnevenError
 from uneven.learners.streaming.door import decided
 from uneven.learners.streaming.rows import tables_of
+from uneven.tables.table import harmless_cell
 
 #: Rows of the column that names the rows which are read at once.
 _ROWS = 1 << 16
@@ -100,8 +101,22 @@ class _Writer:
         import pyarrow.csv
         import pyarrow.parquet as pq
 
-        table = pa.table(columns)
+        table = pa.table(_harmless(columns) if self._csv else columns)
         if self._open is None:
             make = pyarrow.csv.CSVWriter if self._csv else pq.ParquetWriter
             self._open = make(str(self._path), table.schema)
         self._open.write_table(table)
+
+
+def _harmless(columns: dict[str, Any]) -> dict[str, Any]:
+    """Columns for a CSV file, without texts that a spreadsheet would take for formulas."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    table = pa.table(columns)
+    found: dict[str, Any] = {}
+    for name, values in zip(table.column_names, table.columns, strict=True):
+        kind = values.type.value_type if types.is_dictionary(values.type) else values.type
+        texts = types.is_string(kind) or types.is_large_string(kind)
+        found[harmless_cell(name)] = pa.array(map(harmless_cell, values.to_pylist()), kind) if texts else values
+    return found

@@ -28,6 +28,10 @@ from uneven.learners.svc import UnevenSVC
 #: Up to so many rows every family is tried with several settings, and above as many only fast ones with one setting.
 SMALL, LARGE = 5_000, 50_000
 
+#: Columns from which boosting is left out if there are fewer rows: it looks at every column for every split of hundreds
+#: of trees, and there is little that it can learn from so few rows.
+_WIDE = 1_000
+
 #: Rows that a tree of a forest sees at most, if there are many.
 _ROWS_OF_A_TREE = 30_000
 
@@ -78,6 +82,10 @@ def _always(size: Size) -> bool:
 
 def _by_name_only(size: Size) -> bool:
     return False
+
+
+def _not_wide(size: Size) -> bool:
+    return size.columns <= max(_WIDE, size.rows)
 
 
 @dataclass(frozen=True)
@@ -219,24 +227,30 @@ FAMILIES: dict[str, Family] = {
         Family("kernel", "linear", _kernel, lambda size: size.small and size.columns <= 500),
         Family("svc", "linear", _svc, lambda size: size.rows <= 3_000 and size.columns <= 1_000),
         Family("extra_trees", "trees", _extra_trees, effort=4.0),
-        Family("lightgbm", "trees", _boosters(_lightgbm, _LIGHT, _LIGHT[1]), package="lightgbm", effort=4.0),
+        Family("lightgbm", "trees", _boosters(_lightgbm, _LIGHT, _LIGHT[1]), _not_wide, package="lightgbm", effort=4.0),
         Family(
             "xgboost",
             "trees",
             _boosters(_xgboost, _DEPTHS, _DEPTHS[1]),
+            _not_wide,
             package="xgboost",
             effort=5.0,
             instead_of=("lightgbm",),
         ),
         Family("forest", "trees", _forest, effort=8.0),
         Family(
-            "catboost", "trees", _boosters(_catboost, ({"depth": 4},), {"depth": 6}), package="catboost", effort=8.0
+            "catboost",
+            "trees",
+            _boosters(_catboost, ({"depth": 4},), {"depth": 6}),
+            _not_wide,
+            package="catboost",
+            effort=8.0,
         ),
         Family(
             "histogram",
             "trees",
             _boosters(_histogram, _LEAVES, {"max_leaf_nodes": 31}),
-            lambda size: not size.sparse,
+            lambda size: not size.sparse and _not_wide(size),
             instead_of=_BOOSTERS,
             effort=5.0,
         ),

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from uneven._inputs import brief
 from uneven.errors import ParameterError, UnevenError
+from uneven.learners.frames.blocks import Blocks, positions
 from uneven.learners.frames.category_encoder import CategoryEncoder
 from uneven.learners.frames.columns import CATEGORY, MANY, NUMBER, TEXT, Column, typed_names
 from uneven.learners.frames.inputs import ARRAY, FRAME, SPARSE, read_input
@@ -125,7 +126,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self.blocks_: Any = None
         if self.kind_ == FRAME:
             self.columns_, typed = learnt_columns(table)
-            self.blocks_ = self._blocks(len(table))
+            self.blocks_ = self._blocks(len(table), list(typed.columns))
             with config_context(transform_output="default"):
                 return self.blocks_.fit_transform(self._for_view(typed), y)
         if self.view == LINEAR:
@@ -184,6 +185,25 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             return self.blocks_.get_feature_names_out(names)
         return np.array(names, dtype=object)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The state, with all columns and names as one text: a model file takes long for each object."""
+        state = {**super().__getstate__()}
+        if "columns_" in state:
+            state["columns_"] = json.dumps([column.to_dict() for column in self.columns_])
+            state["_names"] = json.dumps(self._names) if _are_texts(self._names) else self._names
+            if isinstance(state["_names"], str):
+                state.pop("feature_names_in_", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if isinstance(state.get("_names"), str):
+            self._names = json.loads(state["_names"])
+            if self.kind_ == FRAME:
+                self.feature_names_in_ = np.array(self._names, dtype=object)
+        if isinstance(state.get("columns_"), str):
+            self.columns_ = [Column(**one) for one in json.loads(state["columns_"])]
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -194,8 +214,8 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
     # -- tables -----------------------------------------------------------------------------------------------------
 
-    def _blocks(self, rows: int) -> ColumnTransformer:
-        """The encoders of the columns by their roles."""
+    def _blocks(self, rows: int, made: list[str]) -> Blocks:
+        """The encoders of the columns by their roles; ``made`` are the names of the typed columns."""
         few, many, texts = (
             [column.name for column in self.columns_ if column.role in roles]
             for roles in ((CATEGORY,), (MANY, TEXT), (TEXT,))
@@ -203,23 +223,26 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         numeric, categories = typed_names(self.columns_)
         if self.view == LINEAR:
             encoder = CategoryEncoder(min_rows=rare_below(rows), most=MOST_CATEGORIES)
-            return ColumnTransformer(
-                [
+            return Blocks(
+                positions(
+                    made,
                     ("numbers", NumberScaler(sparse=bool(texts)), numeric),
                     ("categories", encoder, categories),
                     *((f"words {k}", WordEncoder(), [name]) for k, name in enumerate(texts)),
-                ],
+                ),
                 sparse_threshold=1.0 if texts else SPARSE_BELOW,
             )
-        numeric += [name for name in categories if name not in (*few, *many)]
+        own = {*few, *many}
+        numeric += [name for name in categories if name not in own]
         few_encoder = CategoryEncoder(min_rows=rare_below(rows), most=MOST_CATEGORIES, dtype="float32")
-        return ColumnTransformer(
-            [
+        return Blocks(
+            positions(
+                made,
                 ("numbers", FloatNumbers(), numeric),
                 ("categories", few_encoder, few),
                 ("many", ManyCategoriesEncoder(random_state=self.random_state), many),
                 ("texts", LatentTextEncoder(random_state=self.random_state), texts),
-            ],
+            ),
             sparse_threshold=0,
         )
 
@@ -267,6 +290,10 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
                 f"X has {table.shape[1]} features, but FrameEncoder is expecting {self.n_features_in_} features as "
                 "input"
             )
+
+
+def _are_texts(names: list[Any]) -> bool:
+    return all(type(name) is str for name in names)
 
 
 def _without_nan(X: Any) -> Any:

@@ -11,6 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven.learners.frames.columns import MISSING
 
+#: Values that are looked at together.
+_AT_ONCE = 1 << 20
+
 
 class NumberScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Missing numbers are filled with the median and flagged in a column of their own; all columns are standardised.
@@ -43,11 +46,14 @@ class NumberScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         NumberScaler
         """
         values = np.asarray(X, dtype=float)
-        self.names_ = [str(name) for name in getattr(X, "columns", map("x{}".format, range(values.shape[1])))]
+        names = getattr(X, "columns", map("x{}".format, range(values.shape[1])))
+        self.names_ = np.array([str(name) for name in names], dtype=str)
         missing = np.isnan(values)
         self.flagged_ = np.flatnonzero(missing.any(axis=0))
         self.median_ = np.zeros(values.shape[1])
-        for k in range(values.shape[1]):
+        for some in _pieces(values):
+            self.median_[some] = np.median(values[:, some], axis=0)
+        for k in self.flagged_:
             known = values[~missing[:, k], k]
             self.median_[k] = np.median(known) if known.size else 0.0
         filled = self._filled(values, missing)
@@ -94,18 +100,25 @@ class NumberScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of str
         """
         check_is_fitted(self)
-        names = self.names_ if input_features is None else list(input_features)
+        names = self.names_.tolist() if input_features is None else list(input_features)
         return np.array([*names, *(f"{names[k]} = {MISSING}" for k in self.flagged_)], dtype=object)
 
 
 def _deviation(values: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Standard deviations, 1 for a constant column; squares of numbers near the end of the range do not overflow."""
     deviation = np.zeros(mean.size)
-    for k, centre in enumerate(mean):
-        away = np.abs(values[:, k] - centre)
-        unit = away.max() or 1.0
-        deviation[k] = unit * np.sqrt(np.mean((away / unit) ** 2))
+    for some in _pieces(values):
+        away = np.abs(np.ascontiguousarray(values[:, some].T) - mean[some, None])
+        unit = away.max(axis=1)
+        unit[unit == 0] = 1.0
+        deviation[some] = unit * np.sqrt(np.mean((away / unit[:, None]) ** 2, axis=1))
     return np.where(deviation > 1e-12 * np.maximum(1e-300, np.abs(mean)), deviation, 1.0)
+
+
+def _pieces(values: np.ndarray) -> list[slice]:
+    """Ranges of columns with a moderate number of values: one by one they take long, all at once much memory."""
+    step = max(1, _AT_ONCE // max(1, values.shape[0]))
+    return [slice(k, k + step) for k in range(0, values.shape[1], step)]
 
 
 def _all_stored(values: np.ndarray) -> csr_matrix:
@@ -120,7 +133,7 @@ class FloatNumbers(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    names_ : list of str
+    names_ : ndarray of str
     """
 
     def fit(self, X: Any, y: Any = None) -> FloatNumbers:
@@ -135,7 +148,7 @@ class FloatNumbers(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         FloatNumbers
         """
-        self.names_ = [str(name) for name in X.columns]
+        self.names_ = np.array([str(name) for name in X.columns], dtype=str)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -152,9 +165,7 @@ class FloatNumbers(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         end = float(np.finfo(np.float32).max)
         found = np.empty(X.shape, dtype=np.float32)
-        for k, name in enumerate(X.columns):
-            found[:, k] = np.clip(X[name].to_numpy(), -end, end)
-        return found
+        return np.clip(X.to_numpy(dtype=float), -end, end, out=found, casting="same_kind")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns.
@@ -168,4 +179,4 @@ class FloatNumbers(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of str
         """
         check_is_fitted(self)
-        return np.array(self.names_, dtype=object)
+        return self.names_.astype(object)

@@ -65,7 +65,7 @@ def values_of(column: Any, name: str) -> Values:
         raise UnevenError(f"column {name!r} holds complex numbers; use real and imaginary parts as two columns")
     if types.is_bool_dtype(dtype) or types.is_numeric_dtype(dtype):
         found = column.to_numpy(dtype=float, na_value=np.nan)
-        return Values(NUMBERS, _finite(found), boolean=types.is_bool_dtype(dtype))
+        return Values(NUMBERS, finite(found), boolean=types.is_bool_dtype(dtype))
     if not isinstance(dtype, pd.ArrowDtype):
         if types.is_datetime64_any_dtype(dtype):
             return Values(DATES, dates.typed_dates(column))
@@ -116,10 +116,11 @@ def _scattered(found: Any, missing: np.ndarray, nothing: float = np.nan) -> np.n
     """Values of the rows that have one, among the others."""
     values = np.full(missing.size, nothing, dtype=float)
     values[~missing] = found
-    return _finite(values)
+    return finite(values)
 
 
-def _finite(values: np.ndarray) -> np.ndarray:
+def finite(values: np.ndarray) -> np.ndarray:
+    """Numbers with NaN in place of infinities."""
     infinite = np.isinf(values)
     return np.where(infinite, np.nan, values) if infinite.any() else values
 
