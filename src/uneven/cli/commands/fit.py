@@ -140,7 +140,8 @@ def _chosen_and_fitted(
                 interruption.check()
             show_progress(message, share, detail=detail)
 
-        name, about = training.first_choice, {"comparison": [], "compared": "", "broken_promise": ""}
+        name = training.first_choice
+        about: dict[str, Any] = {"comparison": [], "compared": "", "broken_promise": ""}
         outcome = None if quick else training.compared(progress)
         if outcome is not None:
             name = training.cheapest(outcome)
