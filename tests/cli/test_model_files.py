@@ -121,10 +121,9 @@ def test_other_versions_are_a_warning_and_a_missing_library_an_error(made: Path,
 def test_files_that_are_no_models_get_a_sentence(made: Path, tmp_path: Path) -> None:
     bad, data = tmp_path / "bad.skops", made.read_bytes()
     broken = {
+        "is not a model written by `uneven fit`": [b"", b"noise"],
+        "is not a readable model of `uneven fit`": [data[: len(data) // 2]],
         "is not a model written by `uneven fit`: it has no header of one": [
-            b"",
-            b"noise",
-            data[: len(data) // 2],
             with_header(data, "{"),
             with_header(data, "[]"),
             with_header(data, json.dumps({"format": FORMAT, "versions": 3})),
