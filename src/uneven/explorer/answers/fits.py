@@ -9,6 +9,7 @@ import numpy as np
 
 from uneven._money import money
 from uneven.explorer.answers.numbers import drawn, stated
+from uneven.metrics.intervals import ROUGH_MEANS, ends_in_words
 
 Tell = Callable[[dict[str, Any]], None]
 
@@ -93,7 +94,8 @@ def _thresholds(X: Any, y: np.ndarray, costs: dict[str, Any], members: str, seco
             "misses": np.rint(found.false_negative_cost[kept] * count / costs["fn_cost"]).astype(int).tolist(),
             "alarms": np.rint(found.false_positive_cost[kept] * count / costs["fp_cost"]).astype(int).tolist(),
         },
-        "cost": {"cost": ours.cost, "low": ours.low, "high": ours.high},
+        "cost": {"cost": ours.cost, "low": ours.low, "high": ours.high, "rough": ours.rough},
+        "note": ROUGH_MEANS if ours.rough else "",
         "everyone": everyone.cost,
         "no_one": no_one.cost,
         "curve": {
@@ -121,10 +123,11 @@ def _kept(threshold: np.ndarray, cost: np.ndarray, chosen: float) -> np.ndarray:
 
 def _in_words(threshold: float, ours: Any, everyone: float, no_one: float) -> str:
     rule, name = min((everyone, "flagging everyone"), (no_one, "flagging no one"))
-    per = [money(1000 * x) for x in (ours.cost, ours.low, ours.high)]
+    cost, low, high = (money(1000 * x) for x in (ours.cost, ours.low, ours.high))
+    ends = ends_in_words(low, high, rough=ours.rough)
     saved = 1000 * (rule - ours.cost)
     against = f"{money(saved)} less than {name}" if saved > 0 else f"{money(-saved)} more than {name}"
     return (
-        f"Flag a row where the probability is above {threshold:.3g}. Per 1,000 rows this costs {per[0]} (95 % interval "
-        f"{per[1]} to {per[2]}), {against}."
+        f"Flag a row where the probability is above {threshold:.3g}. Per 1,000 rows this costs {cost} (95 % interval "
+        f"{ends}), {against}."
     )
