@@ -96,6 +96,7 @@ def _thresholds(X: Any, y: np.ndarray, costs: dict[str, Any], members: str, seco
         },
         "cost": {"cost": ours.cost, "low": ours.low, "high": ours.high, "rough": ours.rough},
         "note": ROUGH_MEANS if ours.rough else "",
+        "warning": "" if ours.false_positives or ours.false_negatives else _no_mistake(count),
         "everyone": everyone.cost,
         "no_one": no_one.cost,
         "curve": {
@@ -119,6 +120,13 @@ def _kept(threshold: np.ndarray, cost: np.ndarray, chosen: float) -> np.ndarray:
     even = np.linspace(0, count - 1, _MOST_THRESHOLDS).astype(int)
     at = int(np.searchsorted(threshold, chosen, side="right")) - 1
     return np.unique(np.concatenate([even, [int(cost.argmin()), max(at, 0), min(at + 1, count - 1)]]))
+
+
+def _no_mistake(count: int) -> str:
+    return (
+        f"Too good to be true? There is not one mistake in {count:,} rows: look for columns that are not known when "
+        "you decide."
+    )
 
 
 def _in_words(threshold: float, ours: Any, everyone: float, no_one: float) -> str:
