@@ -32,8 +32,8 @@ class CostEstimate:
         usually much narrower than two intervals of costs suggest.
     rough, difference_rough : bool
         Whether the interval rests on fewer than 10 mistakes of the dearer kind (of both kinds, if they cost the same).
-        It is then too narrow too often. For the difference, mistakes count that one of both classifiers makes. True if
-        nobody has counted.
+        It is then too narrow too often. For the difference, mistakes count that only one of both classifiers makes.
+        True if nobody has counted; the difference of the first classifier, which has none, is not rough.
     """
 
     name: str
@@ -80,7 +80,9 @@ def estimates(
         false_positives = float((~is_positive & said_positive).sum() / said_positive.shape[0])
         false_negatives = float((is_positive & ~said_positive).sum() / said_positive.shape[0])
         rough = is_rough(mistakes_behind(costs, is_positive, said_positive))
-        estimate = CostEstimate(name, cost, low, high, false_positives, false_negatives, rough=rough)
+        estimate = CostEstimate(
+            name, cost, low, high, false_positives, false_negatives, rough=rough, difference_rough=False
+        )
         if found:
             more, low, high = _mean_with_interval(paid - first, weight, folds)
             rough = is_rough(mistakes_behind(costs, is_positive, said_positive, first_said))
