@@ -271,6 +271,7 @@ def test_when_the_server_is_gone(browser: Any) -> None:
     with running_explorer() as (process, address):
         visit = Visit(browser, address)
         sentence(visit.page, "Calibrated")
+        visit.page.wait_for_load_state("networkidle")  # what is under way would be refused
         visit.forgive("net::ERR_")  # before the first one can come: the last one may come at any time
         process.send_signal(2)
         process.wait(timeout=PATIENCE / 1000)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 #: Letters in a line of the legend; a unit of money may be long.
-_LEGEND = 66
+_LEGEND = 60
 
 
 class ThresholdCostDisplay:
