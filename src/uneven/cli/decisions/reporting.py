@@ -149,7 +149,8 @@ def made_report(
     enough = not known.any() or (count >= _ENOUGH and 0 < truth[~known].sum() < count)
     new = f"on the {count:,} rows that were not in the training table" if known.any() else "on this table"
     old = f"on the {int(known.sum()):,} rows of the training table, where the model looks better than it is"
-    fitted = [] if changes else [CostEstimate(**row) for row in about["comparison"]]
+    compared = [] if changes else about["comparison"]
+    fitted = [CostEstimate(**{**row, "name": OURS} if k == 0 else row) for k, row in enumerate(compared)]
     news = new_categories(content["preprocessing"], used.X)
     moved = can_move(pipeline)
     return Report(
