@@ -26,7 +26,7 @@ FLAGS = (
     "--disable-sync",
 )
 #: Milliseconds to wait for anything. Whoever waits in vain has failed anyway, so that much time costs nothing.
-PATIENCE = 1000 * int(os.environ.get("UNEVEN_PATIENCE", "240"))
+PATIENCE = 1000 * int(os.environ.get("UNEVEN_PATIENCE", "600"))
 expect.set_options(timeout=PATIENCE)
 SIZES: dict[str, dict[str, Any]] = {
     "desktop": {"viewport": {"width": 1280, "height": 850}},
