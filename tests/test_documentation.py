@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
+import build
 import check
 import contents
 import gallery
 import licences
 import public_names
 import pytest
+import reference
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / ".github").rglob("*.md")])
@@ -43,6 +46,35 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_every_public_name_is_described() -> None:
     """The build of the site fails for the same reason."""
     assert list(public_names.undescribed()) == []
+
+
+def test_no_description_is_misread() -> None:
+    """Sphinx would take a star of a pattern of files for an emphasis, and the site would not be built."""
+    assert list(public_names.misread()) == []
+
+
+def test_every_table_of_the_reference_has_rows(tmp_path: Path) -> None:
+    """Sphinx refuses an empty one, and the site would not be built."""
+    names = reference.write_reference(tmp_path)
+    assert len(names) > 50
+    pages = sorted(tmp_path.glob("*.rst"))
+    links = {page.stem for page in pages}
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for table in re.findall(r"^\.\. list-table::\n(?:   :.*\n)*\n(.*)$", text, flags=re.MULTILINE):
+            assert table.startswith("   * - "), page.name
+        for link in re.findall(r":doc:`[^`<]* <([^>]*)>`", text):
+            assert link in links, f"{page.name} links to {link}"
+
+
+def test_what_the_build_reads_is_in_the_checkout() -> None:
+    """A file that is only in somebody's folder is missing from a clone."""
+    folders = ("docs", "website", "examples")
+    command = ["git", "ls-files", "--others", "--ignored", "--exclude-standard", "--", *folders, *build.ROOT_PAGES]
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone")
+    ignored = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [name for name in ignored if "__pycache__" not in name] == []
 
 
 def test_an_undescribed_name_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,9 @@ def main() -> None:
     missing = list(public_names.undescribed())
     if missing:
         raise SystemExit(f"These public names have no description: {', '.join(missing)}.")
+    misread = list(public_names.misread())
+    if misread:
+        raise SystemExit(f"These descriptions have a star that begins an emphasis: {', '.join(misread)}.")
     gather()
     install_mathjax(SOURCE / "static" / "mathjax")
     environment = {**os.environ, "UNEVEN_CHECKOUT": str(ROOT), "MPLBACKEND": "Agg"}

@@ -158,3 +158,32 @@ def undescribed() -> Iterator[str]:
                 yield from (
                     f"{one.path}.{name}" for name in members(one.thing) if not inspect.getdoc(getattr(one.thing, name))
                 )
+
+
+def misread() -> Iterator[str]:
+    """Public names whose description Sphinx would misread: a star begins an emphasis that never ends."""
+    for module in public_modules()[0]:
+        for one in names_of(module):
+            things = {one.path: one.description}
+            if inspect.isclass(one.thing):
+                things |= {
+                    f"{one.path}.{name}": inspect.getdoc(getattr(one.thing, name)) for name in members(one.thing)
+                }
+            yield from (path for path, text in things.items() if has_open_emphasis(text))
+
+
+def has_open_emphasis(text: str) -> bool:
+    """Whether a paragraph begins an emphasis that it does not end.
+
+    Examples
+    --------
+    >>> has_open_emphasis('files such as "data/*.parquet"'), has_open_emphasis("``data/*.parquet`` is *many* files")
+    (True, False)
+    """
+    for paragraph in re.split(r"\n\s*\n", re.sub(r"^\s*(>>>|\.\.).*$", "", text, flags=re.MULTILINE)):
+        prose = re.sub(r"``.*?``|:\w+:`.*?`|`.*?`", "code", paragraph, flags=re.DOTALL)
+        prose = re.sub(r"^\s*\*{1,2}\w+\s*(?::.*)?$", "", prose, flags=re.MULTILINE)  # numpydoc's **parameters
+        closed = re.sub(r"(\*{1,2})(?=\S)(?:[^*]*?\S)?\1(?!\w)", "", prose)
+        if re.search(r"""(?:^|[\s'"([{<\-/:])\*{1,2}(?=[^\s*])""", closed, flags=re.MULTILINE):
+            return True
+    return False

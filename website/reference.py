@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from public_names import Missing, PublicName, members, missing_names, names_of, public_modules
+from public_names import ROOT, Missing, PublicName, members, missing_names, names_of, public_modules
 
 ESTIMATOR = "Like every estimator of scikit-learn it also has ``get_params``, ``set_params`` and metadata routing."
 
@@ -29,7 +29,7 @@ def write_reference(folder: Path) -> list[str]:
     for one in pages.values():
         (folder / f"{one.path}.rst").write_text("\n".join(_page_of_name(one)), encoding="utf-8")
     for module in modules:
-        text = _page_of_module(module, home)
+        text = _page_of_module(module, modules, home)
         (folder / f"module-{module.__name__}.rst").write_text("\n".join(text), encoding="utf-8")
     (folder / "index.rst").write_text("\n".join(_first_page(modules, missing)), encoding="utf-8")
     return sorted(pages)
@@ -40,24 +40,30 @@ def _first_page(modules: list[ModuleType], missing: list[Missing]) -> list[str]:
     lines += ["Every public name, with its parameters and an example that runs in the tests.", ""]
     lines += [".. list-table::", "   :widths: 30 70", ""]
     for module in modules:
-        summary = " ".join((inspect.getdoc(module) or "").split("\n\n")[0].split())
-        label = f"module-{module.__name__}"
-        lines += [f"   * - :doc:`{module.__name__} <{label}>`", f"     - {summary}"]
+        lines += [f"   * - :doc:`{module.__name__} <module-{module.__name__}>`", f"     - {_summary(module)}"]
     for one in [*missing, *(one for module in modules for one in missing_names(module))]:
         lines += [f"   * - ``{one.path}``", f"     - Not described on this copy of the site: {one.reason}"]
     lines += ["", ".. toctree::", "   :hidden:", ""]
     return lines + [f"   {module.__name__} <module-{module.__name__}>" for module in modules] + [""]
 
 
-def _page_of_module(module: ModuleType, home: dict[int, PublicName]) -> list[str]:
+def _summary(module: ModuleType) -> str:
+    return " ".join((inspect.getdoc(module) or "").split("\n\n")[0].split())
+
+
+def _page_of_module(module: ModuleType, modules: list[ModuleType], home: dict[int, PublicName]) -> list[str]:
     lines = [*heading(module.__name__), f".. module:: {module.__name__}", "", inspect.getdoc(module) or "", ""]
-    lines += [".. list-table::", "   :widths: 40 60", "   :class: names", ""]
-    here = []
+    here, rows = [], []
+    if module.__name__ != ROOT:  # the first page of the reference lists the modules of the package
+        for one in (m for m in modules if m.__name__.rpartition(".")[0] == module.__name__):
+            rows += [f"   * - :doc:`{one.__name__} <module-{one.__name__}>`", f"     - {_summary(one)}"]
     for one in names_of(module):
         page = home[id(one.thing)]
         if page.module == module.__name__:
             here.append(page)
-        lines += [f"   * - :doc:`{one.name} <{page.path}>`", f"     - {one.summary}"]
+        rows += [f"   * - :doc:`{one.name} <{page.path}>`", f"     - {one.summary}"]
+    if rows:  # Sphinx refuses an empty table: all that a module offers may need extras that are not installed
+        lines += [".. list-table::", "   :widths: 40 60", "   :class: names", "", *rows]
     if here:
         lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {page.name} <{page.path}>" for page in here)]
     return [*lines, ""]

@@ -40,7 +40,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame["patient"] = [f"P{k:03d}" for k in range(len(frame))]
     frame["late treatment"] = (2000 + 100 * frame["mean radius"]).round()
     frame["diagnosis"] = ["malignant" if label == 0 else "benign" for label in data.target]
-    frame.to_csv(place / "patients.csv", index=False)
+    frame.iloc[:400].to_csv(place / "patients.csv", index=False)
+    frame.iloc[400:].to_csv(place / "new.csv", index=False)
     return place
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from browsing import SIZES, Held, Visit, drawn, fits_the_width, has_browser, running_explorer, sentence
+from browsing import PATIENCE, SIZES, Held, Visit, drawn, fits_the_width, has_browser, running_explorer, sentence
 from playwright.sync_api import expect
 
 import uneven
@@ -136,6 +136,48 @@ def test_the_walk_through_data(browser: Any, address: str, size: str, table: Pat
     visit.close()
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_a_column_that_gives_the_target_away(browser: Any, address: str, size: str, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    x = random.normal(size=(160, 2))
+    positive = x[:, 0] + random.normal(size=160) > 0.5
+    rows = [f"{a:.3f},{b:.3f},{3.5 if p else 0},{'yes' if p else 'no'}" for (a, b), p in zip(x, positive, strict=True)]
+    file = tmp_path / "leak.csv"
+    file.write_text("\n".join(["first,second,refund paid,fraud", *rows]), encoding="utf-8")
+    visit = Visit(browser, address, size)
+    page = visit.page
+    page.get_by_role("tab", name="Your data").click()
+    page.set_input_files("#file", file)
+    expect(page.locator("#asked")).to_be_enabled()
+    page.click("#fit")
+    answer = page.locator("#result-sentence")
+    expect(page.locator("#result-note")).to_contain_text(re.compile("Per 1,000 rows this costs .*, rough"))
+    expect(answer).to_have_text("Too good to be true? Column 'refund paid' alone predicts the target perfectly.")
+    expect(page.locator("#result")).to_have_attribute("data-status", "mistake")
+    red, green, blue = (int(part) for part in re.findall(r"\d+", answer.evaluate("e => getComputedStyle(e).color"))[:3])
+    assert red > 1.5 * max(green, blue)
+    drawn(page, "threshold")
+    fits_the_width(page)
+
+    box = page.get_by_role("group", name="Columns that may give the target away").get_by_role("checkbox")
+    expect(box).to_have_count(1)
+    held = Held(page, "fit")
+    box.check()
+    held.wait("fit")  # computed again at once
+    held.end()
+    expect(answer).to_have_text(re.compile("^Flag a row where the probability is above"))
+    expect(page.locator("#result-note")).to_contain_text("Left out: refund paid.")
+    expect(page.locator("#leaks")).to_be_hidden()
+    page.click("#columns-said summary")
+    back = page.get_by_role("group", name="Columns to leave out").get_by_role("checkbox", name="refund paid")
+    expect(back).to_be_checked()
+    fits_the_width(page)
+    back.uncheck()
+    expect(answer).to_have_text(re.compile("^Too good to be true"))
+    expect(page.locator("#threshold-figure")).to_be_visible()
+    visit.close()
+
+
 def test_hostile_input(visit: Visit, tmp_path: Path) -> None:
     page = visit.page
     sentence(page, "Calibrated")
@@ -229,10 +271,25 @@ def test_when_the_server_is_gone(browser: Any) -> None:
     with running_explorer() as (process, address):
         visit = Visit(browser, address)
         sentence(visit.page, "Calibrated")
+        visit.page.wait_for_load_state("networkidle")  # what is under way would be refused
+        visit.forgive("net::ERR_")  # before the first one can come: the last one may come at any time
         process.send_signal(2)
-        process.wait(timeout=30)
+        process.wait(timeout=PATIENCE / 1000)
         visit.page.select_option("#phi", "hinge")
         expect(visit.page.locator("#sentence")).to_contain_text("does not answer")
-        visit.problems = [problem for problem in visit.problems if "net::ERR_" not in problem]
         visit.close()
     assert process.returncode == 0
+
+
+def test_an_error_that_comes_late_is_forgiven_only_if_it_was_announced(browser: Any, address: str) -> None:
+    for announced in (True, False):
+        visit = Visit(browser, address)
+        sentence(visit.page, "Calibrated")
+        if announced:
+            visit.forgive("net::ERR_")
+        visit.page.evaluate("console.error('Failed to load resource: net::ERR_CONNECTION_REFUSED')")
+        if announced:
+            visit.close()
+        else:
+            with pytest.raises(AssertionError, match="net::ERR_"):
+                visit.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import running_explorer
+from browsing import PATIENCE, running_explorer
 from click.testing import CliRunner
 
 from uneven.cli.main import main
@@ -27,14 +27,14 @@ def run(*arguments: str) -> Any:
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise there")
 def test_ctrl_c_ends_it_with_all_its_processes() -> None:
     with running_explorer() as (process, address):
-        with urllib.request.urlopen(address, timeout=60) as page:
+        with urllib.request.urlopen(address, timeout=PATIENCE / 1000) as page:
             assert b"uneven" in page.read()
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         below = children.read_text().split() if children.exists() else []
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
         said = process.stderr.read()
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=PATIENCE / 1000) == 0
     assert said == "Stopped.\n"
     for child in below:
         assert not Path(f"/proc/{child}").exists() or os.stat(f"/proc/{child}").st_uid != os.getuid()

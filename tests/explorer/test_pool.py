@@ -15,13 +15,15 @@ from uneven.explorer.service.pool import Broken, Busy, Pool, TookTooLong
 from uneven.explorer.service.worker import DONE, FAILED, REFUSED, answer
 
 QUESTION = {"kind": "phi", "phi": "hinge", "gamma": "2", "beta": None, "fp": "1", "fn": "20"}
+#: For one answer: a new process takes long to begin on a busy machine.
+SECONDS = 300.0
 #: Takes seconds to prove.
 HARD = {**QUESTION, "kind": "own", "text": "expit(-t)**2*softplus(-t) + 0.3*expit(-3*t) + 0.1*erfc(t)"}
 
 
 @pytest.fixture
 def pool() -> Iterator[Pool]:
-    made = Pool(1, waiting=3, seconds=60)
+    made = Pool(1, waiting=3, seconds=SECONDS)
     made.start()
     yield made
     made.close()
@@ -29,7 +31,7 @@ def pool() -> Iterator[Pool]:
 
 def status_of(pool: Pool) -> str:
     """The status of the usual question, which must be answered."""
-    kind, content = pool.submit("verdict", QUESTION).future.result(timeout=60)
+    kind, content = pool.submit("verdict", QUESTION).future.result(timeout=SECONDS)
     assert kind == DONE
     status: str = json.loads(content)["status"]
     return status
@@ -37,7 +39,7 @@ def status_of(pool: Pool) -> str:
 
 def test_answers_and_refusals(pool: Pool) -> None:
     assert status_of(pool) == "calibrated"
-    kind, content = pool.submit("verdict", {**QUESTION, "gamma": "-1"}).future.result(timeout=60)
+    kind, content = pool.submit("verdict", {**QUESTION, "gamma": "-1"}).future.result(timeout=SECONDS)
     assert (kind, content["field"]) == (REFUSED, "gamma")
 
 
@@ -46,8 +48,8 @@ def test_a_question_that_takes_too_long_ends_with_its_process(pool: Pool) -> Non
     before = {child.pid for child in multiprocessing.active_children()}
     pool.seconds = 0.0
     with pytest.raises(TookTooLong):
-        pool.submit("enclosure", HARD).future.result(timeout=60)
-    pool.seconds = 60.0
+        pool.submit("enclosure", HARD).future.result(timeout=SECONDS)
+    pool.seconds = SECONDS
     assert status_of(pool) == "calibrated"
     assert {child.pid for child in multiprocessing.active_children()}.isdisjoint(before)
 
@@ -61,9 +63,9 @@ def test_a_question_that_nobody_waits_for_is_dropped(pool: Pool, monkeypatch: py
     waiting.abandon()
     running.abandon()
     with pytest.raises(Broken, match="nobody waits"):
-        running.future.result(timeout=60)
+        running.future.result(timeout=SECONDS)
     with pytest.raises(CancelledError):
-        waiting.future.result(timeout=60)
+        waiting.future.result(timeout=SECONDS)
     assert status_of(pool) == "calibrated"
 
 
@@ -83,7 +85,7 @@ def test_a_process_that_ends_by_itself(pool: Pool) -> None:
     for child in multiprocessing.active_children():
         child.kill()
     with pytest.raises(Broken, match="ended"):
-        job.future.result(timeout=60)
+        job.future.result(timeout=SECONDS)
     assert status_of(pool) == "calibrated"
 
 
@@ -98,7 +100,7 @@ def test_a_process_is_replaced_after_many_questions(pool: Pool, monkeypatch: pyt
 
 def test_a_process_is_replaced_when_it_has_grown() -> None:
     seen = set()
-    pool = Pool(1, waiting=3, seconds=60, growth=-1)  # so every process has
+    pool = Pool(1, waiting=3, seconds=SECONDS, growth=-1)  # so every process has
     pool.start()
     for _ in range(3):
         assert status_of(pool) == "calibrated"
@@ -113,7 +115,7 @@ def test_closing_ends_what_runs(pool: Pool) -> None:
         time.sleep(0.01)
     pool.close()
     with pytest.raises(Broken, match="stopped"):
-        job.future.result(timeout=60)
+        job.future.result(timeout=SECONDS)
     assert not multiprocessing.active_children()
 
 

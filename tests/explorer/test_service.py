@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
@@ -209,6 +210,34 @@ def test_a_table_from_upload_to_threshold(client: TestClient) -> None:
     assert last["cost"]["cost"] < last["everyone"]
 
 
+def leaking_table() -> bytes:
+    """A useful column, and one that gives the target away."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=160)
+    positive = x + random.normal(size=160) > 0.5
+    rows = [f"{a:.3f},{3.5 if p else 0},{'yes' if p else 'no'}" for a, p in zip(x, positive, strict=True)]
+    return "\n".join(["x,refund paid,fraud", *rows]).encode()
+
+
+def test_a_column_that_gives_the_target_away_is_said_first(client: TestClient) -> None:
+    content = leaking_table()
+    asked = {"name": "a.csv", "target": "fraud", "positive": "yes", "fp": "1", "fn": "5", "seconds": "60"}
+    assert upload(client, "/api/table", content, name="a.csv").json()["columns"] == ["x", "refund paid", "fraud"]
+    reply = upload(client, "/api/fit", content, **asked, members="quick")
+    *parts, last = [json.loads(line) for line in reply.text.splitlines()]
+    leaks = [{"column": "refund paid", "words": "alone predicts the target perfectly"}]
+    warning = "Too good to be true? Column 'refund paid' alone predicts the target perfectly."
+    told = next(k for k, part in enumerate(parts) if "leaks" in part)
+    assert told < next(k for k, part in enumerate(parts) if "gamma_path" in part)  # before anything is fitted
+    for part in (parts[told], last):
+        assert (part["leaks"], part["warning"]) == (leaks, warning)
+    reply = upload(client, "/api/fit", content, **asked, members="quick", leave_out=["refund paid"])
+    *parts, without = [json.loads(line) for line in reply.text.splitlines()]
+    assert (without["leaks"], without["warning"]) == ([], "")
+    assert without["cost"]["cost"] > last["cost"]["cost"]
+    assert "Left out at your wish: 'refund paid'." in next(part for part in parts if "about" in part)["about"]
+
+
 @pytest.mark.parametrize(
     ("content", "question", "field", "words"),
     [
@@ -243,6 +272,8 @@ def test_awkward_tables(
         ({"members": "none"}, "members", "must be one of"),
         ({"target": "c"}, "target", "no column 'c'"),
         ({"positive": "z"}, "target", "no row of column"),
+        ({"leave_out": "a"}, "columns", "must be a list"),
+        ({"leave_out": [1]}, "columns", "must be a list"),
         ({}, "target", "at least 10 rows"),
     ],
 )
@@ -251,6 +282,18 @@ def test_awkward_fits(client: TestClient, change: dict[str, str], field: str, wo
     reply = upload(client, "/api/fit", b"a,b\n1,x\n2,y\n", **{**asked, **change})
     last = json.loads(reply.text.splitlines()[-1])
     assert last["field"] == field
+    assert words in last["error"]
+
+
+@pytest.mark.parametrize(
+    ("leave_out", "words"),
+    [(["z"], "there is no column 'z'"), (["a"], "for prediction: all are left out")],
+)
+def test_awkward_choices_of_columns(client: TestClient, leave_out: list[str], words: str) -> None:
+    asked = {"name": "a.csv", "target": "b", "positive": "x", "fp": "1", "fn": "2", "seconds": "9", "members": "quick"}
+    reply = upload(client, "/api/fit", b"a,b\n" + b"1,x\n2,y\n" * 20, **asked, leave_out=leave_out)
+    last = json.loads(reply.text.splitlines()[-1])
+    assert last["field"] == "columns"
     assert words in last["error"]
 
 

@@ -37,7 +37,7 @@ def print_costs(rows: list[CostEstimate], how: str, unit: str | None = None) -> 
     from rich import box
     from rich.table import Table
 
-    from uneven.cli.decisions.answers import difference_in_words, per_thousand
+    from uneven.cli.decisions.answers import cost_interval_in_words, difference_in_words, per_thousand, rough_in_words
 
     screen = console()
     wide = screen.width >= _WIDE
@@ -45,13 +45,18 @@ def print_costs(rows: list[CostEstimate], how: str, unit: str | None = None) -> 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", no_wrap=True)
     ours = rows[0].name
-    for name in ("cost", *(["95 % interval"] if wide else []), f"more than {ours}", "false\nalarms", "misses"):
+    table.add_column("cost", justify="right", no_wrap=True)
+    for name in (*(["95 % interval"] if wide else []), f"more than {ours}"):
+        table.add_column(name, justify="right")  # may wrap: a narrow terminal must not cut "rough" off
+    for name in ("false\nalarms", "misses"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        interval = [f"{per_thousand(row.low)} to {per_thousand(row.high)}"] if wide else []
+        interval = [cost_interval_in_words(row)] if wide else []
         mistakes = f"{row.false_positives:,g}", f"{row.false_negatives:,g}"
         table.add_row(row.name, per_thousand(row.cost), *interval, difference_in_words(row), *mistakes)
     screen.print(table)
+    if words := rough_in_words(rows):
+        click.echo(words)
 
 
 def print_members(ensemble: Any, unit: str | None) -> None:

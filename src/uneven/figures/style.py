@@ -7,16 +7,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from uneven._money import money
 from uneven.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 # Okabe and Ito's palette without its yellow. Each colour has its own dashes, so that grey prints stay readable.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (5, 1.2, 1.2, 1.2)), (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)), "-")
 GREY = "#666666"
+_LABEL = 46  # letters in a line of the label of an axis of money, whose unit may be long
+#: Amounts from which an axis counts in a larger unit: longer numbers would run into each other.
+_LARGE = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 _SETTINGS: dict[Any, Any] = {
     "font.size": 9,
     "axes.titlesize": 9.5,
@@ -68,6 +73,21 @@ def without_caption(figure: Figure) -> Figure:
     """The figure without the caption below it; ``figure.get_label()`` still returns the caption."""
     figure.supxlabel("")
     return figure
+
+
+def money_axis(axis: Axis, label: str, unit: str | None) -> float:
+    """Label an axis of money; returns how much one of its numbers stands for, such as a million.
+
+    Call it when the limits of the axis are set. Without this, Matplotlib writes a factor such as 1e6 at the end of the
+    axis, where it hides the legend.
+    """
+    largest = max(map(abs, axis.get_view_interval()))
+    factor, word = next(((size, name) for size, name in _LARGE if largest >= size), (1.0, ""))
+    words = " ".join(part for part in (word, unit) if part)
+    axis.set_label_text(textwrap.fill(f"{label} ({words})" if words else label, _LABEL))
+    if word:
+        axis.set_major_formatter(lambda value, _: money(float(value) / factor))
+    return factor
 
 
 def curve_style(k: int) -> dict[str, Any]:

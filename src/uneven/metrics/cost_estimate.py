@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from uneven.costs import RowCosts
-from uneven.metrics.intervals import bootstrap_interval, repeated_folds_interval
+from uneven.metrics.intervals import bootstrap_interval, is_rough, mistakes_behind, repeated_folds_interval
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,10 @@ class CostEstimate:
     difference_low, difference_high : float or None
         Ends of the interval of the difference. It is paired: both classifiers are seen on the same rows, so that it is
         usually much narrower than two intervals of costs suggest.
+    rough, difference_rough : bool
+        Whether the interval rests on fewer than 10 mistakes of the dearer kind (of both kinds, if they cost the same).
+        It is then too narrow too often. For the difference, mistakes count that only one of both classifiers makes.
+        True if nobody has counted; the difference of the first classifier, which has none, is not rough.
     """
 
     name: str
@@ -41,6 +45,8 @@ class CostEstimate:
     difference: float | None = None
     difference_low: float | None = None
     difference_high: float | None = None
+    rough: bool = True
+    difference_rough: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain data."""
@@ -67,18 +73,24 @@ def estimates(
         The fold that tested each row. If given, the intervals are those of repeated folds.
     """
     found: list[CostEstimate] = []
-    first = np.zeros(0)
+    first, first_said = np.zeros(0), np.zeros((1, 0), dtype=bool)
     for name, said_positive in decisions.items():
         paid = costs.paid(is_positive, said_positive)
         cost, low, high = _mean_with_interval(paid, weight, folds)
         false_positives = float((~is_positive & said_positive).sum() / said_positive.shape[0])
         false_negatives = float((is_positive & ~said_positive).sum() / said_positive.shape[0])
-        estimate = CostEstimate(name, cost, low, high, false_positives, false_negatives)
+        rough = is_rough(mistakes_behind(costs, is_positive, said_positive))
+        estimate = CostEstimate(
+            name, cost, low, high, false_positives, false_negatives, rough=rough, difference_rough=False
+        )
         if found:
             more, low, high = _mean_with_interval(paid - first, weight, folds)
-            estimate = replace(estimate, difference=more, difference_low=low, difference_high=high)
+            rough = is_rough(mistakes_behind(costs, is_positive, said_positive, first_said))
+            estimate = replace(
+                estimate, difference=more, difference_low=low, difference_high=high, difference_rough=rough
+            )
         else:
-            first = paid
+            first, first_said = paid, said_positive
         found.append(estimate)
     return found
 

@@ -1,13 +1,101 @@
-"""95 % intervals: from resampled rows, and from repeated folds."""
+"""95 % intervals: from resampled rows, and from repeated folds; and which of them are rough."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
+
+from uneven.costs import RowCosts
 
 _DRAWS = 2000
 _MOST_NUMBERS = 2_000_000  # held in memory at once
 _FEW_VALUES = 1000
 _MOST_GROUPS = 5000
+#: Mistakes from which an interval is not called rough. Resampled rows cannot show a mistake that no row has shown, so
+#: that an interval from fewer mistakes misses the truth far more often than once in 20 times.
+_ENOUGH_MISTAKES = 10
+#: What the word says, for tables and figures in which it stands.
+ROUGH_MEANS = (
+    f"Rough: the interval rests on fewer than {_ENOUGH_MISTAKES} mistakes of the dearer kind; new rows may well lie "
+    "outside."
+)
+
+
+def is_rough(mistakes: float) -> bool:
+    """Whether an interval that rests on so many mistakes must be called rough.
+
+    Examples
+    --------
+    >>> from uneven.metrics.intervals import is_rough
+    >>> is_rough(9.5), is_rough(10)
+    (True, False)
+    """
+    return not mistakes >= _ENOUGH_MISTAKES
+
+
+def ends_in_words(low: str, high: str, *, rough: bool) -> str:
+    """The two ends of an interval; every text that shows an interval is made here, so that none hides a rough one.
+
+    Examples
+    --------
+    >>> from uneven.metrics.intervals import ends_in_words
+    >>> ends_in_words("1", "2", rough=False), ends_in_words("1", "2", rough=True)
+    ('1 to 2', '1 to 2, rough')
+    """
+    return f"{low} to {high}, rough" if rough else f"{low} to {high}"
+
+
+def mistakes_behind(
+    costs: RowCosts, is_positive: np.ndarray, said_positive: np.ndarray, other: np.ndarray | None = None
+) -> float:
+    """How many mistakes an interval of costs rests on: see :func:`dearer_mistakes`.
+
+    Parameters
+    ----------
+    costs : RowCosts
+    is_positive : ndarray of bool, shape (n,)
+    said_positive : ndarray of bool, shape (repeats, n)
+    other : ndarray of bool, shape (repeats, n), optional
+        The decisions of another classifier. Then the interval is that of the difference, and a mistake counts if only
+        one of both makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.costs import RowCosts
+    >>> from uneven.metrics.intervals import mistakes_behind
+    >>> costs, truth = RowCosts.read(4, fp_cost=1, fn_cost=20), np.array([True, True, False, False])
+    >>> mistakes_behind(costs, truth, np.array([[False, True, True, True]]))
+    1.0
+    >>> mistakes_behind(costs, truth, np.array([[True, True, True, True]]))
+    2.0
+    """
+    wrong = said_positive != (is_positive if other is None else other)
+    said = (said_positive,) if other is None else (said_positive, other)
+    possible = {"fp_regret": any(one.any() for one in said), "fn_regret": any(not one.all() for one in said)}
+    return dearer_mistakes(
+        (float(costs.of_each_row(name)[rows].mean()), float((wrong & rows).sum() / wrong.shape[0]))
+        for name, rows in (("fp_regret", ~is_positive), ("fn_regret", is_positive))
+        if possible[name] and rows.any()
+    )
+
+
+def dearer_mistakes(kinds: Iterable[tuple[float, float]]) -> float:
+    """How many mistakes are of the dearer kind, or of both kinds if both cost the same.
+
+    A few of them outweigh many of the other kind, so that an interval of costs rests on them. ``kinds`` has the mean
+    regret and the number of mistakes of each kind that can happen: misses cannot if everyone is flagged.
+
+    Examples
+    --------
+    >>> from uneven.metrics.intervals import dearer_mistakes
+    >>> dearer_mistakes([(1, 300), (20, 4)]), dearer_mistakes([(1, 300), (1, 4)]), dearer_mistakes([(1, 300)])
+    (4.0, 304.0, 300.0)
+    """
+    found = [(abs(regret), count) for regret, count in kinds]
+    dearest = max((regret for regret, _ in found), default=0.0)
+    return float(sum(count for regret, count in found if regret == dearest))
 
 
 def bootstrap_interval(values: np.ndarray, weight: np.ndarray | None = None) -> tuple[float, float]:

@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 
 from uneven._inputs import brief
+from uneven.costs import RowCosts
 from uneven.errors import CostError
-from uneven.metrics.labels import read_labels, require_same_length
+from uneven.metrics.intervals import is_rough, mistakes_behind
+from uneven.metrics.labels import read_labels, require_same_length, where_positive
 
 #: The arguments of metrics that may hold one value for each row.
 _PER_ROW = ("sample_weight", "fp_cost", "fn_cost", "tp_cost", "tn_cost", "baseline")
+#: What metrics take an outcome to cost if they are not told.
+_COSTS = {"fp_cost": 1.0, "fn_cost": 1.0, "tp_cost": 0.0, "tn_cost": 0.0}
 
 
 @dataclass(frozen=True)
@@ -26,11 +30,15 @@ class Interval:
         The metric on all rows.
     low, high : float or ndarray
         Ends of the interval.
+    rough : bool
+        Whether it rests on fewer than 10 mistakes, as in :class:`CostEstimate`; with scores or probabilities, on fewer
+        than 10 rows of the rarer class. It is then too narrow too often.
     """
 
     value: Any
     low: Any
     high: Any
+    rough: bool = True
 
 
 def metric_interval(
@@ -77,6 +85,8 @@ def metric_interval(
     >>> found = metric_interval(savings_score, y, np.tile([1, 1, 0, 0], 50), fp_cost=2, fn_cost=np.arange(200) % 30 + 1)
     >>> round(found.value, 3), bool(found.low < found.value < found.high)
     (0.667, True)
+    >>> found.rough  # 50 false positives, and no miss, which is dearer
+    True
     """
     truth, answers = read_labels("y_true", y_true), [np.asarray(y_pred)]
     require_same_length(y_true=truth, y_pred=answers[0])
@@ -107,4 +117,17 @@ def metric_interval(
     if len(drawn) < 0.95 * draws:
         raise CostError(f"the metric does not exist on {draws - len(drawn)} of {draws} resamples: {last}")
     low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
-    return Interval(*(float(part) if part.ndim == 0 else part for part in (value, low, high)))
+    value, low, high = (float(part) if part.ndim == 0 else part for part in (value, low, high))
+    return Interval(value, low, high, is_rough(_mistakes(truth, answers, given)))
+
+
+def _mistakes(truth: np.ndarray, answers: list[np.ndarray], given: dict[str, Any]) -> float:
+    """Mistakes behind a metric of labels; behind one of scores, the rows of the rarer class."""
+    labels, counts = np.unique(truth, return_counts=True)
+    if not all(answer.dtype.kind == truth.dtype.kind and np.isin(answer, labels).all() for answer in answers):
+        return float(counts.min())
+    if labels.size != 2:
+        return float((answers[0] != (truth if len(answers) == 1 else answers[1])).sum())
+    is_positive, *said = where_positive(given.get("pos_label"), truth, *answers)
+    costs = {name: given.get(name, default) for name, default in _COSTS.items()}
+    return mistakes_behind(RowCosts.read(truth.size, **costs), is_positive, *(one[None] for one in said))

@@ -48,7 +48,8 @@ def planned(table: Table, target: str, leave_out: Collection[str] = (), keep: Co
         except Skip as why:
             skipped[name] = str(why)
     if not columns:
-        raise UnevenError("no column can be used for prediction: " + "; ".join(f"{k}: {v}" for k, v in skipped.items()))
+        reasons = "; ".join(f"{k}: {v}" for k, v in skipped.items()) or "all are left out"
+        raise UnevenError(f"no column can be used for prediction: {reasons}")
     return Plan(columns, skipped, remarks)
 
 

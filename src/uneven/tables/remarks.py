@@ -13,8 +13,26 @@ if TYPE_CHECKING:
 
 def about_table(table: Table, plan: Plan, X: Any, labels: Target, width: int) -> Iterator[str]:
     """Sentences: how the table was read, which columns are not used, and which look suspicious."""
-    from uneven.learners.frames.columns import TEXT
+    yield from about_reading(table, plan, X, labels, width)
+    for name, why in leaking_columns(plan, X, labels).items():
+        option = f'--drop "{name}"' if " " in name else f"--drop {name}"
+        yield f"WARNING: column {name!r} {why}. If it is not known when you decide, leave it out: {option}"
+
+
+def leaking_columns(plan: Plan, X: Any, labels: Target) -> dict[str, str]:
+    """Columns of the table that may give the target away, and what each tells about it."""
     from uneven.tables.leaks import leaks
+    from uneven.tables.matrix import made_from
+
+    found: dict[str, str] = {}
+    for name, why in leaks(X, labels.is_positive).items():
+        found.setdefault(next(c.name for c in plan.columns if name in made_from(c)), why)
+    return found
+
+
+def about_reading(table: Table, plan: Plan, X: Any, labels: Target, width: int) -> Iterator[str]:
+    """Sentences: how the table was read, and which columns are not used."""
+    from uneven.learners.frames.columns import TEXT
     from uneven.tables.matrix import made_from
 
     count, positives = labels.is_positive.size, int(labels.is_positive.sum())
@@ -35,13 +53,6 @@ def about_table(table: Table, plan: Plan, X: Any, labels: Target, width: int) ->
     free = sum(column.role == TEXT for column in plan.columns)
     words = f", and the words of {free}" if free else ""
     yield f"The model sees {width:,} columns made from {len(plan.columns) - free} of the table{words}."
-    told: set[str] = set()
-    for name, why in leaks(X, labels.is_positive).items():
-        source = next(c.name for c in plan.columns if name in made_from(c))
-        if source not in told:
-            told.add(source)
-            option = f'--drop "{source}"' if " " in source else f"--drop {source}"
-            yield f"WARNING: column {source!r} {why}. If it is not known when you decide, leave it out: {option}"
 
 
 def new_categories(preprocessing: Any, X: Any) -> list[str]:

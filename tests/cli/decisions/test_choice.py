@@ -12,7 +12,11 @@ def choice(free: bool, wide: float, **costs: float) -> Choice:
     """A choice whose paired intervals reach so far to both sides; underscores in names become spaces."""
     first = next(iter(costs.values()))
     rows = [
-        CostEstimate(name.replace("_", " "), x, x - 1, x + 1, 0, 0, x - first, x - first - wide, x - first + wide)
+        CostEstimate(
+            *(name.replace("_", " "), x, x - 1, x + 1, 0, 0, x - first, x - first - wide, x - first + wide),
+            rough=False,
+            difference_rough=False,
+        )
         for name, x in costs.items()
     ]
     return Choice(rows, free, "EUR")

@@ -27,11 +27,15 @@ from uneven.tables.matrix import typed
 from uneven.tables.table import read_table
 
 
-def estimates(wide: float, **costs: float) -> list[CostEstimate]:
+def estimates(wide: float, rough: bool = False, **costs: float) -> list[CostEstimate]:
     """Estimates whose paired intervals reach so far to both sides; underscores in names become spaces."""
     first = next(iter(costs.values()))
     return [
-        CostEstimate(name.replace("_", " "), x, x - 1, x + 1, 0, 0, x - first, x - first - wide, x - first + wide)
+        CostEstimate(
+            *(name.replace("_", " "), x, x - 1, x + 1, 0, 0, x - first, x - first - wide, x - first + wide),
+            rough=rough,
+            difference_rough=rough,
+        )
         for name, x in costs.items()
     ]
 
@@ -42,6 +46,10 @@ def estimates(wide: float, **costs: float) -> list[CostEstimate]:
         (
             estimates(0.1, uneven=1.0, flag_no_one=3.0, flag_everyone=1.5),
             "Per 1,000 rows this model saves 500 EUR against flagging everyone (95 % interval 400 to 600).",
+        ),
+        (
+            estimates(0.1, rough=True, uneven=1.0, flag_no_one=3.0, flag_everyone=1.5),
+            "Per 1,000 rows this model saves 500 EUR against flagging everyone (95 % interval 400 to 600, rough).",
         ),
         (
             estimates(0.6, uneven=1.0, flag_no_one=1.5, flag_everyone=4.0),

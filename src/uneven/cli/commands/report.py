@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +10,9 @@ from uneven.cli._models import applying, read_model
 from uneven.cli._reading_options import read_options, reading_options
 from uneven.cli.decisions.cost_options import changed_cost_options, changed_costs
 from uneven.errors import UnevenError
+
+if TYPE_CHECKING:
+    from uneven.cli.decisions.reporting import Report
 
 
 @click.command()
@@ -33,14 +36,17 @@ def report(
 ) -> None:
     """What a model costs on a table with labels.
 
+    Give it rows that were not in the training table: the answer comes from such rows only, or from the comparison of
+    the fit if there are too few.
+
     In money, with confidence intervals: against flagging everyone or no one and against the usual alternatives, at the
     costs of the model, at half and at double costs of a miss; the rows it would flag first, its decision threshold, and
     what it was not able to know. Costs that you give replace those of the fit; nothing is fitted again.
     """
-    from uneven.cli._cost_table import print_costs, print_first_rows, print_members, print_what_ifs
+    from uneven.cli._cost_table import print_first_rows, print_members
     from uneven.cli._fitted import model_in_words
     from uneven.cli._output import write_whole
-    from uneven.cli.decisions.answers import capitalised, cheapest_in_words, first_line, threshold_in_words
+    from uneven.cli.decisions.answers import threshold_in_words
     from uneven.cli.decisions.ensembles import is_ensemble
     from uneven.cli.decisions.reporting import made_report
     from uneven.tables.files import require_output
@@ -63,7 +69,7 @@ def report(
 
         write_whole(page, report_page(made, table.in_words()))
     used, unit = made.used, made.unit
-    click.echo(first_line(made.rows, unit))
+    click.echo(made.answer)
     if made.seen:
         click.echo(made.seen)
     click.echo(table.in_words())
@@ -73,11 +79,7 @@ def report(
     click.echo(threshold_in_words(used.decisions.threshold, has_probability=known))
     for remark in used.remarks:
         click.echo(remark)
-    print_costs(made.rows, "on this table", unit)
-    click.echo(capitalised(cheapest_in_words(made.rows)))
-    if not content["rivals"]:
-        click.echo("The model was fitted with --quick: there are no alternatives to compare it with.")
-    print_what_ifs(made.what_ifs, made.how_moved, unit)
+    _print_comparisons(made, fitted_alone=not content["rivals"])
     print_first_rows(made)
     click.echo("\nWhat the model was not able to know:")
     for sentence in made.unknowns:
@@ -89,6 +91,25 @@ def report(
         click.echo(sentence)
     if page is not None:
         click.echo(f"The report is in {page}.")
+
+
+def _print_comparisons(made: Report, *, fitted_alone: bool) -> None:
+    """What the models cost on rows that no fit has seen; then on rows of the training table, which are named so."""
+    from uneven.cli._cost_table import print_costs, print_what_ifs
+    from uneven.cli.decisions.answers import capitalised, cheapest_in_words
+
+    if made.rows:
+        print_costs(made.rows, made.how, made.unit)
+        click.echo(capitalised(cheapest_in_words(made.rows)))
+    if fitted_alone:
+        click.echo("The model was fitted with --quick: there are no alternatives to compare it with.")
+    if made.new is not None:
+        print_what_ifs(made.new.what_ifs, made.how_moved, made.unit)
+    if made.known is not None:
+        click.echo("")
+        print_costs(made.known.rows, made.known.how, made.unit)
+        if made.new is None:
+            print_what_ifs(made.known.what_ifs, f"{made.how_moved}, {made.known.how}", made.unit)
 
 
 def _print_streamed(content: dict[str, Any], data: str, changes: dict[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from uneven._money import money
 from uneven.cli.decisions.candidates import EVERYONE, NO_ONE
 from uneven.costs import RowCosts
 from uneven.metrics import CostEstimate
+from uneven.metrics.intervals import ROUGH_MEANS, ends_in_words
 
 PER = 1000  # rows
 #: What the constant rules do, by name.
@@ -62,8 +64,32 @@ def difference_in_words(row: CostEstimate, unit: str | None = None) -> str:
     """How much more a row costs than ours, with its interval."""
     if row.difference is None or row.difference_low is None or row.difference_high is None:
         return ""
-    ends = f"{per_thousand(row.difference_low)} to {per_thousand(row.difference_high)}"
+    ends = _ends(row.difference_low, row.difference_high, rough=row.difference_rough)
     return f"{per_thousand(row.difference, unit)} ({ends})"
+
+
+def cost_interval_in_words(row: CostEstimate) -> str:
+    """The interval of the cost."""
+    return _ends(row.low, row.high, rough=row.rough)
+
+
+def chance_in_words(row: CostEstimate, sign: int = 1, chance: str = "it may be chance") -> str:
+    """The interval of a difference, or of minus it, and whether it may be chance; "" for the first row."""
+    if row.difference_low is None or row.difference_high is None:
+        return ""
+    low, high = sorted((sign * row.difference_low, sign * row.difference_high))
+    note = f"; {chance}" if chance and may_be_chance(row) else ""
+    return f" (95 % interval {_ends(low, high, rough=row.difference_rough)}{note})"
+
+
+def rough_in_words(rows: Iterable[CostEstimate]) -> str:
+    """What "rough" means, if it is said of one of these rows; else ""."""
+    said = any(row.rough or (row.difference is not None and row.difference_rough) for row in rows)
+    return ROUGH_MEANS if said else ""
+
+
+def _ends(low: float, high: float, *, rough: bool) -> str:
+    return ends_in_words(per_thousand(low), per_thousand(high), rough=rough)
 
 
 def first_line(rows: list[CostEstimate], unit: str | None) -> str:
@@ -71,22 +97,15 @@ def first_line(rows: list[CostEstimate], unit: str | None) -> str:
     rule = better_constant(rows)
     name = RULES[rule.name]
     assert rule.difference is not None
-    assert rule.difference_low is not None
-    assert rule.difference_high is not None
-    low, high = rule.difference_low, rule.difference_high
     if rule.difference < 0:
-        chance = "; it may be chance" if high >= 0 else ""
-        interval = f"95 % interval {per_thousand(-high)} to {per_thousand(-low)}{chance}"
         return (
             f"WARNING: this model is dearer than {name}: it costs {per_thousand(-rule.difference, unit)} more per "
-            f"1,000 rows ({interval}). Rather do that, or find better columns, more rows or other costs."
+            f"1,000 rows{chance_in_words(rule, -1)}. Rather do that, or find better columns, more rows or other costs."
         )
     if rule.difference == 0:
         return f"WARNING: this model saves nothing: it costs as much as {name}."
-    ends = f"{per_thousand(low)} to {per_thousand(high)}"
-    chance = "; it may be chance" if low <= 0 else ""
     saved = per_thousand(rule.difference, unit)
-    return f"Per 1,000 rows this model saves {saved} against {name} (95 % interval {ends}{chance})."
+    return f"Per 1,000 rows this model saves {saved} against {name}{chance_in_words(rule)}."
 
 
 def cheapest_in_words(rows: list[CostEstimate]) -> str:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uneven._money import money
-from uneven.cli.decisions.answers import RULES, better_constant, capitalised, may_be_chance, per_thousand
+from uneven.cli.decisions.answers import (
+    RULES,
+    better_constant,
+    capitalised,
+    chance_in_words,
+    may_be_chance,
+    per_thousand,
+)
 from uneven.metrics import CostEstimate
+
+_CHANCE = "the difference may be chance"
 
 
 @dataclass(frozen=True)
@@ -46,11 +54,12 @@ class Choice:
             reason = "the simpler one is saved" if self.free else "it was asked for"
             return f"{of}{ours.name}, at the same cost as {rival.name}; {reason}."
         gap, dearer = abs(rival.cost - ours.cost), max(rival.cost, ours.cost)
+        chance = chance_in_words(rival, 1 if ours.cost < rival.cost else -1, _CHANCE)
         less = f"{per_thousand(gap, self.unit)}{f' ({100 * gap / dearer:.0f} %)' if dearer > gap else ''} less"
         if ours.cost < rival.cost:
-            return f"{of}{ours.name}. Per 1,000 rows it costs {less} than {rival.name}, the next{_chance(rival, 1)}."
+            return f"{of}{ours.name}. Per 1,000 rows it costs {less} than {rival.name}, the next{chance}."
         return (
-            f"{of}{rival.name}, not {ours.name}. Per 1,000 rows it costs {less}{_chance(rival, -1)}. --learner auto "
+            f"{of}{rival.name}, not {ours.name}. Per 1,000 rows it costs {less}{chance}. --learner auto "
             "saves the cheapest."
         )
 
@@ -61,26 +70,16 @@ class Choice:
         if not self.useless:
             if not may_be_chance(rule):
                 return ""
-            low, high = (money(1000 * (end or 0.0)) for end in (rule.difference_low, rule.difference_high))
             subject = "no model is" if self.free else f"{ours.name} is not"
             saved = per_thousand(rule.cost - ours.cost, self.unit)
             return (
                 f"WARNING: {subject} shown to beat {name}. {capitalised(ours.name)} saves {saved} per "
-                f"1,000 rows (95 % interval {low} to {high}): this may be chance."
+                f"1,000 rows{chance_in_words(rule, chance='')}: this may be chance."
             )
         more = "as much" if rule.cost == ours.cost else f"{per_thousand(ours.cost - rule.cost, self.unit)} more"
         if self.free:
             found = f"no model beats {name}. The cheapest model, {ours.name}, costs {more} per 1,000 rows"
         else:
             found = f"{ours.name} does not beat {name}. It costs {more} per 1,000 rows"
-        return f"WARNING: {found}{_chance(rule, -1)}. Rather do that, or find better columns, more rows or other costs."
-
-
-def _chance(row: CostEstimate, sign: int) -> str:
-    """The interval of a difference from the first row, and whether it may be chance."""
-    low, high = row.difference_low, row.difference_high
-    if low is None or high is None:
-        return ""
-    ends = sorted((sign * low, sign * high))
-    note = "; the difference may be chance" if may_be_chance(row) else ""
-    return f" (95 % interval {money(1000 * ends[0])} to {money(1000 * ends[1])}{note})"
+        chance = chance_in_words(rule, -1, _CHANCE)
+        return f"WARNING: {found}{chance}. Rather do that, or find better columns, more rows or other costs."

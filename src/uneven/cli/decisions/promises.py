@@ -12,12 +12,12 @@ from uneven.cli.decisions.answers import per_thousand
 from uneven.cli.decisions.contest import Rows
 from uneven.cli.decisions.decided import said_positive
 from uneven.cli.decisions.ensembles import is_ensemble
-from uneven.costs import RowCosts
 from uneven.metrics import CostEstimate
 from uneven.metrics.cost_estimate import estimates
+from uneven.metrics.intervals import ends_in_words
 
-#: An interval of fewer mistakes is rough: so many more or fewer are chance (none in n rows: at most 3/n, at 95 %).
-_FEW, _CHANCE = 10, 3
+#: Mistakes, more or fewer, that are chance where an interval is rough (none in n rows: at most 3/n, at 95 %).
+_CHANCE = 3
 #: Rows that are looked at for the order: at least, so that a difference can be seen, and at most, to be quick.
 _FEWEST, _MOST = 200, 20_000
 _BLOCKS = 5
@@ -40,8 +40,9 @@ def broken_promise(shown: CostEstimate, tested: int, pipeline: Any, rows: Rows) 
         All rows; the model learnt from them.
     """
     slack = 0.0
-    if shown.false_positives + shown.false_negatives < _FEW:
-        slack = _CHANCE * max(float(np.max(np.abs(part))) for part in _regrets(rows.costs)) / tested
+    if shown.rough:
+        dearest = max(float(np.max(np.abs(part))) for part in (rows.costs.fp_regret, rows.costs.fn_regret))
+        slack = _CHANCE * dearest / tested
     said = said_positive(pipeline, rows.X, rows.costs, told=rows.per_row)
     learnt = float(rows.costs.paid(rows.is_positive, said).mean())
     own = pipeline[-1].out_of_fold_cost_.cost if is_ensemble(pipeline[-1]) else None
@@ -53,13 +54,10 @@ def broken_promise(shown: CostEstimate, tested: int, pipeline: Any, rows: Rows) 
         return ""
     return (
         f"WARNING: the model that was fitted to all rows is not what the comparison promised. Per 1,000 rows {found}; "
-        f"the comparison said {per_thousand(shown.cost)} (95 % interval {per_thousand(shown.low)} to "
-        f"{per_thousand(shown.high)}). Do not rely on the costs below."
+        f"the comparison said {per_thousand(shown.cost)} (95 % interval "
+        f"{ends_in_words(per_thousand(shown.low), per_thousand(shown.high), rough=shown.rough)}). Do not rely on the "
+        "costs below."
     )
-
-
-def _regrets(costs: RowCosts) -> tuple[float | np.ndarray, float | np.ndarray]:
-    return costs.fp_regret, costs.fn_regret
 
 
 def order_in_words(rows: Rows | None, preprocessing: BaseEstimator, dates: list[str]) -> str:
@@ -70,12 +68,13 @@ def order_in_words(rows: Rows | None, preprocessing: BaseEstimator, dates: list[
     """
     found = None if rows is None else _order(rows, preprocessing)
     if found is not None and (found.difference_low or 0) > 0 and (found.difference or 0) > _WORTH_TELLING * found.cost:
+        low, high = (per_thousand(end or 0.0) for end in (found.difference_low, found.difference_high))
         return (
             f"The order of the rows matters: a logistic regression costs {per_thousand(found.difference or 0.0)} more "
-            f"per 1,000 rows on blocks of the file than on shuffled rows (95 % interval "
-            f"{per_thousand(found.difference_low or 0.0)} to {per_thousand(found.difference_high or 0.0)}). If the "
-            "file is in the order of time, later rows may cost that much more than said here, where all folds are "
-            "shuffled; in Python, cv=TimeSeriesSplit() measures it."
+            "per 1,000 rows on blocks of the file than on shuffled rows (95 % interval "
+            f"{ends_in_words(low, high, rough=found.difference_rough)}). If the file is in the order of time, "
+            "later rows may cost that much more than said here, where all folds are shuffled; in Python, "
+            "cv=TimeSeriesSplit() measures it."
         )
     if dates:
         return (

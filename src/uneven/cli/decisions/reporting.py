@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.cli.decisions.answers import WhatIf
+from uneven.cli.decisions.answers import WhatIf, first_line
 from uneven.cli.decisions.application import Application, applied
 from uneven.cli.decisions.candidates import EVERYONE, NO_ONE
 from uneven.cli.decisions.contest import what_ifs
@@ -24,6 +24,9 @@ from uneven.tables.target import read_target
 
 OURS = "this model"
 _FIRST = 10
+#: New rows, of both classes, from which they are judged alone; with fewer, the comparison of the fit says more.
+_ENOUGH = 50
+_QUICK = "it was fitted with --quick, without a comparison"
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,27 @@ class FlaggedRow:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """What the model costs on some rows of the table.
+
+    Attributes
+    ----------
+    which : ndarray of bool
+        Which of the rows with a label.
+    rows : list of CostEstimate
+        Ours first, then the alternatives and the constant rules.
+    what_ifs : list of WhatIf
+    how : str
+        Which rows they are, in words.
+    """
+
+    which: np.ndarray
+    rows: list[CostEstimate]
+    what_ifs: list[WhatIf]
+    how: str
+
+
+@dataclass(frozen=True)
 class Report:
     """Answers in money.
 
@@ -57,9 +81,12 @@ class Report:
     used : Application
         The model on the rows with a label.
     is_positive : ndarray of bool
-    rows : list of CostEstimate
-        Ours first, then the alternatives and the constant rules.
-    what_ifs : list of WhatIf
+    new : Judged or None
+        On the rows that were not in the training table; None if there are too few.
+    known : Judged or None
+        On the rows that were in the training table, where a model looks better than it is; None if there are none.
+    fitted : list of CostEstimate
+        The comparison of the fit, ours first; empty if there was none, or if the costs are not those of the fit.
     how_moved : str
         What happens to the models at other costs.
     first : list of FlaggedRow
@@ -72,8 +99,9 @@ class Report:
 
     used: Application
     is_positive: np.ndarray
-    rows: list[CostEstimate]
-    what_ifs: list[WhatIf]
+    new: Judged | None
+    known: Judged | None
+    fitted: list[CostEstimate]
     how_moved: str
     first: list[FlaggedRow]
     seen: str
@@ -85,6 +113,27 @@ class Report:
         """The unit of the costs."""
         return self.used.given.unit
 
+    @property
+    def rows(self) -> list[CostEstimate]:
+        """Costs on rows that no fit has seen, of this table or in the folds of the fit; empty if there are none."""
+        return self.new.rows if self.new is not None else self.fitted
+
+    @property
+    def how(self) -> str:
+        """Which rows the answer rests on, in words."""
+        return self.new.how if self.new is not None else f"{self.used.about['compared']}, at the fit"
+
+    @property
+    def answer(self) -> str:
+        """The first sentence: what the model saves on rows that it has not seen."""
+        if self.rows:
+            return first_line(self.rows, self.unit)
+        lacking = "the comparison of the fit was at other costs" if self.used.about["comparison"] else _QUICK
+        return (
+            "WARNING: it is not known what this model saves on new rows. This table has too few of them, and "
+            f"{lacking}. Report on rows that were not in the training table."
+        )
+
 
 def made_report(
     content: dict[str, Any], table: Table, id_column: str | None = None, changes: dict[str, str] | None = None
@@ -95,26 +144,50 @@ def made_report(
     labelled = table.rows(labels.known)
     used = applied(content, labelled, id_column, changes)
     truth, pipeline = labels.is_positive, content["pipeline"]
-    features = content["preprocessing"].transform(used.X)
-    rows = _compared(content, features, truth, used.decisions.costs, used.decisions.said_positive)
-    moved = can_move(pipeline)
-
-    def compared_at(_: str, costs: RowCosts) -> list[CostEstimate]:
-        ours = said_positive(pipeline, used.X, costs, told=True) if moved else used.decisions.said_positive
-        return _compared(content, features, truth, costs, ours)
-
+    known = seen(used.X, content["seen"])
+    count = int((~known).sum())
+    enough = not known.any() or (count >= _ENOUGH and 0 < truth[~known].sum() < count)
+    new = f"on the {count:,} rows that were not in the training table" if known.any() else "on this table"
+    old = f"on the {int(known.sum()):,} rows of the training table, where the model looks better than it is"
+    compared = [] if changes else about["comparison"]
+    fitted = [CostEstimate(**{**row, "name": OURS} if k == 0 else row) for k, row in enumerate(compared)]
     news = new_categories(content["preprocessing"], used.X)
+    moved = can_move(pipeline)
     return Report(
         used=used,
         is_positive=truth,
-        rows=rows,
-        what_ifs=what_ifs(used.decisions.costs, rows, compared_at),
+        new=_judged(content, used, truth, ~known, new) if enough else None,
+        known=_judged(content, used, truth, known, old) if known.any() else None,
+        fitted=fitted,
         how_moved="thresholds moved, nothing refitted" if moved else "the decisions stay, nothing refitted",
         first=_first(used, labelled, truth),
-        seen=seen_in_words(seen(used.X, content["seen"])),
+        seen=seen_in_words(known, _consequence(count, enough, bool(fitted))),
         unknowns=unknowns(about, used.X, truth, int((~labels.known).sum()), news),
         pipeline=pipeline,
     )
+
+
+def _consequence(new: int, enough: bool, compared: bool) -> str:
+    """What follows if rows were in the training table, and so many were not."""
+    if enough:
+        return f"the answer is that of the {new:,} others"
+    few = f"; the {new:,} others are too few to judge by" if new else ""
+    so = "the answer is that of the comparison at the fit" if compared else "they say little about new rows"
+    return so + few
+
+
+def _judged(content: dict[str, Any], used: Application, truth: np.ndarray, which: np.ndarray, how: str) -> Judged:
+    """Compare on some of the rows."""
+    pipeline, X, costs = content["pipeline"], used.X.iloc[np.flatnonzero(which)], used.decisions.costs.take(which)
+    features, said = content["preprocessing"].transform(X), used.decisions.said_positive[which]
+    rows = _compared(content, features, truth[which], costs, said)
+    moved = can_move(pipeline)
+
+    def compared_at(_: str, other: RowCosts) -> list[CostEstimate]:
+        ours = said_positive(pipeline, X, other, told=True) if moved else said
+        return _compared(content, features, truth[which], other, ours)
+
+    return Judged(which, rows, what_ifs(costs, rows, compared_at), how)
 
 
 def _compared(

@@ -19,10 +19,10 @@ def seen(X: Any, known: np.ndarray) -> np.ndarray:
     return np.isin(row_hashes(X), known)
 
 
-def seen_in_words(seen_before: np.ndarray) -> str:
-    """A sentence if rows were in the training table; "" otherwise."""
+def seen_in_words(seen_before: np.ndarray, so: str = "expect more cost on new ones") -> str:
+    """A sentence if rows were in the training table; "" otherwise. ``so`` says what follows."""
     count, total = int(seen_before.sum()), seen_before.size
     if not count:
         return ""
     which = f"All {total:,} rows" if count == total else f"{count:,} of {total:,} rows"
-    return f"{which} were in the training table (same values in all columns): expect more cost on new ones."
+    return f"{which} were in the training table (same values in all columns): {so}."

@@ -25,7 +25,7 @@ def unknowns(about: dict[str, Any], X: Any, is_positive: np.ndarray, unlabelled:
     news : list of str
         Sentences about categories that training did not have.
     """
-    found = []
+    found = [about["broken_promise"]] if about.get("broken_promise") else []
     fewest = min(about["positives"], about["rows"] - about["positives"])
     if fewest < _FEW:
         kind = "positive" if fewest == about["positives"] else "negative"

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from uneven.cli.decisions.answers import WhatIf, better_constant, difference_in_words, per_thousand
+from uneven.cli.decisions.answers import (
+    WhatIf,
+    better_constant,
+    cost_interval_in_words,
+    difference_in_words,
+    per_thousand,
+    rough_in_words,
+)
 from uneven.cli.decisions.given_costs import four
-from uneven.cli.pages.page import closed, picture, table
+from uneven.cli.pages.page import closed, paragraph, picture, table
 from uneven.costs import RowCosts
 from uneven.metrics import CostEstimate
 
@@ -18,27 +25,28 @@ def cost_figure(rows: list[CostEstimate], unit: str | None) -> str:
 
     near = 1.6 * max(rows[0].high, better_constant(rows).cost)
     shown = [(row.name, 1000 * row.cost, 1000 * row.low, 1000 * row.high) for row in rows if row.cost <= near]
-    label = f"expected cost per 1,000 rows{f' ({unit})' if unit else ''}"
-    figure = figures.costs_compared(shown, highlight=rows[0].name, label=label)
+    rough = {row.name for row in rows if row.rough}
+    label = "expected cost per 1,000 rows"
+    figure = figures.costs_compared(shown, highlight=rows[0].name, label=label, unit=unit, rough=rough)
     return picture(without_caption(figure), "Costs of the models, with intervals")
 
 
 def cost_table(rows: list[CostEstimate], unit: str | None) -> str:
     """What each classifier costs per 1,000 rows; ours is the first."""
     ours = rows[0].name
-    header = ["", f"cost{f' ({unit})' if unit else ''}", f"more than {ours}", "95 % interval", "false alarms", "misses"]
+    header = ["", f"cost{f' ({unit})' if unit else ''}", f"more than {ours}", "false alarms", "misses"]
     cells = [
         [
             row.name,
-            per_thousand(row.cost),
+            f"{per_thousand(row.cost)} ({cost_interval_in_words(row)})",
             difference_in_words(row),
-            f"{per_thousand(row.low)} to {per_thousand(row.high)}",
             f"{row.false_positives:,g}",
             f"{row.false_negatives:,g}",
         ]
         for row in rows
     ]
-    return table(header, cells, strong=ours)
+    rough = rough_in_words(rows)
+    return table(header, cells, strong=ours) + (paragraph(rough, "soft") if rough else "")
 
 
 def what_if_table(what_ifs: list[WhatIf], unit: str | None) -> str:

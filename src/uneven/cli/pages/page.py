@@ -1,4 +1,4 @@
-"""How every page looks, and its parts: tables that scroll on a phone, and figures inside the file."""
+"""How every page looks, and its parts: tables that become lists on a phone, and figures inside the file."""
 
 from __future__ import annotations
 
@@ -41,19 +41,37 @@ def bullets(sentences: Iterable[str]) -> str:
 def table(
     header: Sequence[str], rows: Iterable[Sequence[str]], *, strong: str | None = None, words: Sequence[int] = (0,)
 ) -> str:
-    """A table; columns not in ``words`` hold numbers. The row whose first cell is ``strong`` is emphasised."""
+    """A table; columns not in ``words`` hold numbers. The row whose first cell is ``strong`` is emphasised.
+
+    What stands in parentheses gets a line of its own in a cell of numbers. On a phone each row is a list of its cells,
+    with the names of their columns, so that nothing is cut off however long the numbers are.
+    """
     kinds = [' class="words"' if k in words else "" for k in range(len(header))]
     head = "".join(f"<th{kind}>{text(name)}</th>" for kind, name in zip(kinds, header, strict=True))
     body = ""
     for row in rows:
-        cells = "".join(f"<td{kind}>{_whole(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
+        cells = "".join(
+            f'<td{kind} data-name="{text(name)}">{_words(cell) if kind else _numbers(cell)}</td>'
+            for kind, name, cell in zip(kinds, header, row, strict=True)
+        )
         body += f'<tr class="ours">{cells}</tr>' if row[0] == strong else f"<tr>{cells}</tr>"
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _whole(cell: str) -> str:
-    """A cell as HTML; a ratio such as 20 : 1 is not broken into lines."""
+def _words(cell: str) -> str:
+    """A cell of words; a ratio such as 20 : 1 is not broken into lines."""
     return text(cell).replace(" : ", "&nbsp;:&nbsp;")
+
+
+def _numbers(cell: str) -> str:
+    """A cell of numbers; the interval in parentheses is in a line of its own, broken only before "to" if at all."""
+    number, _, rest = cell.partition(" (")
+    if not cell:
+        return ""
+    if not rest.endswith(")"):
+        return f"<span>{text(cell)}</span>"
+    ends = " to ".join(f"<span>{text(end)}</span>" for end in rest[:-1].split(" to "))
+    return f"<span>{text(number)}</span> <small>{ends}</small>"
 
 
 def picture(figure: Any, words: str = "", *, narrow: bool = False) -> str:
@@ -91,29 +109,32 @@ _PAGE = """<!doctype html>
   img { filter: invert(.92) hue-rotate(180deg); }
 }
 * { box-sizing: border-box; }
-body { font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; max-width: 50rem; margin: 0 auto;
+body { font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; max-width: 56rem; margin: 0 auto;
   padding: 1.5rem 1rem 3rem; color: var(--ink); background: var(--back); overflow-wrap: break-word; }
 h1 { font-size: 1.55rem; line-height: 1.25; margin: .5rem 0 1rem; }
 h2 { font-size: 1.15rem; margin: 2.4rem 0 .6rem; }
-p { margin: .6rem 0; } ul { padding-left: 1.2rem; } li { margin: .3rem 0; }
+p, ul, h1 { max-width: 50rem; } p { margin: .6rem 0; } ul { padding-left: 1.2rem; } li { margin: .3rem 0; }
 .lead { font-size: 1.15rem; } .soft { color: var(--soft); font-size: .92rem; }
 .warning { font-size: 1.1rem; color: var(--bad); background: var(--bad-back); padding: .7rem .9rem;
   border-radius: .4rem; }
 img { width: 100%; max-width: 38rem; height: auto; display: block; margin: 1rem 0; }
 img.narrow { max-width: 27rem; }
-.scroll { width: fit-content; max-width: 100%; overflow-x: auto; margin: 1rem 0; background:
-  linear-gradient(to right, var(--back), transparent 1.5rem) local,
-  linear-gradient(to left, var(--back), transparent 1.5rem) local,
-  linear-gradient(to right, var(--line), transparent .6rem),
-  linear-gradient(to left, var(--line), transparent .6rem); }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; margin: 1rem 0; }
 th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
 td, th { padding: .35rem .5rem; text-align: right; border-bottom: 1px solid var(--line); }
-td { white-space: nowrap; }
-td.words, th.words { text-align: left; white-space: normal; min-width: 6.6rem; }
+td span { white-space: nowrap; } td small { display: block; font-size: .92em; color: var(--soft); }
+td.words, th.words { text-align: left; min-width: 6.6rem; overflow-wrap: anywhere; }
 tr.ours td { background: var(--ours); font-weight: 600; }
-@media (max-width: 480px) {
-  table { font-size: .84rem; } td, th { padding: .35rem .3rem; } td.words, th.words { min-width: 5.2rem; }
+@media (max-width: 640px) {
+  table, tbody, tr { display: block; } thead { display: none; }
+  tr { border-bottom: 1px solid var(--line); padding: .45rem .3rem; } tr.ours { background: var(--ours); }
+  td, td.words { display: grid; grid-template-columns: minmax(7rem, 1fr) auto; gap: 0 1rem; text-align: right;
+    border: 0; padding: .12rem 0; }
+  td.words { grid-template-columns: minmax(7rem, 1fr) minmax(0, 1fr); } td small { grid-column: 1 / -1; }
+  td::before { content: attr(data-name); color: var(--soft); font-weight: 400; text-align: left;
+    overflow-wrap: anywhere; }
+  td:first-child { font-weight: 600; } td:empty { display: none; }
+  td[data-name=""] { display: block; text-align: left; } td[data-name=""]::before { display: none; }
 }
 pre { background: var(--panel); padding: .8rem; overflow: auto; font-size: .78rem; max-height: 24rem; }
 code { overflow-wrap: anywhere; font-size: .9em; }

@@ -15,7 +15,7 @@ from uneven.explorer.answers.refusal import Refusal, in_field
 from uneven.tables.columns import planned
 from uneven.tables.files import TEXT
 from uneven.tables.matrix import typed
-from uneven.tables.remarks import about_table
+from uneven.tables.remarks import about_reading, leaking_columns
 from uneven.tables.size import require_memory
 from uneven.tables.table import Table, read_text_table
 from uneven.tables.target import read_target
@@ -45,7 +45,8 @@ def table(data: Mapping[str, Any]) -> dict[str, Any]:
     targets = [one for name in found.frame.columns if (one := _labels(found, name)) is not None]
     if not targets:
         raise Refusal("no column has between 2 and 20 different values, so none can be the one to predict", "target")
-    return {"words": found.in_words(), "rows": len(found), "targets": targets}
+    columns = [str(name) for name in found.frame.columns]
+    return {"words": found.in_words(), "rows": len(found), "targets": targets, "columns": columns}
 
 
 def _labels(found: Table, name: str) -> dict[str, Any] | None:
@@ -83,6 +84,7 @@ class _Wish:
     fn_cost: float
     members: str
     seconds: float
+    leave_out: tuple[str, ...]
 
 
 def _wish(data: Mapping[str, Any]) -> _Wish:
@@ -103,7 +105,10 @@ def _wish(data: Mapping[str, Any]) -> _Wish:
         seconds = to_float(_inputs.positive("the time limit", text("seconds").strip()))
     if seconds > fits.MOST_SECONDS:
         raise Refusal(f"the time limit is at most {fits.MOST_SECONDS:,} seconds here", "seconds")
-    return _Wish(text("target"), text("positive"), costs["fp"], costs["fn"], members, seconds)
+    leave_out = data.get("leave_out", [])
+    if not isinstance(leave_out, list) or not all(isinstance(name, str) for name in leave_out):
+        raise Refusal("leave_out must be a list of columns", "columns")
+    return _Wish(text("target"), text("positive"), costs["fp"], costs["fn"], members, seconds, tuple(leave_out))
 
 
 def fit(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
@@ -115,14 +120,20 @@ def fit(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         labels = read_target(found, wish.target, wish.positive, others_negative=True)
         if min(labels.is_positive.sum(), (~labels.is_positive).sum()) < fits.FEWEST:
             raise Refusal(f"each class needs at least {fits.FEWEST} rows", "target")
+    labelled = found.rows(labels.known)
+    with in_field("columns" if wish.leave_out else "file"):
+        plan = planned(labelled, wish.target, wish.leave_out)
     with in_field("file"):
-        labelled = found.rows(labels.known)
-        plan = planned(labelled, wish.target)
         X = typed(labelled, plan.columns)
         width = require_memory(X, _MOST_CATEGORIES)
-    words = list(about_table(found, plan, X, labels, width))
+    words = list(about_reading(found, plan, X, labels, width))
+    if wish.leave_out:
+        words.append(f"Left out at your wish: {', '.join(map(repr, wish.leave_out))}.")
+    leaks = [{"column": name, "words": why} for name, why in leaking_columns(plan, X, labels).items()]
+    warning = _leaks_in_words(leaks)
     tell({"about": words, "positive": labels.positive, "rows": int(labels.is_positive.size)})
-    return fits.fitted(
+    tell({"leaks": leaks, "warning": warning})
+    answer = fits.fitted(
         X,
         labels.is_positive,
         fp_cost=wish.fp_cost,
@@ -131,3 +142,13 @@ def fit(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         seconds=wish.seconds,
         tell=tell,
     )
+    return {**answer, "leaks": leaks, "warning": warning or answer["warning"]}
+
+
+def _leaks_in_words(leaks: list[dict[str, str]]) -> str:
+    """What is said first if columns may give the target away; else ""."""
+    if not leaks:
+        return ""
+    if len(leaks) == 1:
+        return f"Too good to be true? Column {leaks[0]['column']!r} {leaks[0]['words']}."
+    return f"Too good to be true? {len(leaks)} columns may give the target away."

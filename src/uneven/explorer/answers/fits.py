@@ -9,6 +9,7 @@ import numpy as np
 
 from uneven._money import money
 from uneven.explorer.answers.numbers import drawn, stated
+from uneven.metrics.intervals import ROUGH_MEANS, ends_in_words
 
 Tell = Callable[[dict[str, Any]], None]
 
@@ -94,7 +95,9 @@ def _thresholds(X: Any, y: np.ndarray, costs: dict[str, Any], members: str, seco
             "misses": np.rint(found.false_negative_cost[kept] * count / costs["fn_cost"]).astype(int).tolist(),
             "alarms": np.rint(found.false_positive_cost[kept] * count / costs["fp_cost"]).astype(int).tolist(),
         },
-        "cost": {"cost": ours.cost, "low": ours.low, "high": ours.high},
+        "cost": {"cost": ours.cost, "low": ours.low, "high": ours.high, "rough": ours.rough},
+        "note": ROUGH_MEANS if ours.rough else "",
+        "warning": "" if ours.false_positives or ours.false_negatives else _no_mistake(count),
         "everyone": everyone.cost,
         "no_one": no_one.cost,
         "curve": {
@@ -120,12 +123,20 @@ def _kept(threshold: np.ndarray, cost: np.ndarray, chosen: float) -> np.ndarray:
     return np.unique(np.concatenate([even, [int(cost.argmin()), max(at, 0), min(at + 1, count - 1)]]))
 
 
+def _no_mistake(count: int) -> str:
+    return (
+        f"Too good to be true? There is not one mistake in {count:,} rows: look for columns that are not known when "
+        "you decide."
+    )
+
+
 def _in_words(threshold: float, ours: Any, everyone: float, no_one: float) -> str:
     rule, name = min((everyone, "flagging everyone"), (no_one, "flagging no one"))
-    per = [money(1000 * x) for x in (ours.cost, ours.low, ours.high)]
+    cost, low, high = (money(1000 * x) for x in (ours.cost, ours.low, ours.high))
+    ends = ends_in_words(low, high, rough=ours.rough)
     saved = 1000 * (rule - ours.cost)
     against = f"{money(saved)} less than {name}" if saved > 0 else f"{money(-saved)} more than {name}"
     return (
-        f"Flag a row where the probability is above {threshold:.3g}. Per 1,000 rows this costs {per[0]} (95 % interval "
-        f"{per[1]} to {per[2]}), {against}."
+        f"Flag a row where the probability is above {threshold:.3g}. Per 1,000 rows this costs {cost} (95 % interval "
+        f"{ends}), {against}."
     )

@@ -5,7 +5,7 @@ import { showProblem } from "/static/formula.js";
 import { DataPictures } from "/static/data_pictures.js";
 
 const MOST = 64 * 1024 * 1024;
-const PROBLEMS = { file: "file", target: "target", positive: "target", fp: "data-fp", fn: "data-fn", seconds: "seconds", members: "seconds" };
+const PROBLEMS = { file: "file", target: "target", positive: "target", fp: "data-fp", fn: "data-fn", seconds: "seconds", members: "seconds", columns: "columns" };
 const byId = (id) => document.getElementById(id);
 
 export class DataTab {
@@ -13,6 +13,9 @@ export class DataTab {
     this.page = page;
     this.file = null;
     this.targets = [];
+    this.columns = [];
+    this.leftOut = new Set();
+    this.asked = false; // whether this table was fitted: then another choice of columns is computed at once
     this.controller = null; // of the fit under way
     this.reading = null; // of the table that is read: a newer one replaces it
     this.pictures = new DataPictures();
@@ -21,7 +24,8 @@ export class DataTab {
     this.adoptCosts();
     byId("file").addEventListener("change", () => { if (byId("file").files[0]) this.take(byId("file").files[0]); });
     byId("example").addEventListener("click", () => this.takeExample());
-    byId("target").addEventListener("change", () => this.showValues());
+    byId("target").addEventListener("change", () => { this.showValues(); this.showColumns(); });
+    for (const id of ["columns", "leak-boxes"]) byId(id).addEventListener("change", ({ target }) => this.leave(target.value, target.checked));
     byId("positive-value").addEventListener("change", () => this.showNegatives());
     byId("data-controls").addEventListener("submit", (event) => { event.preventDefault(); this.fit(); });
     byId("cancel").addEventListener("click", () => this.controller?.abort());
@@ -80,6 +84,7 @@ export class DataTab {
     const { signal } = this.reading;
     this.clear();
     byId("asked").disabled = true;
+    byId("leaks").hidden = true;
     this.file = null;
     byId("file-said").textContent = words;
     try {
@@ -87,11 +92,15 @@ export class DataTab {
       const found = await askTable(file, signal);
       this.file = file;
       this.targets = found.targets;
+      this.columns = found.columns;
+      this.leftOut.clear();
+      this.asked = false;
       byId("file-said").textContent = found.words;
       byId("target").replaceChildren(...found.targets.map(({ name }) => new Option(name, name)));
       byId("target").value = likely(found.targets);
       byId("asked").disabled = false;
       this.showValues();
+      this.showColumns();
       this.say("Choose what to predict and what mistakes cost, then fit.");
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -112,37 +121,67 @@ export class DataTab {
     byId("negatives").textContent = others.length > 1 ? `All ${others.length} other values count as negative.` : "";
   }
 
+  showColumns() {
+    const names = this.columns.filter((name) => name !== byId("target").value);
+    byId("columns").replaceChildren(...names.map((name) => box(name, name, this.leftOut.has(name))));
+    byId("columns-count").textContent = this.leftOut.size ? `(${this.leftOut.size})` : "";
+  }
+
+  // A column is left out, or used again.
+  leave(name, out) {
+    if (out) this.leftOut.add(name);
+    else this.leftOut.delete(name);
+    this.showColumns();
+    if (this.asked) this.fit();
+  }
+
+  // Columns that may give the target away: first, and red.
+  showLeaks(leaks, warning) {
+    byId("leaks").hidden = !leaks.length;
+    byId("leak-boxes").replaceChildren(...leaks.map(({ column, words }) => box(column, `leave out ${column}: ${words}`, this.leftOut.has(column))));
+    if (warning) this.say(warning, "mistake");
+  }
+
   async fit() {
     if (!this.file) return;
     this.clear();
+    this.asked = true;
+    this.controller?.abort();
     const mine = new AbortController();
     this.controller = mine;
     byId("fit").disabled = true;
     byId("cancel").hidden = false;
     byId("progress").hidden = false;
     byId("data-panels").hidden = true;
+    byId("leaks").hidden = true;
     this.pictures.hide();
     this.say("Fitting …");
     const question = {
       target: byId("target").value, positive: byId("positive-value").value, fp: byId("data-fp").value, fn: byId("data-fn").value,
-      members: byId("members").value, seconds: byId("seconds").value,
+      members: byId("members").value, seconds: byId("seconds").value, leave_out: [...this.leftOut].filter((name) => name !== byId("target").value),
     };
     this.tell({ progress: "starting", share: 0 });
     try {
-      const result = await askFit(this.file, question, (part) => this.tell(part), mine.signal);
+      const result = await askFit(this.file, question, (part) => { if (this.controller === mine) this.tell(part); }, mine.signal);
       const members = Object.entries(result.members).map(([name, weight]) => `${name.replace("_", " ")} ${Math.round(100 * weight)} %`).join(", ");
       const cheaper = result.cost.cost < Math.min(result.everyone, result.no_one);
-      this.say(result.sentence, cheaper ? "calibrated" : "not calibrated", `Models averaged: ${members}.`);
+      const out = question.leave_out.length ? `Left out: ${question.leave_out.join(", ")}. ` : "";
+      const note = `${result.note ? `${result.note} ` : ""}${out}Models averaged: ${members}.`;
+      if (result.warning) this.say(result.warning, "mistake", `${result.sentence} ${note}`);
+      else this.say(result.sentence, cheaper ? "calibrated" : "not calibrated", note);
       byId("data-panels").hidden = false;
       this.pictures.showResult(result);
     } catch (error) {
+      if (this.controller !== mine) return; // a newer fit has taken its place
       if (error.name === "AbortError") { if (this.file) this.say("Stopped."); } // else another table was chosen
       else this.refuse(error);
     } finally {
-      byId("fit").disabled = false;
-      byId("cancel").hidden = true;
-      byId("progress").hidden = true;
-      if (this.controller === mine) this.controller = null;
+      if (this.controller === mine) {
+        byId("fit").disabled = false;
+        byId("cancel").hidden = true;
+        byId("progress").hidden = true;
+        this.controller = null;
+      }
     }
   }
 
@@ -155,11 +194,18 @@ export class DataTab {
       byId("about").hidden = false;
       byId("about-list").replaceChildren(...part.about.map((sentence) => Object.assign(document.createElement("li"), { textContent: sentence })));
     }
+    if (part.leaks) this.showLeaks(part.leaks, part.warning);
     if (part.gamma_path) {
       byId("data-panels").hidden = false;
       this.pictures.showPath(part.gamma_path);
     }
   }
+}
+
+function box(value, words, checked) {
+  const label = Object.assign(document.createElement("label"), { className: "check" });
+  label.append(Object.assign(document.createElement("input"), { type: "checkbox", value, checked }), words);
+  return label;
 }
 
 // The column to predict is most often the last one that has two values.

@@ -69,11 +69,6 @@ def is_drawn(ax: Axes, label: str) -> bool:
     return label in ax.get_legend_handles_labels()[1]
 
 
-def with_unit(label: str, unit: str | None) -> str:
-    """The label of an axis, with its unit if there is one."""
-    return label if unit is None else f"{label} ({unit})"
-
-
 def curve_options(given: dict[str, Any] | None, **defaults: Any) -> dict[str, Any]:
     """Options of Matplotlib's ``plot``: ours, replaced by those that the user gives."""
     return {**defaults, **(given or {})}

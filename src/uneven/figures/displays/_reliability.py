@@ -7,6 +7,8 @@ from statistics import NormalDist
 
 import numpy as np
 
+from uneven.metrics.intervals import is_rough
+
 _FEWEST = 20  # rows in a group on average: the observed share of fewer says little
 
 
@@ -24,6 +26,8 @@ class ReliabilityBins:
         Ends of the Wilson interval of the share.
     count : ndarray of int
         Number of rows.
+    rough : ndarray of bool
+        Whether the group has fewer than 10 mistakes: positives below alpha, negatives above it.
     below, above : int
         Number of rows outside the range, with smaller and with larger probabilities.
     """
@@ -33,6 +37,7 @@ class ReliabilityBins:
     low: np.ndarray
     high: np.ndarray
     count: np.ndarray
+    rough: np.ndarray
     below: int
     above: int
 
@@ -80,9 +85,15 @@ def reliability_bins(
         low=low,
         high=high,
         count=np.array([rows.size for rows in groups], dtype=int),
+        rough=np.array([is_rough(_mistakes(probability[rows], is_positive[rows], alpha)) for rows in groups]),
         below=int((counted & (probability < lowest)).sum()),
         above=int((counted & (probability > highest)).sum()),
     )
+
+
+def _mistakes(probability: np.ndarray, is_positive: np.ndarray, alpha: float) -> int:
+    """How often the decision at alpha was wrong."""
+    return int((is_positive != (probability > alpha)).sum())
 
 
 def _equal_groups(probability: np.ndarray, rows: np.ndarray, most: int) -> list[np.ndarray]:

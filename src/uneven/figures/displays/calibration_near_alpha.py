@@ -30,15 +30,16 @@ class CalibrationNearAlphaDisplay:
 
     Only whether a probability lies above or below alpha matters for the decision, so the picture shows the
     probabilities near it. The groups of rows end at alpha. For a group in a shaded corner the other decision would have
-    been cheaper: its observed frequency lies on the other side of alpha. The interval says whether that may be chance.
+    been cheaper: its observed frequency lies on the other side of alpha. The interval says whether that may be chance;
+    it is rough, and the mark hollow, if the group has fewer than 10 mistakes.
 
     Make it with :meth:`from_estimator` or :meth:`from_predictions`.
 
     Parameters
     ----------
     bins : ReliabilityBins
-        The groups of rows, with the fields ``predicted``, ``observed``, ``low``, ``high``, ``count``, ``below``,
-        ``above``.
+        The groups of rows, with the fields ``predicted``, ``observed``, ``low``, ``high``, ``count``, ``rough``,
+        ``below``, ``above``.
     alpha : float
         The alpha of the average costs: positives are predicted above it.
     reach : float
@@ -201,6 +202,10 @@ class CalibrationNearAlphaDisplay:
                 axes.axhline(centre, color=GREY, linewidth=0.9, linestyle=":")
             style: dict[str, Any] = {"marker": "o", "markersize": 6, "linestyle": "none", "label": self._label(label)}
             (line,) = axes.plot(x, y, **curve_options(curve_kwargs, **style))
+            if bins.rough.any():
+                once = "_" if is_drawn(axes, said := "rough interval: fewer than 10 mistakes") else ""
+                hollow: dict[str, Any] = {"markerfacecolor": "white", "label": once + said, "zorder": 3}
+                axes.plot(x[bins.rough], y[bins.rough], "o", color=line.get_color(), markersize=6, **hollow)
             for marker, beyond in (("v", y == low), ("^", y == high)):
                 edge: dict[str, Any] = {
                     "color": line.get_color(),

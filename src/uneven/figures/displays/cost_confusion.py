@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
+#: Letters of a title, and of a line in a cell: in large letters, and at most.
+_TITLE, _LARGE_LETTERS, _CELL = 50, 16, 24
 _OUTCOMES = (("true negatives", "false positives"), ("false negatives", "true positives"))
 
 
@@ -201,9 +204,8 @@ class CostConfusionDisplay:
                 ink = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
                 count = f"{_OUTCOMES[i][j]}\n{money(float(self.counts[i, j]))} ({self.counts[i, j] / rows:.1%})"
                 axes.text(j, i - 0.17, count, ha="center", va="center", color=ink, linespacing=1.5)
-                axes.text(
-                    j, i + 0.22, money(float(cost), self.unit), ha="center", va="center", color=ink, fontsize="x-large"
-                )
+                paid, size_of_text = _in_cell(float(cost), self.unit)
+                axes.text(j, i + 0.22, paid, ha="center", va="center", color=ink, fontsize=size_of_text)
             negative, positive = map(str, self.labels)
             axes.set_xticks([0, 1], [_short(negative), _short(positive)])
             axes.set_yticks([0, 1], [_short(negative), _short(positive)], rotation=90, va="center")
@@ -212,6 +214,7 @@ class CostConfusionDisplay:
             axes.tick_params(length=0)
             total = float(self.costs.sum())
             what = f"total cost {money(total, self.unit)}, {money(total / rows, self.unit)} per row"
+            what = textwrap.fill(what, _TITLE)
             axes.set_title(what if label is None else f"{label}\n{what}")
             self.ax_, self.figure_ = axes, axes.figure
         return self
@@ -222,6 +225,17 @@ def _colours(cmap: Any, share: np.ndarray) -> np.ndarray:
     import matplotlib as mpl
 
     return np.asarray(mpl.colormaps.get_cmap(cmap)(0.75 * share))
+
+
+def _in_cell(cost: float, unit: str | None) -> tuple[str, float | str]:
+    """What a cell cost, and the size of the letters with which it fits: a long unit goes into a line of its own."""
+    amount = money(cost)
+    if unit is None or len(amount) + 1 + len(unit) <= _LARGE_LETTERS:
+        words = money(cost, unit)
+    else:
+        words = "\n".join([amount, *textwrap.wrap(unit, _CELL)])
+    longest = max(map(len, words.splitlines()))
+    return words, "x-large" if longest <= _LARGE_LETTERS else 13 * _LARGE_LETTERS / longest
 
 
 def _short(label: str) -> str:

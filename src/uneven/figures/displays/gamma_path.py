@@ -8,8 +8,8 @@ import numpy as np
 
 from uneven._inputs import brief
 from uneven.errors import ParameterError
-from uneven.figures.displays._axes import add_legend, curve_options, drawing, is_drawn, require_matplotlib, with_unit
-from uneven.figures.style import GREY
+from uneven.figures.displays._axes import add_legend, curve_options, drawing, is_drawn, require_matplotlib
+from uneven.figures.style import GREY, money_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,7 +114,8 @@ class GammaPathDisplay:
             if not is_drawn(axes, even := "even margins"):
                 axes.axvline(1.0, color=GREY, linewidth=0.8, linestyle=":", label=even)
             self._scale(axes)
-            axes.set(xlabel="margin_gamma", ylabel=with_unit("cross-validated cost", self.unit))
+            axes.set_xlabel("margin_gamma")
+            money_axis(axes.yaxis, "cross-validated cost", self.unit)
             add_legend(axes)
             self.ax_, self.figure_ = axes, axes.figure
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,16 +16,18 @@ from uneven.figures.displays._axes import (
     is_drawn,
     require_matplotlib,
     set_limits,
-    with_unit,
 )
 from uneven.figures.displays._response import costs_of, default_threshold, name_of, positive_of, scores_of
-from uneven.figures.style import DASHES, GREY
+from uneven.figures.style import DASHES, GREY, money_axis
 from uneven.metrics import ThresholdCosts, cost_by_threshold
 from uneven.metrics.rows import read_scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+
+#: Letters in a line of the legend; a unit of money may be long.
+_LEGEND = 60
 
 
 class ThresholdCostDisplay:
@@ -197,7 +200,8 @@ class ThresholdCostDisplay:
             fresh = not axes.lines
             (left, right), (low, high) = self._limits()
             x = self._far_beyond()
-            options = curve_options(curve_kwargs, drawstyle="steps-post", label=f"{label}\n{used}, cheapest {cheapest}")
+            told = textwrap.fill(f"{used}, cheapest {cheapest}", _LEGEND)
+            options = curve_options(curve_kwargs, drawstyle="steps-post", label=f"{label}\n{told}")
             (line,) = axes.plot(x, np.append(costs.cost, costs.cost[-1]), **options)
             if costs.right_cost >= 0 if parts is None else parts:
                 self._draw_parts(axes, x, line.get_color())
@@ -209,8 +213,9 @@ class ThresholdCostDisplay:
                 axes.plot([place], [costs.at(at)], marker, color=line.get_color(), clip_on=False, **MARK)
             if not is_drawn(axes, "cheapest threshold"):
                 axes.plot([], [], "o", **{**MARK, "color": GREY, "label": "cheapest threshold"})
-            axes.set(xlabel="decision threshold", ylabel=with_unit("expected cost per row", self.unit))
+            axes.set_xlabel("decision threshold")
             set_limits(axes, (left, right), (low, high), fresh=fresh)
+            money_axis(axes.yaxis, "expected cost per row", self.unit)
             add_legend(axes)
             self.ax_, self.figure_ = axes, axes.figure
         return self

@@ -15,9 +15,8 @@ from uneven.figures.displays._axes import (
     is_drawn,
     require_matplotlib,
     set_limits,
-    with_unit,
 )
-from uneven.figures.style import GREY
+from uneven.figures.style import GREY, money_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,7 +127,8 @@ class ThresholdShiftDisplay:
                 )
             self._draw_posterior(axes, colour)
             set_limits(axes, *self._limits(), fresh=fresh)
-            axes.set(xlabel="shift of the log-odds", ylabel=with_unit("out-of-fold cost per row", self.unit))
+            axes.set_xlabel("shift of the log-odds")
+            money_axis(axes.yaxis, "out-of-fold cost per row", self.unit)
             add_legend(axes)
             self.ax_, self.figure_ = axes, axes.figure
         return self

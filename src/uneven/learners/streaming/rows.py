@@ -28,7 +28,7 @@ class StreamedRows:
     Parameters
     ----------
     data : str, path, list of them, pyarrow.dataset.Dataset, array, or iterable of batches
-        A path is a Parquet file, a folder of them, or a pattern such as "data/*.parquet". An array may be a
+        A path is a Parquet file, a folder of them, or a pattern such as ``"data/*.parquet"``. An array may be a
         :class:`numpy.memmap`. A batch is (X, y), (X, y, weight) or (X, y, weight, costs), where costs is a dict such
         as ``{"fn_cost": amounts}``; the iterable must give the same batches each time.
     target : str or array-like, optional
