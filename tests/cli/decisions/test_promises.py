@@ -1,0 +1,154 @@
+"""What `uneven fit` says about a model holds for the model that it saves, whatever the order of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from uneven.cli._models import read_model
+from uneven.cli.decisions.contest import Rows
+from uneven.cli.decisions.promises import broken_promise
+from uneven.cli.main import main
+from uneven.costs import RowCosts
+from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier
+from uneven.metrics import CostEstimate
+
+OPTIONS = ["--target", "late", "--positive", "yes", "--fp-cost", "20", "--fn-cost", "120"]
+QUICK = ["--members", "linear,histogram"]
+
+
+def flights(count: int = 1500, seed: int = 0) -> pd.DataFrame:
+    """Months move the rate of late flights up and down, and the columns with it."""
+    random = np.random.default_rng(seed)
+    month = np.sort(random.integers(1, 13, count))
+    distance = random.gamma(3, 300, count).round()
+    wind = (random.normal(size=count) + 0.5 * np.cos(month)).round(2)
+    log_odds = -2.2 + 1.5 * np.sin(month / 2) + 1.2 * wind - 0.0005 * distance
+    late = np.where(random.random(count) < 1 / (1 + np.exp(-log_odds)), "yes", "no")
+    return pd.DataFrame({"distance": distance, "wind": wind, "hour": random.integers(5, 23, count), "late": late})
+
+
+def fit(table: pd.DataFrame, folder: Path, *options: str) -> str:
+    table.to_csv(folder / "table.csv", index=False)
+    command = ["fit", str(folder / "table.csv"), *OPTIONS, *options, "-o", str(folder / "model.skops")]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    return " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("order", ["by month", "by label", "shuffled"])
+def test_the_saved_model_is_the_one_that_was_compared(tmp_path: Path, order: str) -> None:
+    """Of flights by month the saved model flagged no one, and cost more than promised on its own training rows."""
+    table = flights()
+    if order == "by label":
+        table = table.sort_values("late", kind="stable")
+    elif order == "shuffled":
+        table = table.sample(frac=1, random_state=0)
+    said = fit(table, tmp_path, "--learner", "ensemble", *QUICK)
+    assert "is not what the comparison promised" not in said
+    content = read_model(str(tmp_path / "model.skops"))
+    shown = content["about"]["comparison"][0]
+    ensemble = content["pipeline"][-1]
+    assert shown["low"] <= ensemble.out_of_fold_cost_.cost <= shown["high"]
+    new = flights(4000, seed=1)
+    positive = (new.pop("late") == "yes").to_numpy()
+    flagged = content["pipeline"].predict(new.astype(float)) == 1
+    paid = np.where(flagged, 20.0 * ~positive, 120.0 * positive)
+    assert shown["low"] < paid.mean() < shown["high"]
+
+
+def test_a_broken_promise_stands_in_the_place_of_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is called the cheapest then, and nothing is said to be saved."""
+    fold_cost = UnevenEnsembleClassifier.out_of_fold_cost_
+    twice = property(lambda self: replace(fold_cost.fget(self), cost=2 * fold_cost.fget(self).cost))  # type: ignore
+    monkeypatch.setattr(UnevenEnsembleClassifier, "out_of_fold_cost_", twice)
+    said = fit(flights(600), tmp_path, "--learner", "ensemble", *QUICK)
+    assert "WARNING: the model that was fitted to all rows is not what the comparison promised." in said
+    assert "Cheapest of" not in said
+    assert "this model saves" not in said
+    assert read_model(str(tmp_path / "model.skops"))["about"]["broken_promise"].startswith("WARNING")
+    report = CliRunner().invoke(main, ["report", str(tmp_path / "model.skops"), str(tmp_path / "table.csv")])
+    assert "is not what the comparison promised" in " ".join(report.output.split())
+
+
+class Constant:
+    """A model that says the same of every row."""
+
+    def __init__(self, label: int) -> None:
+        self.label = label
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.full(len(X), self.label)
+
+
+class Steps(list[Any]):
+    """A pipeline without preprocessing."""
+
+    def __getitem__(self, item: Any) -> Any:
+        return self if isinstance(item, slice) else super().__getitem__(item)
+
+    def transform(self, X: Any) -> Any:
+        return X
+
+
+@pytest.mark.parametrize(("label", "broken"), [(0, True), (1, False)])
+def test_any_model_is_held_against_its_own_training_rows(label: int, broken: bool) -> None:
+    is_positive = np.arange(1000) % 4 == 0
+    rows = Rows(np.zeros((1000, 1)), is_positive, RowCosts.read(1000, fp_cost=1, fn_cost=10), False)
+    shown = CostEstimate("m", 0.75, 0.7, 0.8, 750, 0, rough=False)
+    said = broken_promise(shown, 1000, Steps([Constant(label)]), rows)
+    assert bool(said) == broken
+    if broken:
+        assert "on the rows that it learnt from it costs 2,500" in said
+        assert "(95 % interval 700 to 800)" in said
+
+
+def test_a_few_mistakes_more_are_chance() -> None:
+    is_positive = np.arange(1000) % 100 == 0
+    rows = Rows(np.zeros((1000, 1)), is_positive, RowCosts.read(1000, fp_cost=1, fn_cost=1), False)
+    none = CostEstimate("m", 0.008, 0.008, 0.008, 0, 8, rough=True)
+    assert not broken_promise(none, 1000, Steps([Constant(0)]), rows)  # ten misses where eight were seen
+    assert broken_promise(replace(none, rough=False), 1000, Steps([Constant(0)]), rows)
+
+
+# -- the order of the rows --------------------------------------------------------------------------------------------
+
+
+def test_an_order_that_matters_is_told_in_one_sentence(tmp_path: Path) -> None:
+    linear = ["--learner", "linear", "--save-anyway"]
+    assert "The order of the rows matters" in fit(flights(), tmp_path, *linear)
+    assert "The order of the rows matters" not in fit(flights().sample(frac=1, random_state=0), tmp_path, *linear)
+
+
+def test_dates_are_told(tmp_path: Path) -> None:
+    table = flights(400).sample(frac=1, random_state=0)
+    table["day"] = pd.date_range("2024-01-01", periods=400).strftime("%Y-%m-%d")
+    assert "Column 'day' holds dates. All folds are shuffled" in fit(
+        table, tmp_path, "--learner", "linear", "--save-anyway", "--quick"
+    )
+
+
+# -- progress ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_long_fit_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above 20,000 rows there is one split, and nothing was said for many minutes."""
+    from uneven.cli import _progress
+    from uneven.cli.decisions import fitting
+
+    monkeypatch.setattr(_progress, "_PAUSE", 0.0)
+    monkeypatch.setattr(fitting, "_FOLDS", {100: 3})
+    table = flights(300)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    wanted = [*QUICK, "--learner", "ensemble", "--save-anyway"]
+    command = ["fit", str(tmp_path / "table.csv"), *OPTIONS, *wanted, "-o", str(tmp_path / "m.skops")]
+    told = CliRunner().invoke(main, command).stderr
+    assert "comparing on rows kept out: 1 of " in told
+    assert " left" in told
+    assert "to all rows: " in told
