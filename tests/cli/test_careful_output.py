@@ -89,13 +89,13 @@ def test_a_warning_is_one_sentence(folder: Path) -> None:
     assert ".py" not in done.stderr
 
 
-FORMULAS = ["=1+1", "+1-cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1+1"]
+RUNNABLE = ["=1+1", "+1-cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1+1"]
 HARMLESS = ["a\r=1", "-5", "+49.5", "-1,234.5", "-1e-3", "-", "+", "a=1", "'=1", ""]
 
 
 @pytest.mark.parametrize("parts", [False, True])
 def test_a_spreadsheet_runs_no_cell_of_the_predictions(tmp_path: Path, parts: bool) -> None:
-    ids = [*FORMULAS, *HARMLESS] * 3
+    ids = [*RUNNABLE, *HARMLESS] * 3
     x = np.random.default_rng(0).normal(size=len(ids)).round(3)
     y = np.where(x + np.arange(len(ids)) % 3 > 0.9, "=yes", "-")
     frame = pd.DataFrame({"=who": ids, "n": -np.arange(len(ids)), "x": x, "y": y})
@@ -114,7 +114,7 @@ def test_a_spreadsheet_runs_no_cell_of_the_predictions(tmp_path: Path, parts: bo
     assert list(exact["=who"]) == ids
     assert set(exact["prediction"]) == {"=yes", "-"}
     written = pd.read_csv(tmp_path / "p.csv", dtype=str, keep_default_na=False)
-    assert list(written["'=who"]) == [f"'{name}" if name in FORMULAS else name for name in ids]
+    assert list(written["'=who"]) == [f"'{name}" if name in RUNNABLE else name for name in ids]
     assert list(written["prediction"]) == ["'=yes" if word == "=yes" else word for word in exact["prediction"]]
     assert np.array_equal(written["score"].astype(float), exact["score"])
     numbered = run("predict", tmp_path / "m.skops", data, "--id", "n", "-o", tmp_path / "n.csv")

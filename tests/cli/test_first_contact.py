@@ -125,7 +125,7 @@ def test_letters(folder: Path, letters: str) -> None:
         "Costs differ by row: each row is decided by its own.",
         "EUR against flagging ",
         "What the ensemble is made of (costs per 1,000 rows, out of fold):",
-        "The log-odds of the average are ",
+        "The threshold of the average's log-odds is ",
     ):
         assert sentence in letters
     path = folder / "letters.skops"

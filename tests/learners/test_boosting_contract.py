@@ -102,7 +102,7 @@ def test_costs_and_weights_are_routed() -> None:
     amount = np.random.default_rng(1).exponential(5, y.size)
     with config_context(enable_metadata_routing=True):
         model = Boosting(n_estimators=5).set_fit_request(fn_cost=True, sample_weight=True)
-        model.set_score_request(sample_weight=False)
+        model.set_score_request(fn_cost=True, sample_weight=False)
         given = {"fn_cost": amount, "sample_weight": np.ones(y.size)}
         result = cross_validate(model, X, y, cv=2, params=given, return_estimator=True)
     assert result["estimator"][0]._has_row_costs

@@ -276,11 +276,16 @@ def test_the_choice_of_a_search_is_proved(data: tuple[np.ndarray, np.ndarray]) -
     assert 0 <= best.duality_gap_ <= best.tol * best.objective_
 
 
+def shuffled(folds: int) -> StratifiedKFold:
+    """The folds that a number means here."""
+    return StratifiedKFold(folds, shuffle=True, random_state=0)
+
+
 def test_a_loss_that_is_not_convex_is_fitted_as_alone(data: tuple[np.ndarray, np.ndarray]) -> None:
     learner = uneven.UnevenLinearClassifier("sigmoid", fn_cost=3)
     search = uneven.UnevenClassifierCV(learner, margin_gammas=GAMMAS, cv=3, refit=False).fit(*data)
     plain = GridSearchCV(
-        learner, {"margin_gamma": GAMMAS}, scoring=make_cost_scorer(fp_cost=1, fn_cost=3), cv=3, refit=False
+        learner, {"margin_gamma": GAMMAS}, scoring=make_cost_scorer(fp_cost=1, fn_cost=3), cv=shuffled(3), refit=False
     ).fit(*data)
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
 
@@ -304,7 +309,7 @@ def test_preprocessing_is_fitted_once_per_fold(data: tuple[np.ndarray, np.ndarra
         make_pipeline(StandardScaler(), uneven.UnevenSVC(tol=1e-8, **costs)),
         grid,
         scoring=make_cost_scorer(**costs),
-        cv=4,
+        cv=shuffled(4),
     ).fit(X, y)
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
     weight = np.random.default_rng(0).uniform(0.5, 2, 240)

@@ -229,4 +229,4 @@ def test_replacing_one_line(data: tuple[np.ndarray, np.ndarray]) -> None:
     ours = Linear().fit(X, y)
     for name in ("coef_", "intercept_", "classes_"):
         assert getattr(ours, name).shape == getattr(theirs, name).shape
-    assert ours.score(X, y) == theirs.score(X, y)
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y) - 1)  # minus the cost: here the share of mistakes

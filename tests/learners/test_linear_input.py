@@ -170,7 +170,7 @@ def test_separable_data(loss: str) -> None:
     with pytest.warns(ConvergenceWarning, match="perfectly separable and there is no penalty"):
         free = Linear(loss, fn_cost=3, penalty=None).fit(data, labels)
     assert np.isfinite(free.coef_).all()
-    assert free.score(data, labels) == 1
+    assert free.score(data, labels) == 0  # no mistake
 
 
 def test_squared_without_penalty_has_its_minimum_also_on_separable_data() -> None:
@@ -277,8 +277,8 @@ def test_a_bad_number_is_found_in_every_column_to_predict(made: Any, positive: i
 
 @pytest.mark.parametrize("dtype", [int, bool, str, object])
 def test_scores_that_overflow_are_no_bad_numbers(dtype: type) -> None:
-    labels = np.array([0, 1, 0, 1]).astype(dtype)
-    learner = Linear().fit(X[:4], labels)
+    labels = np.array(["a", "b"] * 2, dtype=object) if dtype is object else np.array([0, 1, 0, 1]).astype(dtype)
+    learner = Linear(pos_label=labels[1]).fit(X[:4], labels)
     learner.coef_ = np.full((1, 3), 1e300)
     found = learner.predict(np.array([[1e300] * 3, [-1e300] * 3]))
     assert found.dtype == labels.dtype

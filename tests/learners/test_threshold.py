@@ -139,7 +139,7 @@ def test_scores_without_probabilities_are_scaled() -> None:
 
 def test_the_guarantee_is_that_of_the_folds(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = scored(30_000)
-    model = prefit(X, y).fit(X, y)
+    model = prefit(X, y, keep_training_rows=True).fit(X, y)
     found = model.guarantee_
     assert found is model.guarantee_
     assert found.folds == 1

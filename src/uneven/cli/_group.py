@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import warnings
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -54,3 +56,26 @@ class CommandFolder(click.Group):
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """A warning as one sentence on stderr, without the line of code that gave it."""
     click.echo(f"Warning: {' '.join(str(message).split())}", err=True)
+
+
+def applying(command: Callable[..., None]) -> Callable[..., None]:
+    """Make one sentence of the errors of a model that could be read but does not fit together; for commands.
+
+    Arrays of a file may have been exchanged, or other versions of the libraries may expect others; then any method of
+    the model may raise any type of error.
+    """
+
+    @wraps(command)
+    def run(model: str, **options: Any) -> None:
+        try:
+            command(model=model, **options)
+        except (UnevenError, OSError, click.exceptions.Exit, click.ClickException):
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            raise UnevenError(
+                f"the model in {model} cannot be applied ({reason}); "
+                "if the file was changed, or its libraries have other versions than at the fit, fit the model again"
+            ) from error
+
+    return run

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterable
-from functools import wraps
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
-
-import click
 
 import uneven
 from uneven._inputs import brief
@@ -133,26 +130,3 @@ def _loaded(path: str, data: bytes, others: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise UnevenError(f"{path} is not a model written by `uneven fit`: it holds {brief(content)}")
     return content
-
-
-def applying(command: Callable[..., None]) -> Callable[..., None]:
-    """Make one sentence of the errors of a model that could be read but does not fit together; for commands.
-
-    Arrays of a file may have been exchanged, or other versions of the libraries may expect others; then any method of
-    the model may raise any type of error.
-    """
-
-    @wraps(command)
-    def run(model: str, **options: Any) -> None:
-        try:
-            command(model=model, **options)
-        except (UnevenError, OSError, click.exceptions.Exit, click.ClickException):
-            raise
-        except Exception as error:
-            reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-            raise UnevenError(
-                f"the model in {model} cannot be applied ({reason}); "
-                "if the file was changed, or its libraries have other versions than at the fit, fit the model again"
-            ) from error
-
-    return run

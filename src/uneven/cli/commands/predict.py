@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from uneven.cli._models import applying, read_model
+from uneven.cli._group import applying
 from uneven.cli._reading_options import read_options, reading_options
 from uneven.cli.decisions.cost_options import changed_cost_options, changed_costs
 
@@ -34,6 +34,7 @@ def predict(
     the expected costs of both decisions, and the score. Probability and expected costs only if the model has them.
     Costs that you give replace those of the fit; nothing is fitted again.
     """
+    from uneven.cli._models import read_model
     from uneven.cli._output import write_whole
     from uneven.cli.decisions.application import applied
     from uneven.cli.decisions.predictions import prediction_table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from uneven.cli._models import applying, read_model
+from uneven.cli._group import applying
 from uneven.cli._reading_options import read_options, reading_options
 from uneven.cli.decisions.cost_options import changed_cost_options, changed_costs
 from uneven.errors import UnevenError
@@ -45,6 +45,7 @@ def report(
     """
     from uneven.cli._cost_table import print_first_rows, print_members
     from uneven.cli._fitted import model_in_words
+    from uneven.cli._models import read_model
     from uneven.cli._output import write_whole
     from uneven.cli.decisions.answers import threshold_in_words
     from uneven.cli.decisions.ensembles import is_ensemble
