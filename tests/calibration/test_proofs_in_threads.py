@@ -164,6 +164,7 @@ def test_threads_share_an_analysis() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*fork.*:RuntimeWarning")  # of JAX, if another test has imported it
 def test_a_fork_inherits_no_locked_lock() -> None:
     stop = threading.Event()
 
