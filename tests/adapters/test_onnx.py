@@ -113,6 +113,16 @@ def test_a_threshold_around_a_classifier(inner: Any) -> None:
     assert_same(model, X, score=1e-3)
 
 
+def test_a_threshold_with_a_bent_calibration() -> None:
+    """Many rows: the map of log-odds to probabilities has knots."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(4_000, 3))
+    y = random.random(4_000) < 1 / (1 + np.exp(1 - 2 * X[:, 0] - np.abs(X[:, 1])))
+    model = uneven.UnevenThresholdClassifierCV(LogisticRegression(), fn_cost=9, cv=3).fit(X, y)
+    assert model.calibration_.knots.size > 3
+    assert_same(model, X, score=1e-3)
+
+
 def test_a_search() -> None:
     X, y = data()
     search = uneven.UnevenClassifierCV("linear", fn_cost=4, margin_gammas=(0.5, 2.0), cv=2).fit(X, y)

@@ -96,9 +96,46 @@ def test_few_rows_leave_probabilities_nearly_alone() -> None:
     log_odds = random.normal(size=20_000) * 2
     truth = random.random(20_000) < 1 / (1 + np.exp(-log_odds / 2))  # twice too sure
     raw = 1 / (1 + np.exp(-log_odds))
-    few, many = (OutOfFoldRows(raw[:n], truth[:n], np.ones(n)).calibrated().correction for n in (20, 20_000))
-    assert many.slope == pytest.approx(0.5, abs=0.02)
-    assert many.slope < few.slope < 1.1
+    ends = np.array([-3.0, 3.0])
+    few, many = (
+        np.diff(OutOfFoldRows(raw[:n], truth[:n], np.ones(n)).calibrated().correction.log_odds(ends)).item() / 6
+        for n in (20, 20_000)
+    )
+    assert many == pytest.approx(0.5, abs=0.02)
+    assert many < few < 1.1
+
+
+def test_many_rows_bend_the_line() -> None:
+    """A model too careful with its surest rows: each tenth of the rows then has the probability it should have."""
+    random = np.random.default_rng(2)
+    log_odds = random.normal(-3, 2, size=60_000)
+    true = np.where(log_odds < -3, 3 * log_odds + 6, log_odds)  # far below, the truth is rarer than the model says
+    truth = random.random(log_odds.size) < 1 / (1 + np.exp(-true))
+    learnt, new = slice(0, 40_000), slice(40_000, None)
+    raw = 1 / (1 + np.exp(-log_odds))
+    found = OutOfFoldRows(raw[learnt], truth[learnt], np.ones(40_000)).calibrated()
+    said, right = found.probability(raw[new]), 1 / (1 + np.exp(-true[new]))
+    for tenth in np.array_split(np.argsort(log_odds[new]), 10):
+        mean = right[tenth].mean()
+        assert abs(said[tenth].mean() - mean) < 3 * np.sqrt(mean / 4000)  # so many rows were learnt from
+    low = log_odds[new] < -3
+    assert said[low].mean() == pytest.approx(right[low].mean(), rel=0.1)
+    assert raw[new][low].mean() > 1.5 * right[low].mean()
+
+
+@pytest.mark.parametrize("count", [50, 5_000, 30_000])
+def test_the_map_to_probabilities_rises_everywhere(count: int) -> None:
+    """Also beyond the rows it was found on, and for rows that log-odds separate: no two become one probability."""
+    random = np.random.default_rng(3)
+    for width, flip in ((0.1, 0.5), (3.0, 0.2), (30.0, 0.0)):
+        log_odds = np.round(random.normal(size=count), 2) * width
+        truth = (log_odds > 0) ^ (random.random(count) < flip)
+        raw = 1 / (1 + np.exp(-log_odds))
+        found = OutOfFoldRows(raw, truth, np.ones(count)).calibrated()
+        ladder = np.linspace(-700, 700, 2001)
+        mapped = found.correction.log_odds(compressed(ladder, found.limits))
+        assert np.isfinite(mapped).all()
+        assert (np.diff(mapped) > 0).all()
 
 
 # -- money ------------------------------------------------------------------------------------------------------------

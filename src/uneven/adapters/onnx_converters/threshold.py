@@ -10,6 +10,7 @@ from scipy.special import logit
 from uneven.adapters.onnx_graph import Converter, SkGraph
 from uneven.errors import CostError, ParameterError
 from uneven.learners import UnevenThresholdClassifierCV
+from uneven.learners.corrections.correction import Correction
 from uneven.learners.corrections.scored_rows import MOST_CERTAIN
 
 #: Differences of log-odds that may be rounding errors, relative to their size: skl2onnx computes probabilities in
@@ -22,7 +23,7 @@ def _scores(graph: SkGraph, model: Any, probability: str) -> str:
 
     0 where single precision cannot tell, as a forest often says the threshold itself.
     """
-    line, cut = model.calibration_, _cut(model)
+    cut = _cut(model)
     # Sums of trees in single precision exceed 1, and the logarithm of a negative number is NaN.
     probability = graph.node("Clip", probability, graph.number(0.0), graph.number(1.0))
     log_odds = graph.node(
@@ -32,9 +33,9 @@ def _scores(graph: SkGraph, model: Any, probability: str) -> str:
     for limit, sign in zip(model._calibrated.limits, (-1.0, 1.0), strict=True):
         if np.isfinite(limit):
             log_odds = _compressed(graph, log_odds, float(limit), sign)
-    calibrated = graph.node("Sub", graph.node("Mul", graph.number(line.slope), log_odds), graph.number(line.shift))
+    calibrated, steepest = _calibrated(graph, model.calibration_, log_odds)
     score = graph.node("Sub", calibrated, graph.number(cut))
-    rounding = graph.number(_ROUNDING * (1 + abs(cut)) * max(1.0, line.slope))
+    rounding = graph.number(_ROUNDING * (1 + abs(cut)) * max(1.0, steepest))
     return graph.node("Where", graph.node("LessOrEqual", graph.node("Abs", score), rounding), graph.number(0.0), score)
 
 
@@ -44,6 +45,22 @@ def _compressed(graph: SkGraph, log_odds: str, limit: float, sign: float) -> str
     excess = graph.node("Relu", graph.node("Mul", side, graph.node("Sub", log_odds, graph.number(limit))))
     slower = graph.node("Log", graph.node("Add", graph.number(1.0), excess))
     return graph.node("Sub", log_odds, graph.node("Mul", side, graph.node("Sub", excess, slower)))
+
+
+def _calibrated(graph: SkGraph, line: Correction, log_odds: str) -> tuple[str, float]:
+    """The log-odds of probabilities, and the largest slope of the map."""
+    if line.knots is None or line.values is None:
+        scaled = graph.node("Mul", graph.number(line.slope), log_odds)
+        return graph.node("Sub", scaled, graph.number(line.shift)), line.slope
+    slopes = np.diff(line.values) / np.diff(line.knots)
+    inner = line.knots[1:-1]  # the outer ones are out of reach
+    value = graph.number(line.values[1])
+    straight = graph.node("Mul", graph.number(slopes[0]), graph.node("Sub", log_odds, graph.number(inner[0])))
+    value = graph.node("Add", value, straight)
+    for knot, bend in zip(inner, np.diff(slopes), strict=True):
+        beyond = graph.node("Relu", graph.node("Sub", log_odds, graph.number(knot)))
+        value = graph.node("Add", value, graph.node("Mul", graph.number(bend), beyond))
+    return value, float(slopes.max())
 
 
 def _probability(graph: SkGraph, model: Any, score: str) -> str:

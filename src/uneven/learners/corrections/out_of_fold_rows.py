@@ -11,7 +11,7 @@ from uneven.costs import RowCosts
 from uneven.learners.corrections.correction import ROUNDING, Correction
 from uneven.learners.corrections.grouping import grouped
 from uneven.learners.corrections.methods import METHODS
-from uneven.learners.corrections.platt import careful_platt
+from uneven.learners.corrections.platt import probability_map
 from uneven.learners.corrections.scored_rows import (
     MOST_CERTAIN,
     ScoredRows,
@@ -111,7 +111,7 @@ class OutOfFoldRows:
         """The map to probabilities that these rows support; costs play no part."""
         limits = log_odds_range(row_count(self.weight), np.empty(0))
         log_odds = log_odds_within(self.probability, limits)
-        return CorrectedOdds(careful_platt(log_odds, self.is_positive, self.weight), limits)
+        return CorrectedOdds(probability_map(log_odds, self.is_positive, self.weight, limits), limits)
 
     def corrected(self, costs: RowCosts, method: str, order: int) -> CorrectedOdds:
         """The correction that a method finds for these costs."""

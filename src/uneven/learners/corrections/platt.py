@@ -1,8 +1,6 @@
-"""Platt's scaling of log-odds: a logistic fit of the labels, in which costs play no part."""
+"""Platt's scaling of log-odds, a line, and with many rows a bent one: a logistic fit of the labels, without costs."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 from scipy.optimize import minimize
@@ -13,8 +11,19 @@ from uneven.learners.corrections.grouping import grouped
 from uneven.learners.corrections.scored_rows import ScoredRows
 from uneven.learners.platt import Sigmoid
 
-#: Precision of the normal prior of the log-slope, around 0: a model's own log-odds are believed unless rows say else.
+#: Precision of the normal prior of the mean log-slope, around 0: a model's own log-odds are believed unless rows say
+#: else.
 _PRECISION = 4.0
+#: Rows of the rarer class for each piece of a bent line: a table with fewer than twice as many has a straight one.
+_ROWS_OF_A_PIECE = 100
+#: Pieces of a bent line at most: the shapes seen on real tables have one or two bends, at places not known before.
+_MOST_PIECES = 20
+#: Precision of the normal prior of the difference between log-slopes of neighbours: a line bends if rows say so.
+_STIFFNESS = 64.0
+#: Log-slopes are found within these limits, so that rows which the log-odds separate do not become certainties.
+_LOG_SLOPES = (-4.0, 4.0)
+#: How far the outer pieces reach. No double is so large that its compressed log-odds are further beyond the limits.
+_REACH = 720.0
 
 
 def platt(rows: ScoredRows, order: int) -> Correction:
@@ -24,37 +33,80 @@ def platt(rows: ScoredRows, order: int) -> Correction:
     return Correction(shift=-sigmoid.offset, slope=sigmoid.slope)
 
 
-def careful_platt(log_odds: np.ndarray, is_positive: np.ndarray, weight: np.ndarray) -> Correction:
-    """Slope and shift of least log loss, with a prior of the slope: it stays positive, and near 1 with few rows.
+def probability_map(
+    log_odds: np.ndarray, is_positive: np.ndarray, weight: np.ndarray, limits: tuple[float, float]
+) -> Correction:
+    """A rising map of log-odds to those of probabilities, of least log loss under a prior.
 
-    The prior also keeps rows that the log-odds separate from becoming certainties. No two different log-odds become the
-    same probability, and a threshold means the same before and after.
+    A line with few rows: slope and shift, with a prior of the slope, which stays positive. With many rows the slope may
+    change from piece to piece, with a prior against it: models that are right in the middle are often too careful with
+    the surest rows, and these decide what dear misses cost. No two different log-odds become the same probability, and
+    a threshold means the same before and after.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from uneven.learners.corrections.platt import careful_platt
+    >>> from uneven.learners.corrections.platt import probability_map
     >>> log_odds, truth = np.repeat([-4.0, 4.0], 50), np.arange(100) % 10 == 0  # much too sure
     >>> truth[50:] = ~truth[50:]
-    >>> found = careful_platt(log_odds, truth, np.ones(100))
+    >>> found = probability_map(log_odds, truth, np.ones(100), (-9.0, 9.0))
     >>> round(found.slope, 2), round(found.shift, 2)
     (0.58, 0.0)
     """
     used = weight > 0
     (values,), signs, weights = grouped((log_odds[used],), np.where(is_positive[used], 1.0, -1.0), weight[used])
     target = (signs > 0).astype(np.float64)  # not Platt's, which would call every sure row too risky, in money
+    slopes, shift = _least_loss(values, target, weights, np.empty(0), np.zeros(1), 0.0)
+    inner = _bends(values, target, weights)
+    if not inner.size:
+        return Correction(shift=shift, slope=float(slopes[0]))
+    start = np.full(inner.size + 1, np.log(slopes[0]))
+    slopes, shift = _least_loss(values, target, weights, inner, start, shift)
+    knots = np.concatenate([[limits[0] - _REACH], inner, [limits[1] + _REACH]])
+    return Correction(shift=np.nan, slope=np.nan, knots=knots, values=_lengths(knots, inner) @ slopes - shift)
+
+
+def _least_loss(
+    values: np.ndarray, target: np.ndarray, weights: np.ndarray, inner: np.ndarray, start: np.ndarray, shift: float
+) -> tuple[np.ndarray, float]:
+    """Slopes of the pieces between the inner knots, and the shift, of least log loss and prior."""
+    lengths, total = _lengths(values, inner), float(weights.sum())
 
     def potential(point: np.ndarray) -> tuple[float, np.ndarray]:
-        log_slope, shift = point
-        scaled = math.exp(log_slope) * values
-        score = scaled - shift
+        log_slopes, shift = point[:-1], point[-1]
+        slopes, mean, bends = np.exp(log_slopes), float(log_slopes.mean()), np.diff(log_slopes)
+        score = lengths @ slopes - shift
         pull = weights * (expit(score) - target)
         losses = float(weights @ (np.logaddexp(0.0, score) - target * score))
-        return (
-            losses + _PRECISION * log_slope**2 / 2,
-            np.array([float(pull @ scaled) + _PRECISION * log_slope, -float(pull.sum())]),
-        )
+        gradient = slopes * (pull @ lengths) + _PRECISION * mean / slopes.size
+        gradient[1:] += _STIFFNESS * bends
+        gradient[:-1] -= _STIFFNESS * bends
+        prior = _PRECISION * mean**2 / 2 + _STIFFNESS * float(bends @ bends) / 2
+        return (losses + prior) / total, np.append(gradient, -float(pull.sum())) / total
 
-    start = np.zeros(2)
-    found = minimize(potential, start, jac=True, method="L-BFGS-B", bounds=[(-4.0, 4.0), (None, None)])
-    return Correction(shift=float(found.x[1]), slope=math.exp(float(found.x[0])))
+    found = minimize(
+        potential,
+        np.append(start, shift),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[_LOG_SLOPES] * start.size + [(None, None)],
+        options={"ftol": 1e-14, "gtol": 1e-9, "maxiter": 1_000},
+    )
+    return np.exp(found.x[:-1]), float(found.x[-1])
+
+
+def _bends(values: np.ndarray, target: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Inner knots: quantiles of the log-odds if both classes weigh the same; none with few rows."""
+    of_class = np.array([float(weights[target == label].sum()) for label in (0.0, 1.0)])
+    pieces = min(_MOST_PIECES, int(of_class.min() // _ROWS_OF_A_PIECE))
+    if pieces < 2:
+        return np.empty(0)
+    order = np.argsort(values, kind="stable")
+    share = np.cumsum((weights / of_class[target.astype(np.intp)])[order]) / 2
+    return np.unique(values[order][np.searchsorted(share, np.arange(1, pieces) / pieces)])
+
+
+def _lengths(values: np.ndarray, inner: np.ndarray) -> np.ndarray:
+    """For each value (row) how much of the way to it from 0 lies in each piece (column), with its sign."""
+    low, high = np.append(-np.inf, inner), np.append(inner, np.inf)
+    return np.asarray(np.clip(values[:, None], low, high) - np.clip(0.0, low, high))
