@@ -12,11 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from sklearn.datasets import load_breast_cancer
 from terminal import in_terminal
-
-from uneven.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "docs" / "command.md"]
@@ -74,11 +71,3 @@ def test_the_page_in_a_terminal(page: Path, folder: Path) -> None:
         status, shown = in_terminal([sys.executable, "-m", "uneven", *shlex.split(command)[1:]], environment, folder)
         assert status == 0, (command, shown)
         assert "Traceback" not in shown
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_page_in_process(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
-    for command, _ in sessions(page):
-        result = CliRunner().invoke(main, shlex.split(command)[1:])
-        assert result.exit_code == 0, (command, result.output)
