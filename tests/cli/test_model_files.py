@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import subprocess
+import sys
 import warnings
 from importlib.metadata import version
 from io import BytesIO
@@ -181,3 +183,13 @@ def test_every_trusted_type_exists() -> None:
     for name in uneven.trusted_types():
         module, _, attribute = name.rpartition(".")
         assert hasattr(pytest.importorskip(module), attribute), name
+
+
+def test_a_file_is_read_without_libraries_of_arrays() -> None:
+    """PyTorch alone takes seconds to import, and no model file needs it."""
+    code = (
+        "import sys; from uneven.cli._models import read_model; read_model(sys.argv[1]); "
+        "assert not {'torch', 'dask', 'cupy'} & set(sys.modules); import torch; assert torch.ones(1)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(MODEL)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -8,8 +8,10 @@ made.
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from collections.abc import Iterable
+from importlib.abc import MetaPathFinder
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from pathlib import Path
@@ -30,12 +32,13 @@ _PARTS = ("pipeline", "preprocessing", "about", "rivals", "seen")
 #: Libraries whose objects are in every file, and those whose objects are in some, by the package of their types.
 _ALWAYS = ("numpy", "scikit-learn", "skops")
 _SOMETIMES = ("catboost", "lightgbm", "xgboost")
+#: Libraries of arrays that scikit-learn knows. No model file needs one.
+_FOR_ARRAYS = ("cupy", "dask", "torch")
 
 
 def model_bytes(content: dict[str, Any]) -> bytes:
     """The bytes of a model file."""
-    from skops import io
-
+    io = _skops()
     if "about" in content:  # one text: skops takes long for each object of thousands of columns
         content = {**content, "about": json.dumps(content["about"])}
     data = io.dumps(content)
@@ -43,6 +46,31 @@ def model_bytes(content: dict[str, Any]) -> bytes:
     with ZipFile(buffer, "a") as archive:
         archive.writestr(_HEADER, json.dumps(_header(io.get_untrusted_types(data=data)), indent=1))
     return buffer.getvalue()
+
+
+def _skops() -> Any:
+    """The module ``skops.io``, without the seconds that PyTorch takes.
+
+    When it is imported, skops asks scikit-learn for all its classes. That walk imports every package of scikit-learn,
+    also those for arrays of other libraries, and these libraries with them.
+    """
+    sys.meta_path.insert(0, _ABSENT)
+    try:
+        from skops import io
+    finally:
+        sys.meta_path.remove(_ABSENT)
+    return io
+
+
+class _Absent(MetaPathFinder):
+    """While it is the first to be asked, libraries of arrays cannot be found; those already imported stay."""
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
+        if fullname in _FOR_ARRAYS:
+            raise ModuleNotFoundError(f"{fullname} is not needed", name=fullname)
+
+
+_ABSENT = _Absent()
 
 
 def _header(types: Iterable[str]) -> dict[str, Any]:
@@ -112,8 +140,7 @@ def _other_versions(path: str, made: dict[str, str]) -> str:
 
 def _loaded(path: str, data: bytes, others: str) -> dict[str, Any]:
     """The objects of the file, if all are of known types."""
-    from skops import io
-
+    io = _skops()
     try:
         foreign = sorted(set(io.get_untrusted_types(data=data)) - set(uneven.trusted_types()))
         if not foreign:
