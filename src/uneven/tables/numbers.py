@@ -101,24 +101,36 @@ def _example(texts: Any, values: np.ndarray, decimal: str) -> tuple[str, float] 
     return str(texts[shown]), float(values[shown])
 
 
-def decimal_signs(texts: Any) -> tuple[int, int, int]:
-    """How many texts must have a decimal point, how many a decimal comma, how many ("1,234") can have either."""
+def decimal_signs(columns: list[Any]) -> list[tuple[int, int, int]]:
+    """For each column, how many texts must have a decimal point, how many a decimal comma, how many can have either.
+
+    "1,234" can have either. All columns are looked at together: there may be thousands, and calls for one take long.
+    """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    some = texts.drop_null()[:_SAMPLE]
-    bare = pc.filter(some, pc.match_substring_regex(some, r"\d[.,']|[.,]\d"))
-    if pc.any(pc.match_substring_regex(bare, r"[^-+\d.,eE]"), min_count=0).as_py():
-        bare = _bare(bare)[0]
+    samples = [texts.drop_null()[:_SAMPLE] for texts in columns]
+    some = pa.concat_arrays(samples)
+    with_sign = pc.match_substring_regex(some, r"\d[.,']|[.,]\d")
+    column = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])[np.asarray(with_sign)]
+    some = pc.filter(some, with_sign)
+    more = pc.match_substring_regex(some, r"[^-+\d.,eE]|-$")
+    some = pc.replace_with_mask(some, more, _bare(pc.filter(some, more))[0])
 
-    def count(sign: str, other: str) -> int:
-        must = (
-            rf"\d*{sign}(?:\d{{1,2}}|\d{{4,}})|0{sign}\d+|\d{{4,}}{sign}\d+|\d+{sign}\d+[eE][-+]?\d+|"
-            rf"\d{{1,3}}(?:[{other}' ]\d{{3}})+{sign}\d*|\d{{1,3}}(?:[{other}]\d{{3}}){{2,}}"
-        )
-        return pc.sum(pc.match_substring_regex(bare, rf"^[-+]?(?:{must})$"), min_count=0).as_py()
+    def count(pattern: str) -> list[int]:
+        found = np.asarray(pc.match_substring_regex(some, rf"^[-+]?(?:{pattern})$"))
+        return np.bincount(column[found], minlength=len(columns)).tolist()
 
-    either = pc.sum(pc.match_substring_regex(bare, r"^[-+]?[1-9]\d{0,2}[.,]\d{3}$"), min_count=0).as_py()
-    return count(r"\.", ","), count(",", "."), either
+    either = r"[1-9]\d{0,2}[.,]\d{3}"
+    return list(zip(count(_decided(r"\.", ",")), count(_decided(",", ".")), count(either), strict=True))
+
+
+def _decided(sign: str, other: str) -> str:
+    """The pattern of numbers in which one sign must be the decimal sign."""
+    return (
+        rf"\d*{sign}(?:\d{{1,2}}|\d{{4,}})|0{sign}\d+|\d{{4,}}{sign}\d+|\d+{sign}\d+[eE][-+]?\d+|"
+        rf"\d{{1,3}}(?:[{other}' ]\d{{3}})+{sign}\d*|\d{{1,3}}(?:[{other}]\d{{3}}){{2,}}"
+    )
 
 
 def few_numbers(texts: Any, decimal: str) -> bool:
