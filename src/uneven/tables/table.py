@@ -93,7 +93,8 @@ class Table:
         """The columns of texts by name, if there are few rows: cut from long arrays of many columns."""
         import pyarrow as pa
 
-        rows, found = len(self), {}
+        rows = len(self)
+        found: dict[str, Any] = {}
         for names in self.text_columns() if rows <= _FEW_ROWS else ():
             written = pa.concat_arrays([texts.as_written(self.frame[name]) for name in names])
             present = texts.present(texts.trimmed(written))
