@@ -13,6 +13,7 @@ from uneven.tables import table as tables
 from uneven.tables.columns import planned
 from uneven.tables.leaks import leaks
 from uneven.tables.matrix import typed
+from uneven.tables.numbers import Numbers
 from uneven.tables.size import matrix_width
 from uneven.tables.table import Table, read_text_table
 
@@ -43,8 +44,14 @@ def read(columns: dict[str, list[str]]) -> Table:
     return read_text_table("t.csv", pd.DataFrame(columns).to_csv(sep="\t", index=False).encode())
 
 
+def assert_same_numbers(one: Numbers, other: Numbers) -> None:
+    np.testing.assert_array_equal(one.values, other.values)
+    np.testing.assert_array_equal(one.others, other.others)
+    assert (one.infinite, one.example) == (other.infinite, other.example)
+
+
 @settings(max_examples=60, deadline=None)
-@given(columns=st.lists(COLUMN, min_size=1, max_size=8), rows=st.integers(2, 30), seed=st.integers(0, 99))
+@given(columns=st.lists(COLUMN, min_size=1, max_size=40), rows=st.integers(2, 30), seed=st.integers(0, 99))
 def test_each_column_is_read_as_if_it_were_alone(columns: list[list[str]], rows: int, seed: int) -> None:
     """``row`` numbers the rows: a line of a table must not be empty."""
     random = np.random.default_rng(seed)
@@ -60,6 +67,7 @@ def test_each_column_is_read_as_if_it_were_alone(columns: list[list[str]], rows:
             assert together.texts(name).equals(alone[name].texts(name))
             assert together.texts(name).equals(one_by_one.texts(name))
             assert together.texts(name, ("red",)).equals(one_by_one.texts(name, ("red",)))
+            assert_same_numbers(together.numbers(name), one_by_one.numbers(name))
         assert (together.decimal, together.unsure) == (one_by_one.decimal, one_by_one.unsure)
 
 

@@ -45,27 +45,37 @@ def as_numbers(texts: Any, decimal: str) -> Numbers:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if decimal == "." or not pc.any(pc.match_substring(texts, "."), min_count=0).as_py():
-        try:
-            return _plain(texts, pc.cast(texts, pa.float64()))
-        except pa.ArrowInvalid:
-            pass
+    plain = plain_numbers([texts], decimal)
+    if plain is not None:
+        return plain[0]
     bare, per_cent = _bare(texts)
     sign, group = (r"\.", r"[,' ]") if decimal == "." else (",", r"[.' ]")
     body = rf"^[-+]?(?:(?:\d+(?:{sign}\d*)?|{sign}\d+)(?:[eE][-+]?\d+)?|\d{{1,3}}(?:{group}\d{{3}})+(?:{sign}\d*)?)$"
     valid = pc.fill_null(pc.match_substring_regex(bare, body), False)
     digits = pc.replace_substring_regex(pc.replace_substring_regex(bare, group, ""), r"^\+", "")
     digits = pc.if_else(valid, digits if decimal == "." else pc.replace_substring(digits, ",", "."), None)
-    read = _plain(texts, pc.cast(digits, pa.float64()))
+    values = np.array(pc.cast(digits, pa.float64()).to_numpy(zero_copy_only=False), dtype=float)
+    read = finite_numbers(values, np.isnan(values) & ~np.asarray(pc.is_null(texts)))
     values = np.where(np.asarray(pc.fill_null(per_cent, False)), read.values / 100, read.values)
     return replace(read, values=values, example=_example(texts, values, decimal))
 
 
-def _plain(texts: Any, read: Any) -> Numbers:
+def plain_numbers(columns: list[Any], decimal: str) -> list[Numbers] | None:
+    """Columns of equally many texts as numbers; None if some of the texts are not written as Arrow reads numbers."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    values = np.array(read.to_numpy(zero_copy_only=False), dtype=float)
-    return finite_numbers(values, np.isnan(values) & ~np.asarray(pc.is_null(texts)))
+    texts = pa.concat_arrays(columns)
+    if decimal != "." and pc.any(pc.match_substring(texts, "."), min_count=0).as_py():
+        return None
+    try:
+        read = pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        return None
+    others = np.isnan(read) & ~np.asarray(pc.is_null(texts))
+    infinite = np.isinf(read)
+    split = [part.reshape(len(columns), -1) for part in (np.where(infinite, np.nan, read), others, infinite)]
+    return [Numbers(values, strange, int(endless.sum())) for values, strange, endless in zip(*split, strict=True)]
 
 
 def finite_numbers(values: np.ndarray, others: np.ndarray | None = None) -> Numbers:

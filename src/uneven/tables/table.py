@@ -19,7 +19,7 @@ from uneven.errors import MissingExtraError, UnevenError
 from uneven.tables import texts
 from uneven.tables.files import PARQUET, kind_of, parsing, require_content, usable_memory
 from uneven.tables.headers import require_width
-from uneven.tables.numbers import Numbers, as_numbers, decimal_signs, finite_numbers
+from uneven.tables.numbers import Numbers, as_numbers, decimal_signs, finite_numbers, plain_numbers
 from uneven.tables.reading import DETECT, Reading
 from uneven.tables.text_files import content, read_text
 from uneven.tables.workbooks import read_workbook
@@ -34,6 +34,8 @@ _MEMORY_OF_VALUE = 16
 _FEW_ROWS = 1_000
 #: Texts that are looked at together: a table may have thousands of columns, and calls for one column take long.
 _AT_ONCE = 1 << 18
+#: Columns that are read as numbers together; if one of them is not plainly written, all are read one by one.
+_READ_TOGETHER = 32
 
 
 @dataclass
@@ -124,9 +126,24 @@ class Table:
             return finite_numbers(self.frame[name].dt.total_seconds().to_numpy(dtype=float, na_value=np.nan))
         if types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype):
             return finite_numbers(self.frame[name].to_numpy(dtype=float, na_value=np.nan))
+        if not marks and name in self._numbers_of_few_rows:
+            return self._numbers_of_few_rows[name]
         decimal = self.decimals.get(name, self.decimal)
         key = ("numbers", name, marks, decimal)
         return cast(Numbers, self._once(key, lambda: as_numbers(self.texts(name, marks), decimal)))
+
+    @cached_property
+    def _numbers_of_few_rows(self) -> dict[str, Numbers]:
+        """Columns of plainly written numbers by name, if there are few rows; one may lack because of one beside it."""
+        found: dict[str, Numbers] = {}
+        few = [name for names in self.text_columns() for name in names] if len(self) <= _FEW_ROWS else []
+        for decimal in (".", ","):
+            same = [name for name in few if self.decimals.get(name, self.decimal) == decimal]
+            for k in range(0, len(same), _READ_TOGETHER):
+                some = same[k : k + _READ_TOGETHER]
+                read = plain_numbers([self.texts(name) for name in some], decimal)
+                found |= zip(some, read or (), strict=read is not None)
+        return found
 
     def required_numbers(self, name: str, marks: tuple[str, ...] = ()) -> np.ndarray:
         """A column as numbers, NaN where missing; an error names the first value that is not a number."""
