@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+from copy import deepcopy
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from skops import io
@@ -119,6 +125,35 @@ def test_a_forest_of_few_rows_per_tree(data: tuple[np.ndarray, np.ndarray]) -> N
         np.testing.assert_allclose(probability.sum(axis=1), 1)
         assert set(forest.predict(X)) <= {"a", "b"}
         assert min(tree.tree_.n_node_samples[0] for tree in forest.trees_) <= 4
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("max_samples", [None, 2])
+def test_a_stored_forest_is_the_same(gaps: bool, max_samples: int | None, data: tuple[np.ndarray, np.ndarray]) -> None:
+    """Also if a tree has seen one class only, and if a file holds the trees one by one, as older files do."""
+    X, y = data
+    X = np.where(np.arange(X.size).reshape(X.shape) % 7 == 0, np.nan, X) if gaps else X
+    forest = Forest(12, max_samples=max_samples).fit(X, np.where(y == 1, "b", "a"))
+    older = Forest()
+    older.__setstate__({**forest.__getstate__(), "trees_": forest.trees_})
+    file = io.dumps(forest)
+    assert len(ZipFile(BytesIO(file)).read("schema.json")) < 100_000
+    loaded = io.loads(file, trusted=uneven.trusted_types())
+    for again in (loaded, pickle.loads(pickle.dumps(forest)), deepcopy(forest), older):
+        np.testing.assert_array_equal(again.predict_proba(X), forest.predict_proba(X))
+        assert [tree.get_params() for tree in again.trees_] == [tree.get_params() for tree in forest.trees_]
+        assert [tree.get_depth() for tree in again.trees_] == [tree.get_depth() for tree in forest.trees_]
+    assert not hasattr(clone(forest), "trees_")
+
+
+def test_skops_keeps_names_of_columns(data: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch) -> None:
+    use_small_members(monkeypatch)
+    X, y = data
+    table = pd.DataFrame(X, columns=[f"ä {k}" for k in range(X.shape[1])])
+    model = Ensemble(fp_cost=1, fn_cost=5, members=["linear", "forest"], cv=3).fit(table, y)
+    for again in (io.loads(io.dumps(model), trusted=uneven.trusted_types()), deepcopy(model)):
+        np.testing.assert_array_equal(again.feature_names_in_, table.columns)
+        np.testing.assert_array_equal(again.predict_proba(table), model.predict_proba(table))
 
 
 @pytest.mark.parametrize("name", ["catboost", "lightgbm", "xgboost", "histogram"])

@@ -17,12 +17,18 @@ import pytest
 from scipy.sparse import coo_array, csr_matrix, issparse
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
+from uneven.errors import UnevenError
 from uneven.learners.frames import FrameEncoder
 from uneven.learners.frames import encoder as encoder_file
+from uneven.learners.frames import typed as typed_file
 
 ROWS = 24
 VIEWS = ("trees", "linear")
 UTC = dt.UTC
+
+
+def dense(found: Any) -> np.ndarray:
+    return found.toarray() if issparse(found) else np.asarray(found)
 
 
 def repeated(*values: Any) -> list[Any]:
@@ -246,3 +252,33 @@ def test_numbers_fitted_as_an_array_come_in_other_forms() -> None:
     frame = FrameEncoder("trees").fit(pd.DataFrame(X, columns=["a", "b"]))
     for same in (X, csr_matrix(X)):
         assert np.array_equal(frame.transform(same), X)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_many_columns_are_encoded_as_few_are(view: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Doubles are read at once if there are many; other types, gaps and constants among them change nothing."""
+    random = np.random.default_rng(0)
+    values = np.where(random.random((ROWS, 230)) < 0.1, np.nan, random.normal(size=(ROWS, 230)))
+    X = pd.DataFrame(values, columns=[f"n{k}" for k in range(230)])
+    X["n3"], X["n4"], X["n5"] = 1.0, np.nan, np.where(values[:, 5] > 0, np.inf, 2.0)
+    X["n6"] = random.integers(0, 9, ROWS)
+    X.insert(7, "colour", repeated("red", "blue", None))
+    X.insert(90, "when", pd.date_range("2021-01-01", periods=ROWS, freq="17h"))
+    new = X.iloc[::-1].astype({"n8": object, "n9": "float32"})
+    many = FrameEncoder(view=view)
+    found = many.fit_transform(X), many.transform(new)
+    monkeypatch.setattr(typed_file, "_MANY", 10**6)
+    few = FrameEncoder(view=view)
+    for one, other in zip(found, (few.fit_transform(X), few.transform(new)), strict=True):
+        np.testing.assert_array_equal(dense(one), dense(other))
+    assert many.columns_ == few.columns_
+    assert list(many.get_feature_names_out()) == list(few.get_feature_names_out())
+
+
+@pytest.mark.parametrize("width", [2, 230])
+def test_a_part_of_a_date_has_a_name_of_its_own(width: int) -> None:
+    X = pd.DataFrame(np.arange(ROWS * width, dtype=float).reshape(ROWS, width)).add_prefix("n")
+    X["when"] = pd.date_range("2021-01-01", periods=ROWS, freq="40D")
+    part = next(name for name in FrameEncoder(view="linear").fit(X).get_feature_names_out() if "when" in name)
+    with pytest.raises(UnevenError, match="two columns would be called"):
+        FrameEncoder().fit(X.rename(columns={"n0": part}))

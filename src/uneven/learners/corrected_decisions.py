@@ -23,6 +23,7 @@ from uneven.learners.corrections.scored_rows import compressed
 from uneven.learners.corrections.shift_curve import ShiftCurve, shift_curve
 from uneven.learners.costs_and_loss import COSTS, read_costs
 from uneven.learners.guaranteed_shift import GuaranteedShift
+from uneven.learners.names_as_text import with_names, with_text
 
 #: Scores that may be rounding errors, relative to the log-odds: a forest often says the threshold itself.
 _TIE = 1e-13
@@ -108,9 +109,12 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the corrections for other costs, and without the guarantee if it can be found again."""
-        state: dict[str, Any] = super().__getstate__()
+        state: dict[str, Any] = with_text(super().__getstate__())
         lost = {"_guarantee"} if state.get("_has_rows") else set()
         return {name: {} if name == "_kept" else value for name, value in state.items() if name not in lost}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(with_names(state))
 
     # -- what was found ---------------------------------------------------------------------------------------------
 

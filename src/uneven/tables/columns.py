@@ -56,16 +56,14 @@ def planned(table: Table, target: str, leave_out: Collection[str] = (), keep: Co
 def _column(table: Table, name: str, keep: bool, remarks: list[str]) -> Column:
     from pandas.api import types
 
-    column = table.frame[name]
-    if types.is_datetime64_any_dtype(column.dtype):
-        found = _dates(name, dates.typed_dates(column), "", [])
+    dtype = table.types[name]
+    if types.is_datetime64_any_dtype(dtype):
+        found = _dates(name, dates.typed_dates(table.frame[name]), "", [])
         remarks.append(f"Column {name!r}: dates; {_used_parts(found)}.")
         return found
-    if types.is_timedelta64_dtype(column.dtype) or (
-        types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype)
-    ):
+    if types.is_timedelta64_dtype(dtype) or (types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype)):
         return _number(name, table.numbers(name), keep, remarks, ())
-    if types.is_object_dtype(column.dtype) and _nested(column):
+    if types.is_object_dtype(dtype) and _nested(table.frame[name]):
         raise Skip("it holds lists or other nested values")
     present = table.texts(name)
     if present.null_count == len(present):

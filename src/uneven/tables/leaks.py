@@ -11,6 +11,8 @@ _NEAR_PERFECT = 0.99
 _FEWEST = 10  # rows of each class
 _BINS = 50
 _ONLY_POSITIVE = 0.99
+#: Numbers that are looked at together: a table may have thousands of columns, and calls for one column take long.
+_AT_ONCE = 1 << 17
 
 
 def leaks(X: Any, is_positive: np.ndarray) -> dict[str, str]:
@@ -18,25 +20,37 @@ def leaks(X: Any, is_positive: np.ndarray) -> dict[str, str]:
     positives = int(is_positive.sum())
     if min(positives, is_positive.size - positives) < _FEWEST:
         return {}
-    found = {}
     half = np.random.default_rng(0).permutation(is_positive.size) % 2 == 0
-    for name in X.columns:
-        column = X[name]
-        if hasattr(column, "cat"):
-            codes = column.cat.codes.to_numpy().astype(int)
-            best, missing = _of_codes(codes, is_positive, half), codes < 0
+    best, partly = np.zeros(X.shape[1]), np.zeros(X.shape[1], dtype=bool)
+    for some in _alike(X):
+        first = X.iloc[:, some[0]]
+        if hasattr(first, "cat"):
+            codes = first.cat.codes.to_numpy().astype(int)[:, None]
+            best[some], missing = _of_codes(codes, is_positive, half), codes[:, 0] < 0
         else:
-            values = column.to_numpy()
-            missing = np.isnan(values)
-            best = max(
+            values = X.iloc[:, some].to_numpy()
+            missing = np.isnan(values[:, 0])
+            best[some] = np.maximum(
                 _of_numbers(values, missing, is_positive), _of_codes(_binned(values, missing), is_positive, half)
             )
-        present = ~missing
-        if best >= _NEAR_PERFECT:
-            found[name] = f"alone predicts the target {'perfectly' if best == 1 else 'almost perfectly'}"
-        elif is_positive.mean() <= 0.5 and _only_positive(is_positive, present):
-            found[name] = "is filled in almost only for positive rows"
+        partly[some] = is_positive.mean() <= 0.5 and _only_positive(is_positive, ~missing)
+    found = {}
+    for k in np.flatnonzero((best >= _NEAR_PERFECT) | partly):
+        if best[k] >= _NEAR_PERFECT:
+            how_well = "perfectly" if best[k] == 1 else "almost perfectly"
+            found[X.columns[k]] = f"alone predicts the target {how_well}"
+        else:
+            found[X.columns[k]] = "is filled in almost only for positive rows"
     return found
+
+
+def _alike(X: Any) -> list[np.ndarray]:
+    """Positions of columns in groups: numbers without gaps many at once, every other column alone."""
+    whole = np.array([dtype.kind == "f" for dtype in X.dtypes])
+    whole[whole] = ~X.loc[:, whole].isna().to_numpy().any(axis=0)
+    numbers, step = np.flatnonzero(whole), max(1, _AT_ONCE // len(X))
+    groups = [numbers[k : k + step] for k in range(0, numbers.size, step)]
+    return [*groups, *np.flatnonzero(~whole)[:, None]]
 
 
 def _only_positive(is_positive: np.ndarray, present: np.ndarray) -> bool:
@@ -44,39 +58,52 @@ def _only_positive(is_positive: np.ndarray, present: np.ndarray) -> bool:
     return bool(enough and is_positive[present].mean() >= _ONLY_POSITIVE)
 
 
-def _ordered(scores: np.ndarray, is_positive: np.ndarray) -> float:
-    """Share of pairs of a positive and a negative row that the scores order rightly (area under the ROC curve)."""
+def _ordered(scores: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
+    """For each column of scores, the share of pairs of a positive and a negative row that it orders rightly.
+
+    This is the area under the ROC curve.
+    """
     from scipy.stats import rankdata
 
     positives = int(is_positive.sum())
     negatives = is_positive.size - positives
     if not positives or not negatives:
-        return 0.5
-    ranks = rankdata(scores)[is_positive].sum() - positives * (positives + 1) / 2
-    return float(ranks / (positives * negatives))
+        return np.full(scores.shape[1], 0.5)
+    ranks = rankdata(scores, axis=0)[is_positive].sum(axis=0) - positives * (positives + 1) / 2
+    return np.asarray(ranks / (positives * negatives))
 
 
-def _of_numbers(values: np.ndarray, missing: np.ndarray, is_positive: np.ndarray) -> float:
-    """How well a column of numbers orders the rows, up or down, with missing values last or first."""
-    best = 0.5
+def _of_numbers(values: np.ndarray, missing: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
+    """How well columns of numbers order the rows, up or down, with missing values last or first."""
+    best = np.full(values.shape[1], 0.5)
     for filling in (-np.inf, np.inf) if missing.any() else (0.0,):
-        share = _ordered(np.where(missing, filling, values), is_positive)
-        best = max(best, share, 1 - share)
+        share = _ordered(np.where(missing[:, None], filling, values), is_positive)
+        best = np.maximum(best, np.maximum(share, 1 - share))
     return best
 
 
 def _binned(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """The bin of each number, between quantiles; -1 if missing."""
-    edges = np.unique(np.quantile(values[~missing], np.linspace(0, 1, _BINS + 1)[1:-1]))
-    return np.where(missing, -1, np.searchsorted(edges, values))
+    """The bin of each number, between quantiles of its column; -1 if missing."""
+    edges = np.sort(np.quantile(values[~missing], np.linspace(0, 1, _BINS + 1)[1:-1], axis=0), axis=0)
+    bins = np.empty(values.shape, dtype=int)
+    for k in range(values.shape[1]):
+        bins[:, k] = np.searchsorted(edges[:, k], values[:, k])
+    return np.where(missing[:, None], -1, bins)
 
 
-def _of_codes(codes: np.ndarray, is_positive: np.ndarray, half: np.ndarray) -> float:
-    """How well the share of positives in each category, counted in one half, orders the other half; mean of both."""
+def _of_codes(codes: np.ndarray, is_positive: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """How well the share of positives in each category, counted in one half, orders the other half; mean of both.
+
+    Each column has codes of its own, -1 if missing.
+    """
+    count = codes.max() + 2
+    cells = codes + 1 + count * np.arange(codes.shape[1])
     orders = []
     for counted in (half, ~half):
-        total = np.bincount(codes[counted] + 1, minlength=codes.max() + 2)
-        positive = np.bincount(codes[counted] + 1, weights=is_positive[counted], minlength=codes.max() + 2)
+        of_half = cells[counted].ravel()
+        weights = np.repeat(is_positive[counted], codes.shape[1])
+        total = np.bincount(of_half, minlength=count * codes.shape[1])
+        positive = np.bincount(of_half, weights=weights, minlength=count * codes.shape[1])
         share = (positive + is_positive.mean()) / (total + 1)
-        orders.append(_ordered(share[codes[~counted] + 1], is_positive[~counted]))
-    return float(np.mean(orders))
+        orders.append(_ordered(share[cells[~counted]], is_positive[~counted]))
+    return np.asarray(np.mean(orders, axis=0))

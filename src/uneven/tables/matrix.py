@@ -26,7 +26,9 @@ def typed(table: Table, columns: list[Column]) -> Any:
             found[column.name] = pd.Categorical.from_codes(codes, categories=list(names))
         else:
             found |= date_parts(_dates(table, column), column)
-    return pd.DataFrame(found)
+    frame = pd.DataFrame(found)
+    frame.columns = pd.Index(list(found), dtype=object)  # an index of Arrow texts takes longer at every use
+    return frame
 
 
 def made_from(column: Column) -> list[str]:

@@ -45,27 +45,37 @@ def as_numbers(texts: Any, decimal: str) -> Numbers:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if decimal == "." or not pc.any(pc.match_substring(texts, "."), min_count=0).as_py():
-        try:
-            return _plain(texts, pc.cast(texts, pa.float64()))
-        except pa.ArrowInvalid:
-            pass
+    plain = plain_numbers([texts], decimal)
+    if plain is not None:
+        return plain[0]
     bare, per_cent = _bare(texts)
     sign, group = (r"\.", r"[,' ]") if decimal == "." else (",", r"[.' ]")
     body = rf"^[-+]?(?:(?:\d+(?:{sign}\d*)?|{sign}\d+)(?:[eE][-+]?\d+)?|\d{{1,3}}(?:{group}\d{{3}})+(?:{sign}\d*)?)$"
     valid = pc.fill_null(pc.match_substring_regex(bare, body), False)
     digits = pc.replace_substring_regex(pc.replace_substring_regex(bare, group, ""), r"^\+", "")
     digits = pc.if_else(valid, digits if decimal == "." else pc.replace_substring(digits, ",", "."), None)
-    read = _plain(texts, pc.cast(digits, pa.float64()))
+    values = np.array(pc.cast(digits, pa.float64()).to_numpy(zero_copy_only=False), dtype=float)
+    read = finite_numbers(values, np.isnan(values) & ~np.asarray(pc.is_null(texts)))
     values = np.where(np.asarray(pc.fill_null(per_cent, False)), read.values / 100, read.values)
     return replace(read, values=values, example=_example(texts, values, decimal))
 
 
-def _plain(texts: Any, read: Any) -> Numbers:
+def plain_numbers(columns: list[Any], decimal: str) -> list[Numbers] | None:
+    """Columns of equally many texts as numbers; None if some of the texts are not written as Arrow reads numbers."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    values = np.array(read.to_numpy(zero_copy_only=False), dtype=float)
-    return finite_numbers(values, np.isnan(values) & ~np.asarray(pc.is_null(texts)))
+    texts = pa.concat_arrays(columns)
+    if decimal != "." and pc.any(pc.match_substring(texts, "."), min_count=0).as_py():
+        return None
+    try:
+        read = pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        return None
+    others = np.isnan(read) & ~np.asarray(pc.is_null(texts))
+    infinite = np.isinf(read)
+    split = [part.reshape(len(columns), -1) for part in (np.where(infinite, np.nan, read), others, infinite)]
+    return [Numbers(values, strange, int(endless.sum())) for values, strange, endless in zip(*split, strict=True)]
 
 
 def finite_numbers(values: np.ndarray, others: np.ndarray | None = None) -> Numbers:
@@ -101,24 +111,36 @@ def _example(texts: Any, values: np.ndarray, decimal: str) -> tuple[str, float] 
     return str(texts[shown]), float(values[shown])
 
 
-def decimal_signs(texts: Any) -> tuple[int, int, int]:
-    """How many texts must have a decimal point, how many a decimal comma, how many ("1,234") can have either."""
+def decimal_signs(columns: list[Any]) -> list[tuple[int, int, int]]:
+    """For each column, how many texts must have a decimal point, how many a decimal comma, how many can have either.
+
+    "1,234" can have either. All columns are looked at together: there may be thousands, and calls for one take long.
+    """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    some = texts.drop_null()[:_SAMPLE]
-    bare = pc.filter(some, pc.match_substring_regex(some, r"\d[.,']|[.,]\d"))
-    if pc.any(pc.match_substring_regex(bare, r"[^-+\d.,eE]"), min_count=0).as_py():
-        bare = _bare(bare)[0]
+    samples = [texts.drop_null()[:_SAMPLE] for texts in columns]
+    some = pa.concat_arrays(samples)
+    with_sign = pc.match_substring_regex(some, r"\d[.,']|[.,]\d")
+    column = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])[np.asarray(with_sign)]
+    some = pc.filter(some, with_sign)
+    more = pc.match_substring_regex(some, r"[^-+\d.,eE]|-$")
+    some = pc.replace_with_mask(some, more, _bare(pc.filter(some, more))[0])
 
-    def count(sign: str, other: str) -> int:
-        must = (
-            rf"\d*{sign}(?:\d{{1,2}}|\d{{4,}})|0{sign}\d+|\d{{4,}}{sign}\d+|\d+{sign}\d+[eE][-+]?\d+|"
-            rf"\d{{1,3}}(?:[{other}' ]\d{{3}})+{sign}\d*|\d{{1,3}}(?:[{other}]\d{{3}}){{2,}}"
-        )
-        return pc.sum(pc.match_substring_regex(bare, rf"^[-+]?(?:{must})$"), min_count=0).as_py()
+    def count(pattern: str) -> list[int]:
+        found = np.asarray(pc.match_substring_regex(some, rf"^[-+]?(?:{pattern})$"))
+        return np.bincount(column[found], minlength=len(columns)).tolist()
 
-    either = pc.sum(pc.match_substring_regex(bare, r"^[-+]?[1-9]\d{0,2}[.,]\d{3}$"), min_count=0).as_py()
-    return count(r"\.", ","), count(",", "."), either
+    either = r"[1-9]\d{0,2}[.,]\d{3}"
+    return list(zip(count(_decided(r"\.", ",")), count(_decided(",", ".")), count(either), strict=True))
+
+
+def _decided(sign: str, other: str) -> str:
+    """The pattern of numbers in which one sign must be the decimal sign."""
+    return (
+        rf"\d*{sign}(?:\d{{1,2}}|\d{{4,}})|0{sign}\d+|\d{{4,}}{sign}\d+|\d+{sign}\d+[eE][-+]?\d+|"
+        rf"\d{{1,3}}(?:[{other}' ]\d{{3}})+{sign}\d*|\d{{1,3}}(?:[{other}]\d{{3}}){{2,}}"
+    )
 
 
 def few_numbers(texts: Any, decimal: str) -> bool:

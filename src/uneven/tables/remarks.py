@@ -24,9 +24,10 @@ def leaking_columns(plan: Plan, X: Any, labels: Target) -> dict[str, str]:
     from uneven.tables.leaks import leaks
     from uneven.tables.matrix import made_from
 
+    source = {name: column.name for column in plan.columns for name in made_from(column)}
     found: dict[str, str] = {}
     for name, why in leaks(X, labels.is_positive).items():
-        found.setdefault(next(c.name for c in plan.columns if name in made_from(c)), why)
+        found.setdefault(source[name], why)
     return found
 
 
@@ -44,12 +45,13 @@ def about_reading(table: Table, plan: Plan, X: Any, labels: Target, width: int) 
     yield from plan.remarks
     for name, why in plan.skipped.items():
         yield f"Column {name!r} skipped: {why}."
+    gaps = dict(zip(X.columns, X.isna().to_numpy().sum(axis=0).tolist(), strict=True))
     for column in plan.columns:
-        name, first = column.name, X[made_from(column)[0]]
-        missing = int(first.isna().sum())
+        first = made_from(column)[0]
+        missing = gaps[first]
         if missing:
-            how = "treated as a category" if hasattr(first, "cat") else "filled with the median and flagged"
-            yield f"Column {name!r}: {missing:,} missing {'value' if missing == 1 else 'values'}, {how}."
+            how = "treated as a category" if hasattr(X[first], "cat") else "filled with the median and flagged"
+            yield f"Column {column.name!r}: {missing:,} missing {'value' if missing == 1 else 'values'}, {how}."
     free = sum(column.role == TEXT for column in plan.columns)
     words = f", and the words of {free}" if free else ""
     yield f"The model sees {width:,} columns made from {len(plan.columns) - free} of the table{words}."

@@ -15,14 +15,11 @@ _COPIES = 4
 
 def matrix_width(X: Any, most: int) -> tuple[int, int]:
     """Columns of the matrix, and how many of them are not 0 in a row."""
-    width = filled = 0
-    for name in X.columns:
-        if hasattr(X[name], "cat"):
-            kept, missing, other = frequent_categories(X[name], rare_below(len(X)), most)
-            width, filled = width + len(kept) + missing + other, filled + 1
-        else:
-            used = 1 + bool(X[name].isna().any())
-            width, filled = width + used, filled + used
+    numbers, categories = X.select_dtypes("number"), X.select_dtypes("category")
+    width = filled = numbers.shape[1] + int(numbers.isna().to_numpy().any(axis=0).sum())
+    for _, column in categories.items():
+        kept, missing, other = frequent_categories(column, rare_below(len(X)), most)
+        width, filled = width + len(kept) + missing + other, filled + 1
     return width, filled
 
 

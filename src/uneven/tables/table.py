@@ -6,8 +6,9 @@ import csv
 import difflib
 import importlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +19,7 @@ from uneven.errors import MissingExtraError, UnevenError
 from uneven.tables import texts
 from uneven.tables.files import PARQUET, kind_of, parsing, require_content, usable_memory
 from uneven.tables.headers import require_width
-from uneven.tables.numbers import Numbers, as_numbers, decimal_signs, finite_numbers
+from uneven.tables.numbers import Numbers, as_numbers, decimal_signs, finite_numbers, plain_numbers
 from uneven.tables.reading import DETECT, Reading
 from uneven.tables.text_files import content, read_text
 from uneven.tables.workbooks import read_workbook
@@ -31,6 +32,10 @@ _SIGNED_NUMBER = re.compile(r"[-+][\d.,]+([eE][-+]?\d+)?%?", re.ASCII)
 _MEMORY_OF_VALUE = 16
 #: Up to so many rows, what was made of a column is kept: it takes no more memory than the table itself.
 _FEW_ROWS = 1_000
+#: Texts that are looked at together: a table may have thousands of columns, and calls for one column take long.
+_AT_ONCE = 1 << 18
+#: Columns that are read as numbers together; if one of them is not plainly written, all are read one by one.
+_READ_TOGETHER = 32
 
 
 @dataclass
@@ -70,13 +75,39 @@ class Table:
         """Some of the rows; messages still count them as in the file."""
         return self if chosen.all() else replace(self, frame=self.frame[chosen], _kept={})
 
+    @cached_property
+    def types(self) -> dict[str, Any]:
+        """The type of each column: to ask pandas for the column takes longer."""
+        return dict(zip(self.frame.columns, self.frame.dtypes, strict=True))
+
     def written(self, name: str) -> Any:
         """The texts of a column as the file has them (Arrow; null where there is nothing)."""
         return texts.trimmed(texts.as_written(self.frame[name]))
 
     def texts(self, name: str, marks: tuple[str, ...] = ()) -> Any:
         """The texts of a column, null where the value is missing."""
+        if not marks and name in self._texts_of_few_rows:
+            return self._texts_of_few_rows[name]
         return self._once(("texts", name, marks), lambda: texts.present(self.written(name), marks))
+
+    @cached_property
+    def _texts_of_few_rows(self) -> dict[str, Any]:
+        """The columns of texts by name, if there are few rows: cut from long arrays of many columns."""
+        import pyarrow as pa
+
+        rows = len(self)
+        found: dict[str, Any] = {}
+        for names in self.text_columns() if rows <= _FEW_ROWS else ():
+            written = pa.concat_arrays([texts.as_written(self.frame[name]) for name in names])
+            present = texts.present(texts.trimmed(written))
+            found |= {name: present.slice(k * rows, rows) for k, name in enumerate(names)}
+        return found
+
+    def text_columns(self) -> Iterator[list[str]]:
+        """The names of the columns of texts, in pieces with a moderate number of texts."""
+        names = [name for name, dtype in self.types.items() if _is_text(dtype)]
+        step = max(1, _AT_ONCE // len(self))
+        return (names[k : k + step] for k in range(0, len(names), step))
 
     def _once(self, key: tuple[Any, ...], made: Callable[[], Any]) -> Any:
         """Keep what was made of a column of few rows: there may be thousands, and each is asked for several times."""
@@ -90,14 +121,29 @@ class Table:
         """A column as numbers; infinities and missing values are NaN."""
         from pandas.api import types
 
-        column = self.frame[name]
-        if types.is_timedelta64_dtype(column.dtype):
-            column = column.dt.total_seconds()
-        if types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype):
-            return finite_numbers(column.to_numpy(dtype=float, na_value=np.nan))
+        dtype = self.types[name]
+        if types.is_timedelta64_dtype(dtype):
+            return finite_numbers(self.frame[name].dt.total_seconds().to_numpy(dtype=float, na_value=np.nan))
+        if types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype):
+            return finite_numbers(self.frame[name].to_numpy(dtype=float, na_value=np.nan))
+        if not marks and name in self._numbers_of_few_rows:
+            return self._numbers_of_few_rows[name]
         decimal = self.decimals.get(name, self.decimal)
         key = ("numbers", name, marks, decimal)
         return cast(Numbers, self._once(key, lambda: as_numbers(self.texts(name, marks), decimal)))
+
+    @cached_property
+    def _numbers_of_few_rows(self) -> dict[str, Numbers]:
+        """Columns of plainly written numbers by name, if there are few rows; one may lack because of one beside it."""
+        found: dict[str, Numbers] = {}
+        few = [name for names in self.text_columns() for name in names] if len(self) <= _FEW_ROWS else []
+        for decimal in (".", ","):
+            same = [name for name in few if self.decimals.get(name, self.decimal) == decimal]
+            for k in range(0, len(same), _READ_TOGETHER):
+                some = same[k : k + _READ_TOGETHER]
+                read = plain_numbers([self.texts(name) for name in some], decimal)
+                found |= zip(some, read or (), strict=read is not None)
+        return found
 
     def required_numbers(self, name: str, marks: tuple[str, ...] = ()) -> np.ndarray:
         """A column as numbers, NaN where missing; an error names the first value that is not a number."""
@@ -219,15 +265,14 @@ def _find_decimals(table: Table, assumed: str | None, likely: str) -> None:
         return
     points = commas = 0
     either = []
-    for name in table.frame.columns:
-        if not _holds_texts(table.frame[name]):
-            continue
-        point, comma, open_ = decimal_signs(table.texts(name))
-        if point > comma or comma > point:
-            table.decimals[name] = "." if point > comma else ","
-        elif open_:
-            either.append(name)
-        points, commas = points + point, commas + comma
+    for names in table.text_columns():
+        signs = decimal_signs([table.texts(name) for name in names])
+        for name, (point, comma, open_) in zip(names, signs, strict=True):
+            if point > comma or comma > point:
+                table.decimals[name] = "." if point > comma else ","
+            elif open_:
+                either.append(name)
+            points, commas = points + point, commas + comma
     if points or commas:
         table.decimal = "," if commas > points else "."
     elif assumed is not None:
@@ -237,10 +282,10 @@ def _find_decimals(table: Table, assumed: str | None, likely: str) -> None:
         table.unsure = either
 
 
-def _holds_texts(column: Any) -> bool:
+def _is_text(dtype: Any) -> bool:
     from pandas.api import types
 
-    return types.is_object_dtype(column.dtype) or types.is_string_dtype(column.dtype)
+    return types.is_object_dtype(dtype) or types.is_string_dtype(dtype)
 
 
 def is_parquet(path: str) -> bool:
@@ -265,7 +310,7 @@ def table_bytes(frame: Any, path: str) -> bytes:
 
 
 def _may_hold_texts(column: Any) -> bool:
-    return _holds_texts(column) or hasattr(column, "cat")
+    return _is_text(column.dtype) or hasattr(column, "cat")
 
 
 def harmless_cell(value: Any) -> Any:

@@ -6,11 +6,14 @@ undo each other's changes, and leave the list changed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree._tree import Tree
 from sklearn.utils.validation import check_is_fitted
 
 
@@ -63,19 +66,22 @@ class Forest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         count = X.shape[0]
         weight = np.ones(count) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         random = np.random.default_rng(self.random_state)
+        unknown = issparse(X) or bool(np.isnan(X.min()))  # a tree must look for gaps, and convert a sparse matrix
         self.trees_ = []
         for _ in range(self.n_estimators):
-            seed = int(random.integers(2**31 - 1))
+            tree = self._tree(int(random.integers(2**31 - 1)))
             rows, repeated = self._drawn(count, random)
-            tree = DecisionTreeClassifier(
-                splitter=self.splitter,
-                max_features="sqrt",
-                min_samples_leaf=self.min_samples_leaf,
-                random_state=seed,
-            )
             chosen = X if rows.size == count else X[rows]
-            self.trees_.append(tree.fit(chosen, index[rows], weight[rows] * repeated))
+            self.trees_.append(tree.fit(chosen, index[rows], weight[rows] * repeated, check_input=unknown))
         return self
+
+    def _tree(self, seed: int) -> DecisionTreeClassifier:
+        return DecisionTreeClassifier(
+            splitter=self.splitter,
+            max_features="sqrt",
+            min_samples_leaf=self.min_samples_leaf,
+            random_state=seed,
+        )
 
     def _drawn(self, count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """The rows of a tree, and how often each counts."""
@@ -99,6 +105,56 @@ class Forest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> np.ndarray:
         """The likelier class of each row."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state, with all trees as a few arrays: a model file takes long for each object."""
+        state = {**super().__getstate__()}
+        if "trees_" in state:
+            state["trees_"] = _packed(self.trees_)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if isinstance(state.get("trees_"), dict):
+            self.trees_ = list(self._unpacked(state["trees_"]))
+
+    def _unpacked(self, arrays: dict[str, np.ndarray]) -> Iterator[DecisionTreeClassifier]:
+        """The trees that were packed."""
+        ends = np.cumsum(arrays["node_count"])
+        value_ends = np.cumsum(arrays["node_count"] * arrays["classes"].sum(axis=1))
+        parts = zip(np.split(arrays["nodes"], ends[:-1]), np.split(arrays["values"], value_ends[:-1]), strict=True)
+        for k, (nodes, values) in enumerate(parts):
+            tree = self._tree(int(arrays["seed"][k]))
+            tree.classes_ = np.flatnonzero(arrays["classes"][k])
+            tree.n_outputs_, tree.n_classes_ = 1, np.int64(tree.classes_.size)
+            tree.n_features_in_, tree.max_features_ = map(int, arrays["features"])
+            tree.tree_ = Tree(tree.n_features_in_, np.array([tree.n_classes_], dtype=np.intp), 1)
+            tree.tree_.__setstate__(
+                {
+                    "max_depth": int(arrays["max_depth"][k]),
+                    "node_count": len(nodes),
+                    "nodes": nodes,
+                    "values": values.reshape(len(nodes), 1, -1),
+                }
+            )
+            yield tree
+
+
+def _packed(trees: list[DecisionTreeClassifier]) -> dict[str, np.ndarray]:
+    """What the trees of a forest have learnt, one after the other."""
+    states = [tree.tree_.__getstate__() for tree in trees]
+    classes = np.zeros((len(trees), 1 + max(tree.classes_.max() for tree in trees)), dtype=bool)
+    for seen, tree in zip(classes, trees, strict=True):
+        seen[tree.classes_] = True
+    return {
+        "seed": np.array([tree.random_state for tree in trees]),
+        "classes": classes,
+        "features": np.array([trees[0].n_features_in_, trees[0].max_features_]),
+        "max_depth": np.array([state["max_depth"] for state in states]),
+        "node_count": np.array([state["node_count"] for state in states]),
+        "nodes": np.concatenate([state["nodes"] for state in states]),
+        "values": np.concatenate([state["values"].ravel() for state in states]),
+    }
 
 
 def _matrix(X: Any) -> Any:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.compose import ColumnTransformer
 
+from uneven.learners.names_as_text import with_names, with_text
+
 
 class Blocks(ColumnTransformer):  # type: ignore[misc]
     """A ColumnTransformer for thousands of columns.
@@ -18,21 +20,16 @@ class Blocks(ColumnTransformer):  # type: ignore[misc]
     """
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {**super().__getstate__()}
+        state = {**with_text(super().__getstate__())}
         places = state.pop("_transformer_to_input_indices", None)
         if places is not None:
             state["places"] = json.dumps({name: [int(k) for k in at] for name, at in places.items()})
-        names = state.get("feature_names_in_")
-        if names is not None and all(type(name) is str for name in names):
-            state["feature_names_in_"] = json.dumps(list(names))
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = {**state}
+        state = {**with_names(state)}
         if "places" in state:
             state["_transformer_to_input_indices"] = json.loads(state.pop("places"))
-        if isinstance(state.get("feature_names_in_"), str):
-            state["feature_names_in_"] = np.array(json.loads(state["feature_names_in_"]), dtype=object)
         super().__setstate__(state)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class Column:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain data, for the model file."""
-        return asdict(self)
+        return {**self.__dict__, "marks": [*self.marks], "parts": [*self.parts]}
 
 
 def date_column(name: str, values: np.ndarray, form: str, marks: list[str]) -> Column | None:

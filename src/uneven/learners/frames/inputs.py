@@ -78,11 +78,11 @@ def _named(frame: Any) -> Any:
             f"Found array with {rows} sample(s) and {width} feature(s) (shape=({rows}, {width})): X must have at least "
             "one row and one column"
         )
-    names = [str(name) for name in frame.columns]
+    names = [str(name) for name in frame.columns.astype(object)]
     double = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else ()
     if double:
         raise UnevenError(f"X has two columns named {min(double)!r}; rename one")
-    return frame.set_axis(names, axis=1)
+    return frame.set_axis(np.array(names, dtype=object), axis=1)  # an index of Arrow texts takes longer at every use
 
 
 def _require_pandas() -> None:

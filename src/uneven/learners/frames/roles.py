@@ -23,7 +23,7 @@ _CODE = re.compile(r"0\d+|\d{16,}")
 def role_of(values: Values, name: str) -> Column | None:
     """What the column is; None if it has no values or only one."""
     if values.kind == NUMBERS:
-        return Column(name, NUMBER) if _varies(values.data, values.missing) else None
+        return Column(name, NUMBER) if varies(values.data) else None
     if values.kind == DATES:
         return date_column(name, values.data, "", [])
     codes, names = values.data.codes, np.asarray(values.data.categories, dtype=object)
@@ -33,7 +33,7 @@ def role_of(values: Values, name: str) -> Column | None:
     if not values.declared:
         if numbers is not None and not any(_CODE.fullmatch(one.strip()) for one in names):
             of_rows = np.append(numbers, np.nan)[codes]
-            return Column(name, NUMBER) if _varies(of_rows, np.isnan(of_rows)) else None
+            return Column(name, NUMBER) if varies(of_rows) else None
         written = dates.find_dates(names, None, decimal_comma=False)
         if written is not None:
             found = dates.of_codes(dates.parsed(names, written.format), codes)
@@ -45,9 +45,11 @@ def role_of(values: Values, name: str) -> Column | None:
     return Column(name, TEXT if is_text else MANY)
 
 
-def _varies(values: np.ndarray, missing: np.ndarray) -> bool:
-    known = values[~missing]
-    return known.size > 0 and (known.size < values.size or known.min() < known.max())
+def varies(values: np.ndarray) -> np.ndarray:
+    """Whether numbers (NaN: missing) can tell rows apart: they differ, or some are missing; for each column."""
+    known = len(values) - np.isnan(values).sum(axis=0)
+    differ = np.fmin.reduce(values, axis=0) < np.fmax.reduce(values, axis=0)
+    return np.asarray((known > 0) & (differ | (known < len(values))))
 
 
 def parsed_numbers(names: np.ndarray) -> np.ndarray | None:

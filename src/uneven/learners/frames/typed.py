@@ -10,7 +10,7 @@ from uneven._inputs import brief
 from uneven.errors import UnevenError
 from uneven.learners.frames import dates
 from uneven.learners.frames.columns import DATE, NUMBER, Column, date_parts
-from uneven.learners.frames.roles import parsed_numbers, role_of
+from uneven.learners.frames.roles import parsed_numbers, role_of, varies
 from uneven.learners.frames.values import DATES, NUMBERS, TEXTS, Values, as_texts, finite, values_of
 
 _TRUTH = {"true": 1.0, "false": 0.0}
@@ -21,18 +21,22 @@ _HOLDS = {NUMBER: "numbers", DATE: "dates"}
 
 def learnt_columns(frame: Any) -> tuple[list[Column], Any]:
     """The columns that can be used, and the typed data frame."""
+    plain = _Doubles(frame)
+    varying = dict(zip(plain.at, varies(plain.values), strict=True))
     columns: list[Column] = []
     found: dict[str, Any] = {}
-    plain = _plain_numbers(frame)
     for name in frame.columns:
-        values = plain[name] if name in plain else values_of(frame[name], name)
+        if name in varying:
+            columns += [Column(name, NUMBER)] if varying[name] else []
+            continue
+        values = values_of(frame[name], name)
         column = role_of(values, name)
         if column is not None:
             columns.append(column)
             _add(found, values, column)
     if not columns:
         raise UnevenError("X has no column with two different values, so there is nothing to learn from")
-    return columns, _frame(found, frame)
+    return columns, _frame(columns, plain, found)
 
 
 def typed_frame(frame: Any, columns: list[Column]) -> Any:
@@ -42,27 +46,47 @@ def typed_frame(frame: Any, columns: list[Column]) -> Any:
         listed, more = ", ".join(map(repr, absent[:8])), ", ..." if len(absent) > 8 else ""
         known = ", ".join(map(repr, list(frame.columns)[:12]))
         raise UnevenError(f"X lacks the columns {listed}{more}, which were there at fit; it has {known}")
+    plain = _Doubles(frame)
     found: dict[str, Any] = {}
-    plain = _plain_numbers(frame)
     for column in columns:
-        values = plain.get(column.name)
-        _add(found, values_of(frame[column.name], column.name) if values is None else values, column)
-    return _frame(found, frame)
+        if column.role != NUMBER or column.name not in plain.at:
+            _add(found, values_of(frame[column.name], column.name), column)
+    return _frame(columns, plain, found)
 
 
-def _plain_numbers(frame: Any) -> dict[str, Values]:
-    """What :func:`values_of` gives for the columns of doubles: many at once, because a column of pandas takes long."""
-    at = np.flatnonzero([dtype == np.float64 for dtype in frame.dtypes])
-    if at.size < _MANY or not frame.columns.is_unique:
-        return {}
-    numbers = finite(np.ascontiguousarray(frame.iloc[:, at].to_numpy(dtype=np.float64).T))
-    return {name: Values(NUMBERS, row) for name, row in zip(frame.columns[at], numbers, strict=True)}
+class _Doubles:
+    """The columns of doubles of a data frame, read at once if there are many: a column of pandas takes long.
+
+    Attributes
+    ----------
+    at : dict of int
+        The columns of ``values`` by name; empty if the columns are few.
+    values : ndarray
+        What :func:`values_of` gives for each.
+    """
+
+    def __init__(self, frame: Any) -> None:
+        places = np.flatnonzero([dtype == np.float64 for dtype in frame.dtypes])
+        if places.size < _MANY or not frame.columns.is_unique:
+            places = places[:0]
+        self.at = {name: k for k, name in enumerate(frame.columns[places])}
+        self.values = finite(frame.iloc[:, places].to_numpy(dtype=np.float64))
 
 
-def _frame(found: dict[str, Any], frame: Any) -> Any:
+def _frame(columns: list[Column], plain: _Doubles, found: dict[str, Any]) -> Any:
+    """The numbers as one matrix, followed by the rest; ``found`` has what is not among the plain numbers."""
     import pandas as pd
 
-    return pd.DataFrame(found, index=range(len(frame)))
+    names = [column.name for column in columns if column.role == NUMBER]
+    numbers = np.empty((len(plain.values), len(names)), order="F")
+    known = [k for k, name in enumerate(names) if name in plain.at]
+    numbers[:, known] = plain.values[:, [plain.at[names[k]] for k in known]]
+    for name in (names[k] for k in known if names[k] in found):
+        raise _same_name(name)
+    for k in np.setdiff1d(np.arange(len(names)), known):
+        numbers[:, k] = found.pop(names[k])
+    made = pd.DataFrame(numbers, columns=pd.Index(names, dtype=object))
+    return pd.concat([made, pd.DataFrame(found, index=made.index)], axis=1) if found else made
 
 
 def _add(found: dict[str, Any], values: Values, column: Column) -> None:
@@ -75,8 +99,12 @@ def _add(found: dict[str, Any], values: Values, column: Column) -> None:
         made = {column.name: _categories(values, column)}
     for name in made:
         if name in found:
-            raise UnevenError(f"two columns would be called {name!r}; rename the column of that name")
+            raise _same_name(name)
     found |= made
+
+
+def _same_name(name: str) -> UnevenError:
+    return UnevenError(f"two columns would be called {name!r}; rename the column of that name")
 
 
 def _numbers(values: Values, column: Column) -> np.ndarray:
