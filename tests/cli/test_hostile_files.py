@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gzip
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -21,6 +22,7 @@ from mutated_files import ARCHIVE, BYTES, PACKED, mutants
 
 from uneven.cli import _models
 from uneven.cli.main import main
+from uneven.errors import UnevenError
 from uneven.explorer.answers import data as explored
 from uneven.explorer.answers.refusal import Refusal
 from uneven.tables import table
@@ -114,6 +116,21 @@ def test_a_damaged_file_ends_in_one_sentence(
         assert written == ({Path(call[-1]).name} if done.exit_code == 0 and "-o" in call else set()), trouble
         for path in out.iterdir():
             path.unlink()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are listed on Linux only")
+def test_a_damaged_workbook_is_closed(folder: Path, tmp_path: Path) -> None:
+    """Also while its error is kept, which holds the frames of openpyxl."""
+    path = tmp_path / "t.xlsx"
+    with zipfile.ZipFile(folder / "t.xlsx") as whole, zipfile.ZipFile(path, "w") as stored:
+        for name in whole.namelist():
+            stored.writestr(name, whole.read(name))
+    path.write_bytes(path.read_bytes().replace(b"</sheetData>", b"</sheetdata>"))  # not what its checksum says
+    with pytest.raises(UnevenError, match="Bad CRC-32") as kept:
+        table.read_table(str(path))
+    assert kept.value.__context__ is not None
+    links = [Path("/proc/self/fd") / number for number in os.listdir("/proc/self/fd")]
+    assert path.resolve() not in [link.resolve() for link in links]
 
 
 def _once(read: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[str, Any]]:

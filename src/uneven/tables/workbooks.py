@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import warnings
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from uneven._inputs import brief
@@ -28,7 +29,7 @@ def read_workbook(path: str, reading: Reading) -> tuple[Any, str]:
     require_unpackable(path, _WHAT)
     with parsing(path, _WHAT), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # openpyxl warns of styles and menus, which do not matter here
-        with closing(load_workbook(path, read_only=True, data_only=True)) as book:
+        with Path(path).open("rb") as file, closing(load_workbook(file, read_only=True, data_only=True)) as book:
             sheet = _chosen(path, book, reading.sheet)
             rows = [row for row in _rows_of(sheet) if any(cell not in (None, "") for cell in row)]
         if not rows:
