@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import Tree
@@ -68,11 +69,12 @@ class Forest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random = np.random.default_rng(self.random_state)
         unknown = issparse(X) or bool(np.isnan(X.min()))  # a tree must look for gaps, and convert a sparse matrix
         self.trees_ = []
-        for _ in range(self.n_estimators):
-            tree = self._tree(int(random.integers(2**31 - 1)))
-            rows, repeated = self._drawn(count, random)
-            chosen = X if rows.size == count else X[rows]
-            self.trees_.append(tree.fit(chosen, index[rows], weight[rows] * repeated, check_input=unknown))
+        with config_context(skip_parameter_validation=True):  # the same parameters in hundreds of trees
+            for _ in range(self.n_estimators):
+                tree = self._tree(int(random.integers(2**31 - 1)))
+                rows, repeated = self._drawn(count, random)
+                chosen = X if rows.size == count else X[rows]
+                self.trees_.append(tree.fit(chosen, index[rows], weight[rows] * repeated, check_input=unknown))
         return self
 
     def _tree(self, seed: int) -> DecisionTreeClassifier:
