@@ -13,8 +13,7 @@ from registered import CASES
 from strategies import loss_sentences
 
 import uneven
-from uneven.losses import Parameter
-from uneven.losses.margin_function import Phi
+from uneven.losses import Parameter, Phi
 
 EVERY_LIBRARY = pytest.mark.parametrize("library", LIBRARIES)
 MODERATE = np.concatenate([np.linspace(-7.013, 7.017, 41), [-31.7, -0.0031, 0.0, 0.0027, 1.0, -1.0, 29.3]])

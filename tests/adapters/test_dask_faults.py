@@ -31,7 +31,8 @@ from uneven.adapters.dask import DaskUnevenLinearClassifier  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of distributed: about lost workers, and about ports
 
-SECONDS = 120
+#: To wait for anything. Whoever waits in vain has failed anyway, so that much time costs nothing.
+SECONDS = 600
 
 
 class Cluster:
@@ -70,7 +71,7 @@ class Cluster:
             process.terminate()
         for process in reversed(self.processes):
             try:
-                process.wait(SECONDS)
+                process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

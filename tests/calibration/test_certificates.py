@@ -532,7 +532,7 @@ def test_a_whole_number_of_many_digits() -> None:
 
 
 def test_a_proof_that_fails_its_own_check_is_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    from uneven.calibration.certificate import Verification
+    from uneven.calibration import Verification
     from uneven.calibration.proof import prover
 
     monkeypatch.setattr(prover, "verify", lambda _: Verification(False, "step 1: no"))

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import uneven
+from uneven.calibration import Claim, OnlyAlpha
 from uneven.calibration.certificate.claims import claim_data, read_claim
 from uneven.calibration.claim import (
     CALIBRATED,
@@ -18,8 +19,6 @@ from uneven.calibration.claim import (
     UNDECIDED,
     UNKNOWN_ALPHA,
     UP_TO_ROUNDING,
-    Claim,
-    OnlyAlpha,
 )
 from uneven.calibration.decide import decide
 from uneven.calibration.proof.prover import Limits

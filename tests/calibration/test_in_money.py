@@ -17,7 +17,7 @@ import pytest
 
 import uneven
 from uneven import UnevenLinearClassifier as Linear
-from uneven.calibration.analysis import Analysis, analyze
+from uneven.calibration import Analysis, analyze
 from uneven.calibration.in_money import AnalysisInMoney
 
 TRIALS, POINTS = 20_000, 5

@@ -181,7 +181,7 @@ def test_a_fork_inherits_no_locked_lock() -> None:
             for _ in range(5):
                 child = context.Process(target=_prove_in_child)
                 child.start()
-                child.join(60)
+                child.join(600)
                 assert child.exitcode == 0
         finally:
             stop.set()

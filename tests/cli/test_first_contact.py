@@ -224,7 +224,7 @@ def test_ctrl_c_saves_nothing(folder: Path, tmp_path: Path) -> None:
     assert process.stderr.readline() == "fold 1 of 5\n"
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=600)
     assert process.returncode == 130
     assert said.endswith("Stopped by Ctrl-C: nothing was saved.\n")
     assert "Traceback" not in said

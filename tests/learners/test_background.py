@@ -35,5 +35,5 @@ assert background.left_behind()
 @pytest.mark.parametrize("part", ["python", "compiled"])
 def test_the_end_of_the_process_waits_for_what_was_left_behind(part: str) -> None:
     command = [sys.executable, "-c", LEAVES_A_THREAD_BEHIND.replace("{part}", part)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import warnings
 from typing import Any
 
@@ -23,6 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from skops import io
 from small_members import use_small_members
+from stopped_clock import StoppedClock
 
 import uneven
 from uneven.costs import RowCosts
@@ -44,12 +46,14 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 
 
 class Slow(GaussianNB):
-    """Waits until it is released."""
+    """Its fit takes longer than any time limit, and ends when it is released."""
 
+    clock = StoppedClock()
     release = threading.Event()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Slow:
-        Slow.release.wait(30)
+        Slow.clock.move(1e6)
+        Slow.release.wait(600)
         return super().fit(X, y, sample_weight)
 
 
@@ -201,8 +205,11 @@ def test_a_member_that_fails_is_left_out_with_a_warning(data: tuple[np.ndarray, 
         Ensemble(members={"many": KNeighborsClassifier(1000)}).fit(X, y)
 
 
-def test_the_time_limit_keeps_what_is_finished(data: tuple[np.ndarray, np.ndarray]) -> None:
+def test_the_time_limit_keeps_what_is_finished(
+    data: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
     X, y = data
+    monkeypatch.setattr(time, "monotonic", Slow.clock)
     Slow.release.clear()
     try:
         model = Ensemble(members={"bayes": GaussianNB(), "slow": Slow()}, time_limit=5).fit(X, y)

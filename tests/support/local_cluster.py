@@ -24,6 +24,6 @@ def thread_cluster(threads_per_worker: int = 1) -> Iterator[Any]:
             protocol="tcp",
             dashboard_address=":0",
         ) as cluster,
-        distributed.Client(cluster, timeout=120) as client,
+        distributed.Client(cluster, timeout=600) as client,
     ):
         yield client

@@ -12,7 +12,7 @@ from oracle import Truth
 import uneven
 from uneven import zoo
 from uneven.errors import CostError, ParameterError
-from uneven.zoo.parameters_for import Recipe
+from uneven.zoo import Recipe
 
 T = np.linspace(-4, 4, 33)
 

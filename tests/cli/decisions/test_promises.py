@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from uneven import UnevenEnsembleClassifier
 from uneven.cli._models import read_model
 from uneven.cli.decisions.contest import Rows
 from uneven.cli.decisions.promises import broken_promise
 from uneven.cli.main import main
 from uneven.costs import RowCosts
-from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier
 from uneven.metrics import CostEstimate
 
 OPTIONS = ["--target", "late", "--positive", "yes", "--fp-cost", "20", "--fn-cost", "120"]
