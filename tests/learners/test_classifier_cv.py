@@ -61,7 +61,7 @@ def hinge_grid(Cs: list[float]) -> list[dict[str, list[float]]]:
     ("learner", "Cs", "grid"),
     [
         (uneven.UnevenSVC(tol=1e-8), [0.3, 3.0], hinge_grid([0.3, 3.0])),
-        (uneven.UnevenSVC(tol=1e-8, kernel="linear", solver="libsvm"), [1.0], hinge_grid([1.0])),
+        (uneven.UnevenSVC(tol=1e-8, kernel="linear"), [1.0], hinge_grid([1.0])),
         (uneven.UnevenLinearClassifier("hinge", tol=1e-9), [0.1, 1.0], hinge_grid([0.1, 1.0])),
         (uneven.UnevenLinearClassifier("logistic", tol=1e-10), [0.1, 1.0], {"C": [0.1, 1.0], "margin_gamma": GAMMAS}),
         (uneven.UnevenLinearClassifier("sigmoid"), [1.0], {"C": [1.0], "margin_gamma": GAMMAS}),

@@ -31,7 +31,7 @@ LEARNERS = [
     UnevenLinearClassifier("sigmoid", random_state=1),
     UnevenLinearClassifier("2*log(1 + exp(-t))"),
     UnevenSVC(margin_gamma=2),
-    UnevenSVC(kernel="linear", solver="libsvm"),
+    UnevenSVC(kernel="linear", C=0.01),
     UnevenPerceptron(margin_gamma=2),
     UnevenPerceptron(average=False, max_iter=20, tol=None),
     UnevenClassifierCV("svc", margin_gammas=[0.5, 1, 2], Cs=[0.1, 1], cv=3),

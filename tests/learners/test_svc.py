@@ -39,7 +39,6 @@ def data() -> tuple[np.ndarray, np.ndarray]:
     [
         uneven.UnevenSVC(tol=1e-10),  # equality with repeated rows is checked to seven digits
         uneven.UnevenSVC(tol=1e-9, kernel="linear", warm_start=True),  # rows at 100: no proof to 1e-10
-        uneven.UnevenSVC(tol=1e-10, solver="libsvm"),
     ]
 )
 def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
@@ -72,12 +71,9 @@ def clf_kernel(clf: uneven.UnevenSVC, X: np.ndarray) -> np.ndarray:
     return pairwise_kernels(X, metric=clf.kernel, **width, **more)
 
 
-@pytest.mark.parametrize("solver", ["smo", "libsvm"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", laplacian])
 @pytest.mark.parametrize("gamma", GAMMAS)
-def test_optimality_of_the_uneven_problem(
-    data: tuple[np.ndarray, np.ndarray], gamma: float, kernel: Any, solver: str
-) -> None:
+def test_optimality_of_the_uneven_problem(data: tuple[np.ndarray, np.ndarray], gamma: float, kernel: Any) -> None:
     """Dual feasibility, stationarity and complementarity, from the definition and a kernel matrix of its own."""
     X, y = data
     tol = 1e-5
@@ -90,7 +86,6 @@ def test_optimality_of_the_uneven_problem(
         coef0=1.0,
         degree=2,
         tol=tol,
-        solver=solver,
     ).fit(X, y)
     dual = problem(clf, X, y)
     b = np.zeros(y.size)
@@ -123,14 +118,30 @@ def test_optimality_of_the_uneven_problem(
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid", laplacian])
 @pytest.mark.parametrize("gamma", GAMMAS)
-def test_both_solvers_agree(data: tuple[np.ndarray, np.ndarray], gamma: float, kernel: Any) -> None:
+def test_libsvm_agrees(data: tuple[np.ndarray, np.ndarray], gamma: float, kernel: Any) -> None:
     X, y = data
     C = mean_regret(y, fn_cost=3)
-    common = {"fn_cost": 3, "margin_gamma": gamma, "kernel": kernel, "tol": 1e-8, "gamma": 0.05, "C": C}
-    ours, peer = (uneven.UnevenSVC(**common, solver=solver).fit(X, y) for solver in ("smo", "libsvm"))
-    assert ours.objective_ == pytest.approx(peer.objective_, rel=1e-6)
+    ours = uneven.UnevenSVC(fn_cost=3, margin_gamma=gamma, kernel=kernel, tol=1e-8, gamma=0.05, C=C).fit(X, y)
+    value, score = by_libsvm(ours, X, y)
+    assert ours.objective_ == pytest.approx(value, rel=1e-6)
     if kernel != "sigmoid":  # not positive definite: the minimum need not be unique
-        np.testing.assert_allclose(ours.decision_function(X), peer.decision_function(X), atol=1e-4)
+        np.testing.assert_allclose(ours.decision_function(X), score, atol=1e-4)
+
+
+def by_libsvm(clf: uneven.UnevenSVC, X: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
+    """The objective and the scores that scikit-learn's SVC finds for the same problem.
+
+    A score f = a h + c of the uneven hinge belongs to a score h of the ordinary one with C/a, and the objective is a^2
+    times as large.
+    """
+    a, c = (1 + 1 / clf.margin_gamma) / 2, (1 - 1 / clf.margin_gamma) / 2
+    costs = {0: clf.fp_cost, 1: clf.fn_cost}
+    factor = clf.C / mean_regret(y, fp_cost=clf.fp_cost, fn_cost=clf.fn_cost)
+    peer = SVC(C=factor / a, class_weight=costs, kernel=clf.kernel, gamma=clf.gamma, tol=clf.tol).fit(X, y)
+    h, b = peer.decision_function(X), peer.dual_coef_[0]
+    slack = np.maximum(0, 1 - np.where(y == 1, h, -h))
+    squared = max(float(b @ (h[peer.support_] - peer.intercept_[0])), 0.0)  # "sigmoid" is not positive semidefinite
+    return a * a * (0.5 * squared + factor / a * float(np.where(y == 1, costs[1], costs[0]) @ slack)), a * h + c
 
 
 def test_at_gamma_1_it_is_the_weighted_svc_of_scikit_learn(data: tuple[np.ndarray, np.ndarray]) -> None:
@@ -163,11 +174,10 @@ def test_the_gamma_path_at_one_effective_c_is_one_fit(data: tuple[np.ndarray, np
         np.testing.assert_allclose(clf.decision_function(X), a * h + c, atol=1e-5)
 
 
-@pytest.mark.parametrize("solver", ["smo", "libsvm"])
-def test_weights_are_repetitions(data: tuple[np.ndarray, np.ndarray], solver: str) -> None:
+def test_weights_are_repetitions(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
     count = np.random.default_rng(0).integers(0, 4, y.size)
-    common = {"fn_cost": 3, "margin_gamma": 2, "tol": 1e-8, "solver": solver}
+    common = {"fn_cost": 3, "margin_gamma": 2, "tol": 1e-8}
     weighted = uneven.UnevenSVC(**common).fit(X, y, sample_weight=count)
     repeated = uneven.UnevenSVC(**common).fit(np.repeat(X, count, axis=0), np.repeat(y, count))
     np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-5)
@@ -219,9 +229,10 @@ def test_a_small_cache_changes_nothing_but_rounding(data: tuple[np.ndarray, np.n
 def test_more_rows_than_are_made_at_once() -> None:
     """Rows of the kernel come one by one, in pieces of columns."""
     X, y = make_classification(2300, 5, weights=[0.9], random_state=0)
-    ours, peer = (uneven.UnevenSVC(fn_cost=5, margin_gamma=2, solver=solver).fit(X, y) for solver in ("smo", "libsvm"))
-    assert ours.objective_ - ours.duality_gap_ == pytest.approx(peer.objective_ - peer.duality_gap_, rel=1e-6)
-    np.testing.assert_allclose(ours.decision_function(X), peer.decision_function(X), atol=2e-2)
+    ours = uneven.UnevenSVC(fn_cost=5, margin_gamma=2).fit(X, y)
+    value, score = by_libsvm(ours, X, y)
+    assert ours.objective_ - ours.duality_gap_ <= value <= ours.objective_ * (1 + 1e-3)
+    np.testing.assert_allclose(ours.decision_function(X), score, atol=2e-2)
 
 
 def test_warm_start(data: tuple[np.ndarray, np.ndarray]) -> None:
@@ -282,11 +293,10 @@ def test_copies_predict_the_same(data: tuple[np.ndarray, np.ndarray], copied: An
 
 def test_too_few_steps_are_announced(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
-    for solver in ("smo", "libsvm"):
-        with pytest.warns(ConvergenceWarning, match=r"did not reach tol=0.001 in 5 steps .* raise max_iter"):
-            clf = uneven.UnevenSVC(max_iter=5, solver=solver).fit(X, y)
-        assert clf.fit_status_ == 1
-        assert clf.duality_gap_ > 0
+    with pytest.warns(ConvergenceWarning, match=r"did not reach tol=0.001 in 5 steps .* raise max_iter"):
+        clf = uneven.UnevenSVC(max_iter=5).fit(X, y)
+    assert clf.fit_status_ == 1
+    assert clf.duality_gap_ > 0
 
 
 @pytest.mark.parametrize(
@@ -306,7 +316,6 @@ def test_too_few_steps_are_announced(data: tuple[np.ndarray, np.ndarray]) -> Non
         ({"coef0": None}, "coef0 must be a number, got None"),
         ({"max_iter": -2}, "max_iter must be -1"),
         ({"max_iter": True}, "max_iter must be -1"),
-        ({"solver": "best"}, "solver must be one of smo, libsvm, got 'best'"),
     ],
     ids=str,
 )

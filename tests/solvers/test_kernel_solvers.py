@@ -13,8 +13,7 @@ from scipy.optimize import minimize
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from uneven.errors import ParameterError, SolverError
-from uneven.solvers.hinge_identity import HingeIdentity
-from uneven.solvers.kernel import cache, face, libsvm, smo
+from uneven.solvers.kernel import cache, face, smo
 from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram
 from uneven.solvers.kernel.solution import Dual, KernelSolution, best_intercept, checked, solution_from
 
@@ -79,20 +78,6 @@ def test_smo_against_a_general_solver() -> None:
     )
     solution = smo.solve(dual, tol=1e-9)
     assert dual_value(dual, solution.b) == pytest.approx(-found.fun, rel=1e-7)
-
-
-@pytest.mark.parametrize("gamma", [0.3, 1.0, 4.0])
-@pytest.mark.parametrize("kernel", [*CASES.values(), KernelFunction("precomputed")])
-def test_libsvm_solves_the_same_problem(kernel: KernelFunction, gamma: float) -> None:
-    matrix = pairwise_kernels(X, metric="rbf", gamma=0.3) if kernel.name == "precomputed" else X
-    upper = np.where(np.arange(Y.size) % 7 == 0, 0.0, UPPER)  # LIBSVM renumbers rows without weight
-    dual = Dual(gram(kernel, matrix), np.where(Y == 1, 1.0, -1 / gamma), SIGNS, upper)
-    ours = smo.solve(dual, tol=1e-8)
-    theirs = libsvm.solve(dual, matrix, kernel, HingeIdentity.of(gamma), tol=1e-8)
-    assert theirs.converged
-    check(dual, theirs, gap=1e-6)
-    assert theirs.value == pytest.approx(ours.value, rel=1e-6)
-    assert theirs.intercept == pytest.approx(ours.intercept, abs=1e-4)
 
 
 def test_rows_without_weight_get_no_coefficient() -> None:
@@ -258,13 +243,6 @@ def test_dependent_rows_and_a_large_c() -> None:
     solution = smo.solve(dual, tol=1e-3, gap=1e-4)
     assert solution.converged
     assert solution.iterations < 200_000
-
-
-def test_libsvm_is_finished_to_the_gap() -> None:
-    dual = small(1e4)
-    solution = libsvm.solve(dual, dual.gram.X, RBF, HingeIdentity.of(1), tol=1e-3, gap=1e-7)  # type: ignore[attr-defined]
-    assert solution.converged
-    check(dual, solution, gap=1e-7)
 
 
 def test_rows_in_float32_give_an_exact_gap(monkeypatch: pytest.MonkeyPatch) -> None:

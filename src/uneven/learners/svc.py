@@ -16,16 +16,15 @@ from uneven._caller import warn_caller
 from uneven._inputs import Exact, brief
 from uneven.errors import CostError, ParameterError
 from uneven.learners.base import Problem, UnevenClassifier
-from uneven.learners.parameters import require_choice, require_integer
+from uneven.learners.parameters import require_integer
 from uneven.learners.progress import progress
 from uneven.learners.weighting import Weighting
 from uneven.solvers.hinge_identity import HingeIdentity
-from uneven.solvers.kernel import libsvm, smo
+from uneven.solvers.kernel import smo
 from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram, weights
 from uneven.solvers.kernel.solution import Dual, KernelSolution, checked
 from uneven.solvers.threads import single_threaded_blas
 
-SOLVERS = ("smo", "libsvm")
 #: Bound of the sum of all upper bounds, and of the kernel; below it products of coefficients stay finite.
 _MOST = 1e150
 #: Up to this many rows, computing all of K in reused memory is faster than computing the rows that one fit needs.
@@ -93,9 +92,6 @@ class UnevenSVC(UnevenClassifier):
         count in the variance as repetitions would.
     coef0 : number
         Offset in "poly" and "sigmoid".
-    solver : {"smo", "libsvm"}
-        Ours, or scikit-learn's SVC by the identity above, finished by ours if it misses tol; it cannot start from an
-        earlier fit.
     tol : positive number
         A fit without a warning promises two things. The objective is at most ``1 + tol`` times its optimum;
         ``duality_gap_`` proves it. No pair of rows violates optimality by more than ``tol``, in units of half the
@@ -114,7 +110,7 @@ class UnevenSVC(UnevenClassifier):
     neg_label : label, optional
         The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
     random_state : int, RandomState or None
-        Not used, because the solvers draw no random numbers. It is here because SVC has it.
+        Not used, because the solver draws no random numbers. It is here because SVC has it.
     verbose : bool or int
         Progress on stderr.
 
@@ -186,7 +182,6 @@ class UnevenSVC(UnevenClassifier):
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
-        solver: str = "smo",
         tol: float = 1e-3,
         cache_size: float = 200,
         max_iter: int = -1,
@@ -206,7 +201,6 @@ class UnevenSVC(UnevenClassifier):
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
-        self.solver = solver
         self.tol = tol
         self.cache_size = cache_size
         self.max_iter = max_iter
@@ -271,16 +265,19 @@ class UnevenSVC(UnevenClassifier):
         weighting = problem.weighting(self.loss)
         self._remember(problem, weighting.scale)
         dual = self._dual(numbers, weighting, K)
-        identity, tol = numbers.identity, numbers.tol
-        limits: dict[str, Any] = {"max_iter": int(self.max_iter), "cache_size": numbers.cache_size}
-        if self.solver == "libsvm":
-            solution = libsvm.solve(dual, problem.X, kernel, identity, tol=tol, gap=tol, **limits)
-        else:
-            start = None
-            if before is not None and before[0].shape == dual.signs.shape and (before[0] * dual.signs >= 0).all():
-                start = smo.feasible(*before, dual)
-            tell = progress(self.verbose, type(self).__name__)
-            solution = smo.solve(dual, tol=tol * identity.a, gap=tol, start=start, progress=tell, **limits)
+        tol = numbers.tol
+        start = None
+        if before is not None and before[0].shape == dual.signs.shape and (before[0] * dual.signs >= 0).all():
+            start = smo.feasible(*before, dual)
+        solution = smo.solve(
+            dual,
+            tol=tol * numbers.identity.a,
+            gap=tol,
+            max_iter=int(self.max_iter),
+            cache_size=numbers.cache_size,
+            start=start,
+            progress=progress(self.verbose, type(self).__name__),
+        )
         checked(dual, solution, tol)
         self._keep(solution, solution.intercept + K.shift(solution.b), problem, kernel)
         if self.warm_start:
@@ -316,7 +313,6 @@ class UnevenSVC(UnevenClassifier):
         except TypeError:  # not hashable
             numbers = _Numbers.of(*given)
         require_integer("max_iter", self.max_iter, least=-1, wanted="-1 (no limit) or an integer of at least 0")
-        require_choice("solver", self.solver, SOLVERS)
         if not callable(self.kernel) and self.kernel not in (*KERNELS, "precomputed"):
             raise ParameterError(
                 f"kernel must be one of {', '.join(KERNELS)}, precomputed, or a function of two matrices, got "
@@ -427,7 +423,7 @@ def fits_along_c(
     problem = learner._read(X, y, sample_weight, costs)
     kernel = learner._read_kernel(problem)
     K = gram(kernel, problem.X)
-    fits = learner.solver == "smo" and 8 * K.n**2 <= float(learner.cache_size) * 2**20
+    fits = 8 * K.n**2 <= float(learner.cache_size) * 2**20
     if fits and (len(Cs) > 1 or K.n <= _FEW_ROWS):
         with single_threaded_blas():
             K = Stored(K.whole(buffer), K)
