@@ -24,7 +24,7 @@ from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 
 import uneven
 from uneven.costs import RowCosts
-from uneven.learners.corrections.out_of_fold_rows import OutOfFoldRows
+from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.ensemble.members import FAMILIES, Candidate, Family, Size, automatic
 from uneven.learners.ensemble.staged import is_staged
@@ -245,7 +245,7 @@ def _given(costs: RowCosts) -> dict[str, Any]:
 
 def _corrected(fitted: Fitted, y: np.ndarray, own: RowCosts, new: RowCosts, method: str, order: int) -> np.ndarray:
     rows = OutOfFoldRows(fitted.inner, y == 1, np.ones(y.size))
-    return rows.corrected(own, method, order).decision(fitted.test, new) > 0
+    return rows.find_correction(own, method, order).decision(fitted.test, new) > 0
 
 
 # -- our ensemble and its parts ---------------------------------------------------------------------------------------

@@ -15,8 +15,9 @@ from scipy.special import expit
 from sklearn.model_selection import train_test_split
 
 import uneven
-from uneven.learners.corrections import platt
-from uneven.learners.corrections.out_of_fold_rows import AS_IT_IS, CorrectedOdds, OutOfFoldRows
+from uneven.decisions import platt
+from uneven.decisions.correction import AS_IT_IS, CorrectedOdds
+from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 
 RATIOS = (10.0, 50.0)
 #: Rows used of each set.
@@ -25,10 +26,10 @@ MOST_ROWS = 50_000
 
 def maps(rows: OutOfFoldRows) -> dict[str, CorrectedOdds]:
     """The candidates."""
-    bent, pieces = rows.calibrated(), platt._MOST_PIECES
+    bent, pieces = rows.find_calibration(), platt._MOST_PIECES
     platt._MOST_PIECES = 1
     try:
-        return {"none": AS_IT_IS, "line": rows.calibrated(), "bent": bent}
+        return {"none": AS_IT_IS, "line": rows.find_calibration(), "bent": bent}
     finally:
         platt._MOST_PIECES = pieces
 

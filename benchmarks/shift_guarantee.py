@@ -13,9 +13,9 @@ import math
 import numpy as np
 
 from uneven.costs import RowCosts
-from uneven.learners.corrections.guarantee import shift_guarantee
-from uneven.learners.corrections.posterior import shift_posterior
-from uneven.learners.corrections.scored_rows import ScoredRows
+from uneven.decisions.guarantee import shift_guarantee
+from uneven.decisions.posterior import shift_posterior
+from uneven.decisions.scored_rows import ScoredRows
 
 ORDER = 8
 

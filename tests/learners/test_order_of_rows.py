@@ -119,7 +119,7 @@ def test_with_a_split_by_time_nothing_comes_from_later_rows(method: str) -> None
         model.fit(X, labels)
         rows, costs = model._rows, model._row_costs  # the decisions behind out_of_fold_cost_
         fold, learnt = model._fold, model._learnt
-        said = rows.cross_fitted_decisions(costs, method, int(model.order), fold, learnt) > 0
+        said = rows.decide_out_of_fold(costs, method, int(model.order), fold, learnt) > 0
         return np.asarray(said[: -last.size])
 
     wrapped = uneven.UnevenThresholdClassifierCV(LogisticRegression(), **COSTS, method=method, cv=splits)

@@ -20,9 +20,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from stopped_clock import StoppedClock
 
+from uneven.decisions.platt import Sigmoid
 from uneven.errors import ParameterError
 from uneven.learners.out_of_fold import out_of_fold, positive_probability, weight_parameters
-from uneven.learners.platt import Sigmoid
 
 
 def _data(count: int = 60) -> tuple[np.ndarray, np.ndarray, list[Any]]:
@@ -113,10 +113,10 @@ def test_scores_become_probabilities_by_the_sigmoid_of_least_log_loss(positive: 
 
 def test_a_sigmoid_of_separated_scores_is_not_certain_and_one_of_useless_scores_is_constant() -> None:
     truth = np.arange(10) >= 5
-    sigmoid = Sigmoid.fitted(np.arange(10.0), truth)
+    sigmoid = Sigmoid.fit(np.arange(10.0), truth)
     assert 0.5 < sigmoid.probability(np.array([9.0]))[0] < 0.999
     for scores in (np.full(10, 3.0), -np.arange(10.0)):
-        sigmoid = Sigmoid.fitted(scores, truth)
+        sigmoid = Sigmoid.fit(scores, truth)
         assert sigmoid.slope == 0
         np.testing.assert_allclose(sigmoid.probability(scores), 0.5, rtol=1e-14)
 
@@ -124,8 +124,8 @@ def test_a_sigmoid_of_separated_scores_is_not_certain_and_one_of_useless_scores_
 def test_a_sigmoid_sees_a_weight_of_two_as_two_rows() -> None:
     random = np.random.default_rng(0)
     scores, truth = random.normal(size=30), random.random(30) < 0.5
-    weighted = Sigmoid.fitted(scores, truth, np.where(np.arange(30) < 10, 2.0, 1.0))
-    repeated = Sigmoid.fitted(np.append(scores, scores[:10]), np.append(truth, truth[:10]))
+    weighted = Sigmoid.fit(scores, truth, np.where(np.arange(30) < 10, 2.0, 1.0))
+    repeated = Sigmoid.fit(np.append(scores, scores[:10]), np.append(truth, truth[:10]))
     np.testing.assert_allclose([weighted.slope, weighted.offset], [repeated.slope, repeated.offset], rtol=1e-6)
 
 

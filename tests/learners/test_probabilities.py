@@ -16,9 +16,10 @@ from sklearn.naive_bayes import GaussianNB
 
 import uneven
 from uneven.costs import RowCosts
-from uneven.learners.corrections.methods import METHODS
-from uneven.learners.corrections.out_of_fold_rows import CorrectedOdds, OutOfFoldRows
-from uneven.learners.corrections.scored_rows import compressed, decompressed, log_odds_of
+from uneven.decisions.correction import CorrectedOdds
+from uneven.decisions.methods import METHODS
+from uneven.decisions.out_of_fold_rows import OutOfFoldRows
+from uneven.decisions.scored_rows import compress, decompress, log_odds_of
 
 MEMBERS = {"bayes": GaussianNB(), "forest": RandomForestClassifier(30, random_state=0)}
 
@@ -77,7 +78,7 @@ def test_thresholds_before_and_after_a_map_mean_the_same() -> None:
     for cost in (1e-9, 0.5, 30.0, 1e9):
         costs = RowCosts.read(5000, fp_cost=1, fn_cost=cost)
         for method in METHODS:
-            odds: CorrectedOdds = found.corrected(costs, method, 4)
+            odds: CorrectedOdds = found.find_correction(costs, method, 4)
             above = log_odds_of(probability) > odds.thresholds(costs)
             np.testing.assert_array_equal(above, odds.decision(probability, costs) > 0, err_msg=f"{method} {cost}")
 
@@ -85,9 +86,9 @@ def test_thresholds_before_and_after_a_map_mean_the_same() -> None:
 @pytest.mark.parametrize("limits", [(-5.0, 5.0), (-1e-3, 700.0), (-np.inf, np.inf)])
 def test_compressed_log_odds_come_back(limits: tuple[float, float]) -> None:
     log_odds = np.concatenate([np.linspace(-745, 745, 401), [-np.inf, np.inf]])
-    back = decompressed(compressed(log_odds, limits), limits)
+    back = decompress(compress(log_odds, limits), limits)
     np.testing.assert_allclose(back, log_odds, rtol=1e-12)
-    assert (np.diff(compressed(log_odds[:401], limits)) > 0).all()
+    assert (np.diff(compress(log_odds[:401], limits)) > 0).all()
 
 
 def test_few_rows_leave_probabilities_nearly_alone() -> None:
@@ -98,7 +99,7 @@ def test_few_rows_leave_probabilities_nearly_alone() -> None:
     raw = 1 / (1 + np.exp(-log_odds))
     ends = np.array([-3.0, 3.0])
     few, many = (
-        np.diff(OutOfFoldRows(raw[:n], truth[:n], np.ones(n)).calibrated().correction.log_odds(ends)).item() / 6
+        np.diff(OutOfFoldRows(raw[:n], truth[:n], np.ones(n)).find_calibration().correction.log_odds(ends)).item() / 6
         for n in (20, 20_000)
     )
     assert many == pytest.approx(0.5, abs=0.02)
@@ -113,7 +114,7 @@ def test_many_rows_bend_the_line() -> None:
     truth = random.random(log_odds.size) < 1 / (1 + np.exp(-true))
     learnt, new = slice(0, 40_000), slice(40_000, None)
     raw = 1 / (1 + np.exp(-log_odds))
-    found = OutOfFoldRows(raw[learnt], truth[learnt], np.ones(40_000)).calibrated()
+    found = OutOfFoldRows(raw[learnt], truth[learnt], np.ones(40_000)).find_calibration()
     said, right = found.probability(raw[new]), 1 / (1 + np.exp(-true[new]))
     for tenth in np.array_split(np.argsort(log_odds[new]), 10):
         mean = right[tenth].mean()
@@ -131,9 +132,9 @@ def test_the_map_to_probabilities_rises_everywhere(count: int) -> None:
         log_odds = np.round(random.normal(size=count), 2) * width
         truth = (log_odds > 0) ^ (random.random(count) < flip)
         raw = 1 / (1 + np.exp(-log_odds))
-        found = OutOfFoldRows(raw, truth, np.ones(count)).calibrated()
+        found = OutOfFoldRows(raw, truth, np.ones(count)).find_calibration()
         ladder = np.linspace(-700, 700, 2001)
-        mapped = found.correction.log_odds(compressed(ladder, found.limits))
+        mapped = found.correction.log_odds(compress(ladder, found.limits))
         assert np.isfinite(mapped).all()
         assert (np.diff(mapped) > 0).all()
 

@@ -22,8 +22,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import uneven
 from uneven import UnevenThresholdClassifierCV as Threshold
 from uneven.costs import RowCosts
-from uneven.learners.corrections.methods import METHODS
-from uneven.learners.corrections.scored_rows import ScoredRows, log_odds_range, log_odds_within
+from uneven.decisions.methods import METHODS
+from uneven.decisions.out_of_fold_rows import OutOfFoldRows
+from uneven.decisions.scored_rows import log_odds_range, log_odds_within
 from uneven.metrics import expected_cost
 
 COSTS = {"fp_cost": 1, "fn_cost": 9}
@@ -79,7 +80,7 @@ def test_it_corrects_what_the_folds_say(data: tuple[np.ndarray, np.ndarray], met
     folds = StratifiedKFold(4, shuffle=True, random_state=0)
     probability = cross_val_predict(forest, X, y, cv=folds, method="predict_proba")[:, 1]
     np.testing.assert_array_equal(model.out_of_fold_probability_, probability)
-    rows = ScoredRows.of(probability, y == 1, RowCosts.read(y.size, **COSTS))
+    rows = OutOfFoldRows(probability, y == 1, np.ones(y.size)).with_costs(RowCosts.read(y.size, **COSTS))
     correction = METHODS[method](rows, 8)
     assert model.shift_ == correction.shift or np.isnan(model.shift_) == (method == "isotonic")
     own = forest.fit(X, y).predict_proba(X)[:, 1]

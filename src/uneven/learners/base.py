@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from uneven._caller import warn_caller
 from uneven._inputs import brief, to_float
 from uneven.costs import Cost, RowCosts
+from uneven.decisions.alpha import move_threshold, untilt
 from uneven.errors import CostError, LossError, UnevenError
 from uneven.learners.classes import Classes
 from uneven.learners.contract import EstimatorContract, constant_sums, plain
@@ -35,7 +36,6 @@ from uneven.learners.costs_and_loss import (
     read_cost,
     read_costs,
 )
-from uneven.learners.deciding import decision, untilted
 from uneven.learners.reading import read_features, read_labels, read_weights, require_weighted_classes
 from uneven.learners.weighting import Weighting, weighting
 from uneven.losses import Loss
@@ -249,7 +249,7 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         if costs is None or self._has_row_costs or self._fits_for(costs):
             return score
         try:
-            return decision(self.loss_, score, costs)
+            return move_threshold(self.loss_, score, costs)
         except LossError as error:
             raise LossError(f"{type(self).__name__} decides for the costs of its fit only: {error}") from None
 
@@ -360,7 +360,7 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
                 "fn_cost to predict_proba, or fit with numbers"
             )
         loss = self._fitted_with[0]
-        return untilted(positive, costs, own_alpha(loss) if isinstance(loss, Loss) else None)
+        return untilt(positive, costs, own_alpha(loss) if isinstance(loss, Loss) else None)
 
     # -- whether probabilities are any ------------------------------------------------------------------------------
 
@@ -445,7 +445,7 @@ def current_loss(learner: UnevenClassifier) -> Loss:
 
 def decision_scores(learner: UnevenClassifier, rows: Any, costs: RowCosts) -> np.ndarray:
     """Scores of the positive class whose threshold for the costs of the rows is 0; see :func:`read_rows`."""
-    return decision(learner.loss_, learner._score(rows), costs)
+    return move_threshold(learner.loss_, learner._score(rows), costs)
 
 
 def classes_of(learner: UnevenClassifier) -> Classes:

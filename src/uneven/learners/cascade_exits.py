@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uneven.learners.platt import Sigmoid
+from uneven.decisions.platt import Sigmoid
 
 #: Rows with similar scores: the share of all rows, and the least number.
 _SIMILAR, _LEAST_SIMILAR = 0.05, 20
@@ -105,7 +105,7 @@ def cheapest_exits(rows: StagedRows, bill: Bill) -> Exits:
     """The exits at which the rows cost least, chosen from the last stage to the first."""
     stages = rows.scores.shape[1]
     final = rows.scores[:, -1]
-    eta = Sigmoid.fitted(final, rows.y == 1, rows.weight).probability(final)
+    eta = Sigmoid.fit(final, rows.y == 1, rows.weight).probability(final)
     worth = bill.fn * eta - bill.fp * (1 - eta)  # of accepting against rejecting
     low, high = np.zeros(stages), np.zeros(stages)
     accepted, last = final > 0, np.full(final.size, stages - 1)
@@ -160,7 +160,7 @@ class _Similar:
         score, share = (
             np.add.reduceat(weight * part[self.order], starts) / mass for part in (self.score, np.clip(saved, 0.0, 1.0))
         )
-        return Sigmoid.of_shares(sign * score, share, mass).probability(sign * self.score)
+        return Sigmoid.fit_shares(sign * score, share, mass).probability(sign * self.score)
 
 
 def _edge(score: np.ndarray, pays: np.ndarray) -> float:

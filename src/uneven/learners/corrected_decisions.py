@@ -12,15 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import brief
 from uneven.costs import RowCosts
+from uneven.decisions.alpha import probability_thresholds
+from uneven.decisions.correction import AS_IT_IS, CorrectedOdds, Correction
+from uneven.decisions.out_of_fold_rows import OutOfFoldRows, ShiftCurve, shift_curve
+from uneven.decisions.posterior import ShiftPosterior
+from uneven.decisions.scored_rows import MOST_ROWS, compress
 from uneven.errors import CostError
 from uneven.learners.classes import Classes
 from uneven.learners.contract import EstimatorContract
-from uneven.learners.corrections.correction import Correction
-from uneven.learners.corrections.grouping import MOST_ROWS
-from uneven.learners.corrections.out_of_fold_rows import AS_IT_IS, CorrectedOdds, OutOfFoldRows
-from uneven.learners.corrections.posterior import ShiftPosterior
-from uneven.learners.corrections.scored_rows import compressed
-from uneven.learners.corrections.shift_curve import ShiftCurve, shift_curve
 from uneven.learners.costs_and_loss import COSTS, read_costs
 from uneven.learners.guaranteed_shift import GuaranteedShift
 from uneven.learners.names_as_text import with_names, with_text
@@ -81,8 +80,8 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
     def _keep_decisions(self, rows: OutOfFoldRows, costs: RowCosts) -> None:
         """Find calibration and correction from out-of-fold probabilities, and keep these for other costs."""
         self._rows, self._row_costs = rows, costs
-        self._calibrated = AS_IT_IS if self.method == "none" else rows.calibrated()
-        self._odds = rows.corrected(costs, self.method, int(self.order))
+        self._calibrated = AS_IT_IS if self.method == "none" else rows.find_calibration()
+        self._odds = rows.find_correction(costs, self.method, int(self.order))
         self._kept: dict[tuple[float, float], CorrectedOdds] = {}
         self._has_rows = True
         self.__dict__.pop("_guarantee", None)
@@ -93,7 +92,7 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
             return
         if self._why_no_guarantee() is None:
             self._guarantee = self.guarantee()  # needs the rows
-        self._rows, self._has_rows = self._rows.grouped(), False
+        self._rows, self._has_rows = self._rows.group_rows(), False
         self._fold = np.empty(0, dtype=np.intp)
         costs, count = self._row_costs, self._rows.is_positive.size
         self._row_costs = (
@@ -171,7 +170,7 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
         check_is_fitted(self, "_odds")
         if self._row_costs.per_row:
             self._require_rows("curve_ of costs of each row")
-        return shift_curve(self._rows.scored(self._row_costs), self.correction_, int(self.order))
+        return shift_curve(self._rows.with_costs(self._row_costs), self.correction_, int(self.order))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw cost and posterior against the shift; needs the extra ``plot``.
@@ -223,7 +222,7 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
         if key not in self._kept:
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            self._kept[key] = self._rows.corrected(
+            self._kept[key] = self._rows.find_correction(
                 RowCosts(self._rows.is_positive.size, *key), self.method, int(self.order)
             )
         return self._kept[key]
@@ -231,7 +230,7 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
     def _thresholds(self, costs: RowCosts, odds: CorrectedOdds) -> np.ndarray:
         """For each row the number with which its probability is compared; infinite if that does not matter."""
         cut = odds.thresholds(costs)
-        kept = compressed(np.where(np.isfinite(cut), cut, 0.0), self._calibrated.limits)
+        kept = compress(np.where(np.isfinite(cut), cut, 0.0), self._calibrated.limits)
         return np.where(np.isfinite(cut), expit(self._calibrated.correction.log_odds(kept)), cut)
 
     def thresholds(self, costs: RowCosts) -> np.ndarray:
@@ -249,7 +248,7 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
         """
         check_is_fitted(self, "_odds")
         cut, sign = self._thresholds(costs, self._odds_for(costs, {})), costs.thresholds()[1]
-        return np.where((sign > 0) | np.isinf(cut), np.clip(sign * cut, 0.0, 1.0), np.nan)
+        return probability_thresholds(cut, sign)
 
     def _decision(self, X: Any, given: dict[str, Any], method: str) -> np.ndarray:
         """Scores with the threshold 0, positive exactly where the probability is beyond the row's threshold."""

@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact
 from uneven.costs import RowCosts
+from uneven.decisions.correction import CorrectedOdds
+from uneven.decisions.guarantee import ShiftGuarantee, shift_guarantee
+from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
-from uneven.learners.corrections.guarantee import ShiftGuarantee, shift_guarantee
-from uneven.learners.corrections.out_of_fold_rows import CorrectedOdds, OutOfFoldRows
 
 
 class GuaranteedShift(ABC):
@@ -64,7 +65,7 @@ class GuaranteedShift(ABC):
             raise ParameterError(f"there is no guarantee for this fit: {reason}")
         self._require_rows(f"a guarantee at {confidence!r} other than guarantee_", ParameterError)
         correction = self._odds.correction
-        rows = self._rows.scored(self._row_costs)
+        rows = self._rows.with_costs(self._row_costs)
         folds = [rows.take(self._fold == number) for number in np.unique(self._fold)]
         return shift_guarantee(
             folds,

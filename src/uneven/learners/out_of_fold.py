@@ -16,9 +16,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
+from uneven.decisions.platt import Sigmoid
 from uneven.errors import ParameterError
 from uneven.learners.background import Ending, run_parts
-from uneven.learners.platt import Sigmoid
 
 #: Train and test rows of a fold.
 Split = tuple[np.ndarray, np.ndarray]
@@ -197,7 +197,7 @@ def _gather(
     total[~tested] = np.nan
     total[tested] = (total[tested].T / count[tested]).T
     if not some.are_probabilities:
-        result.sigmoid = Sigmoid.fitted(total[tested], is_positive[tested], None if weight is None else weight[tested])
+        result.sigmoid = Sigmoid.fit(total[tested], is_positive[tested], None if weight is None else weight[tested])
         total[tested] = result.sigmoid.probability(total[tested])
     result.probability = total
 

@@ -15,13 +15,14 @@ from sklearn.utils.validation import _check_method_params, _num_samples, check_i
 
 from uneven._caller import warn_caller
 from uneven._inputs import Exact, brief
+from uneven.decisions.correction import CorrectedOdds, Correction
+from uneven.decisions.methods import METHODS
+from uneven.decisions.out_of_fold_rows import OutOfFoldRows
+from uneven.decisions.platt import Sigmoid
+from uneven.decisions.scored_rows import MOST_ROWS
 from uneven.errors import CostError, ParameterError
 from uneven.learners.contract import constant_sums
 from uneven.learners.corrected_decisions import CorrectedDecisions
-from uneven.learners.corrections.correction import Correction
-from uneven.learners.corrections.grouping import MOST_ROWS
-from uneven.learners.corrections.methods import METHODS
-from uneven.learners.corrections.out_of_fold_rows import CorrectedOdds, OutOfFoldRows
 from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.out_of_fold import (
     folds_learnt_from,
@@ -32,7 +33,6 @@ from uneven.learners.out_of_fold import (
     weight_parameters,
 )
 from uneven.learners.parameters import require_choice, require_integer
-from uneven.learners.platt import Sigmoid
 from uneven.learners.progress import Bar
 from uneven.learners.reading import read_labels, read_weights
 from uneven.learners.tuning.folds import SEED, splits
@@ -300,7 +300,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         """What the fitted estimator says about rows it did not learn from."""
         self.estimator_ = self.estimator
         scores, are_probabilities = positive_scores(self.estimator_, X, pos_label)
-        self._sigmoid = None if are_probabilities else Sigmoid.fitted(scores, is_positive, weight)
+        self._sigmoid = None if are_probabilities else Sigmoid.fit(scores, is_positive, weight)
         self._fold, self._learnt = np.zeros(scores.size, dtype=np.intp), np.zeros((1, 1), dtype=bool)
         return scores if self._sigmoid is None else self._sigmoid.probability(scores)
 
@@ -415,7 +415,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         if len(learnt) == 1:  # one model judged all rows: parts of them take turns
             fold = np.random.default_rng(SEED).permutation(fold.size) % _PARTS
             learnt = ~np.eye(_PARTS, dtype=bool)
-        decided = rows.cross_fitted_decisions(costs, self.method, int(self.order), fold, learnt) > 0
+        decided = rows.decide_out_of_fold(costs, self.method, int(self.order), fold, learnt) > 0
         weight = None if (rows.weight == 1).all() else rows.weight
         return estimates(costs, rows.is_positive, {"cut at alpha": plain[None], self.method: decided[None]}, weight)[-1]
 

@@ -49,10 +49,10 @@ _TYPES = frozenset(
         "uneven.solvers.kernel.gram.KernelFunction",
         "scipy.sparse._csr.csr_matrix",  # support vectors; read as plain arrays
         # The ensemble, and what it knows about itself.
-        "uneven.learners.corrections.correction.Correction",
-        "uneven.learners.corrections.out_of_fold_rows.CorrectedOdds",
-        "uneven.learners.corrections.out_of_fold_rows.OutOfFoldRows",
-        "uneven.learners.corrections.posterior.ShiftPosterior",
+        "uneven.decisions.correction.Correction",
+        "uneven.decisions.correction.CorrectedOdds",
+        "uneven.decisions.out_of_fold_rows.OutOfFoldRows",
+        "uneven.decisions.posterior.ShiftPosterior",
         "uneven.learners.ensemble.classifier.UnevenEnsembleClassifier",
         "uneven.learners.ensemble.evidence.Evidence",
         "uneven.learners.ensemble.forest.Forest",
@@ -64,7 +64,7 @@ _TYPES = frozenset(
         "uneven.learners.frames.many_categories.ManyCategoriesEncoder",
         "uneven.learners.frames.number_scaler.FloatNumbers",
         "uneven.learners.frames.texts.LatentTextEncoder",
-        "uneven.learners.platt.Sigmoid",
+        "uneven.decisions.platt.Sigmoid",
         "uneven.metrics.cost_estimate.CostEstimate",
         # The other learners.
         "uneven.adapters.catboost.UnevenCatBoostClassifier",

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.special import logit
 
 from uneven.adapters.onnx_graph import Converter, SkGraph
+from uneven.decisions.correction import Correction
+from uneven.decisions.scored_rows import MOST_CERTAIN
 from uneven.errors import CostError, ParameterError
 from uneven.learners import UnevenThresholdClassifierCV
-from uneven.learners.corrections.correction import Correction
-from uneven.learners.corrections.scored_rows import MOST_CERTAIN
 
 #: Differences of log-odds that may be rounding errors, relative to their size: skl2onnx computes probabilities in
 #: single precision.

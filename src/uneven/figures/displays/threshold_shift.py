@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-    from uneven.learners.corrections.shift_curve import ShiftCurve
+    from uneven.decisions.out_of_fold_rows import ShiftCurve
 
 #: Share of the height that the posterior takes.
 _HEIGHT = 0.3

@@ -15,12 +15,12 @@ from sklearn.utils import check_random_state, get_tags
 from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.costs import RowCosts
+from uneven.decisions.methods import METHODS
+from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import CostError, ParameterError
 from uneven.learners.background import run_parts
 from uneven.learners.classes import Classes
 from uneven.learners.corrected_decisions import CorrectedDecisions
-from uneven.learners.corrections.methods import METHODS
-from uneven.learners.corrections.out_of_fold_rows import OutOfFoldRows
 from uneven.learners.ensemble.evidence import Evidence, evidence
 from uneven.learners.ensemble.members import FAMILIES, LARGE, Candidate, Size, automatic, named
 from uneven.learners.ensemble.mixture import Mixture

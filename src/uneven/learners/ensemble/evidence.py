@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from uneven.costs import RowCosts
-from uneven.learners.corrections.out_of_fold_rows import OutOfFoldRows
+from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.learners.ensemble.training import Task, Trial, mixed, weigh
 from uneven.learners.ensemble.weights import Weighting
 from uneven.metrics.cost_estimate import CostEstimate, estimates
@@ -73,6 +73,6 @@ def _decided(
         probabilities = trial.probabilities(task.is_positive, task.weights, known)
         weights = weigh(probabilities, task.is_positive, task.weights, weighting, known)
         mixture = OutOfFoldRows(mixed(probabilities, weights), task.is_positive, task.weights)
-        odds = mixture.take(known).corrected(costs.take(known), method, order)
+        odds = mixture.take(known).find_correction(costs.take(known), method, order)
         said[test] = odds.decision(mixture.probability[test], costs.take(test)) > 0
     return said

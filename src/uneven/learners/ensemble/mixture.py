@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
+from uneven.decisions.platt import Sigmoid
 from uneven.learners.ensemble.views import encode
 from uneven.learners.out_of_fold import positive_probability
-from uneven.learners.platt import Sigmoid
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
+from uneven.decisions.platt import Sigmoid
 from uneven.learners.out_of_fold import out_of_fold, positive_probability, weight_parameters
-from uneven.learners.platt import Sigmoid
 from uneven.learners.tuning.folds import splits
 
 
@@ -33,7 +33,7 @@ class PlattScaled(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         own = {} if sample_weight is None else weight_parameters(self.estimator, sample_weight)
         self.estimator_ = clone(self.estimator).fit(X, y, **own)
         if folds < 2:
-            self.sigmoid_ = Sigmoid.fitted(np.zeros(y.size), y == 1, sample_weight)
+            self.sigmoid_ = Sigmoid.fit(np.zeros(y.size), y == 1, sample_weight)
             return self
         parts = splits(folds, X, y, self.classes_, None)
         found = out_of_fold({"": self.estimator}, X, y, parts, positive=1, sample_weight=sample_weight)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from uneven.learners.corrections.scored_rows import row_count
+from uneven.decisions.scored_rows import row_count
 
 #: Steps of the greedy choice; each adds one member, so that weights are multiples of 1/20.
 STEPS = 20

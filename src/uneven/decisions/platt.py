@@ -1,16 +1,19 @@
-"""Platt's scaling of log-odds, a line, and with many rows a bent one: a logistic fit of the labels, without costs."""
+"""Platt's scaling: scores of any unit as probabilities, by a line, and with many rows by a bent one; without costs."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from uneven.learners.corrections.correction import Correction
-from uneven.learners.corrections.grouping import grouped
-from uneven.learners.corrections.scored_rows import ScoredRows
-from uneven.learners.platt import Sigmoid
+from uneven.decisions.correction import Correction
+from uneven.decisions.scored_rows import group_rows
 
+#: Steps of Newton's method at most, and the improvement below which it ends, relative to the loss.
+_STEPS = 100
+_SMALL = 1e-12
 #: Precision of the normal prior of the mean log-slope, around 0: a model's own log-odds are believed unless rows say
 #: else.
 _PRECISION = 4.0
@@ -26,11 +29,88 @@ _LOG_SLOPES = (-4.0, 4.0)
 _REACH = 720.0
 
 
-def platt(rows: ScoredRows, order: int) -> Correction:
-    """Slope and shift of least log loss."""
-    used = rows.weight > 0
-    sigmoid = Sigmoid.fitted(rows.log_odds[used], rows.is_positive[used], rows.weight[used])
-    return Correction(shift=-sigmoid.offset, slope=sigmoid.slope)
+@dataclass(frozen=True)
+class Sigmoid:
+    """P(positive) = expit(slope * score + offset).
+
+    Attributes
+    ----------
+    slope, offset : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.decisions.platt import Sigmoid
+    >>> scores = np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 3.0])
+    >>> sigmoid = Sigmoid.fit(scores, np.array([False, False, True, False, True, True]))
+    >>> sigmoid.probability(np.array([-1.0, 0.0, 1.0])).round(2).tolist()
+    [0.35, 0.48, 0.61]
+    """
+
+    slope: float
+    offset: float
+
+    @classmethod
+    def fit(cls, scores: np.ndarray, is_positive: np.ndarray, weight: np.ndarray | None = None) -> Sigmoid:
+        """The sigmoid of least log loss on these rows, for :func:`platt_targets`."""
+        weight = np.ones(scores.size) if weight is None else weight
+        return cls.fit_shares(scores, platt_targets(is_positive, weight), weight)
+
+    @classmethod
+    def fit_shares(cls, scores: np.ndarray, target: np.ndarray, weight: np.ndarray) -> Sigmoid:
+        """The sigmoid of least log loss on rows of which a share, the target, is positive.
+
+        A slope is never negative: then the scores say nothing, and the probability is the same for all rows.
+        """
+        positives, negatives = float(weight @ target), float(weight @ (1 - target))
+        constant = float(np.log(max(positives, _SMALL * negatives) / max(negatives, _SMALL * positives)))
+        middle = float(np.average(scores, weights=weight))
+        spread = float(np.sqrt(np.average((scores - middle) ** 2, weights=weight)))
+        if spread == 0 or not np.isfinite(spread) or min(positives, negatives) == 0:
+            return cls(0.0, constant)
+        slope, offset = _newton((scores - middle) / spread, target, weight, constant)
+        if slope <= 0:
+            return cls(0.0, constant)
+        return cls(slope / spread, offset - slope * middle / spread)
+
+    def probability(self, scores: np.ndarray) -> np.ndarray:
+        """Probabilities of the positive class."""
+        return np.asarray(expit(self.slope * scores + self.offset))
+
+
+def platt_targets(is_positive: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The targets of Platt (1999): (p + 1)/(p + 2) for the p positive rows and 1/(n + 2) for the n negative ones.
+
+    With them, scores which separate the classes do not become certainties.
+    """
+    positives, negatives = float(weight[is_positive].sum()), float(weight[~is_positive].sum())
+    return np.where(is_positive, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+
+
+def _newton(unit: np.ndarray, target: np.ndarray, weight: np.ndarray, offset: float) -> tuple[float, float]:
+    """Newton's method with halved steps for the log loss of expit(slope * unit + offset)."""
+    columns = np.stack([unit, np.ones(unit.size)])
+    theta = np.array([0.0, offset])
+
+    def loss(at: np.ndarray) -> float:
+        score = at @ columns
+        return float(weight @ (np.logaddexp(0.0, score) - target * score))
+
+    now = loss(theta)
+    for _ in range(_STEPS):
+        probability = expit(theta @ columns)
+        gradient = columns @ (weight * (probability - target))
+        bend = weight * probability * (1 - probability)
+        hessian = (columns * bend) @ columns.T + _SMALL * weight.sum() * np.eye(2)
+        step = np.linalg.solve(hessian, gradient)
+        size = 1.0
+        while size > _SMALL and loss(theta - size * step) > now:
+            size /= 2
+        theta = theta - size * step
+        before, now = now, loss(theta)
+        if before - now <= _SMALL * abs(before):
+            break
+    return float(theta[0]), float(theta[1])
 
 
 def probability_map(
@@ -46,7 +126,7 @@ def probability_map(
     Examples
     --------
     >>> import numpy as np
-    >>> from uneven.learners.corrections.platt import probability_map
+    >>> from uneven.decisions.platt import probability_map
     >>> log_odds, truth = np.repeat([-4.0, 4.0], 50), np.arange(100) % 10 == 0  # much too sure
     >>> truth[50:] = ~truth[50:]
     >>> found = probability_map(log_odds, truth, np.ones(100), (-9.0, 9.0))
@@ -54,7 +134,7 @@ def probability_map(
     (0.58, 0.0)
     """
     used = weight > 0
-    (values,), signs, weights = grouped((log_odds[used],), np.where(is_positive[used], 1.0, -1.0), weight[used])
+    (values,), signs, weights = group_rows((log_odds[used],), np.where(is_positive[used], 1.0, -1.0), weight[used])
     target = (signs > 0).astype(np.float64)  # not Platt's, which would call every sure row too risky, in money
     slopes, shift = _least_loss(values, target, weights, np.empty(0), np.zeros(1), 0.0)
     inner = _bends(values, target, weights)

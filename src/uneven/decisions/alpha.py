@@ -1,4 +1,4 @@
-r"""Decisions and probabilities when each row has costs of its own.
+r"""The row's alpha: the probability at which its costs change the decision.
 
 Without a fit that knows them, a row's costs move the threshold: predict positive where P(Y = 1) > alpha(x). A fit with
 costs of each row has tilted the probabilities instead. Where both regrets are positive, its loss sees
@@ -19,8 +19,35 @@ from uneven.costs import RowCosts
 from uneven.errors import CostError
 from uneven.losses import Loss
 
+_LEAST, _LARGEST = np.finfo(np.float64).smallest_subnormal, np.finfo(np.float64).max
 
-def decision(loss: Loss, score: np.ndarray, costs: RowCosts) -> np.ndarray:
+
+def alpha_log_odds(costs: RowCosts) -> tuple[np.ndarray, np.ndarray]:
+    """For each row the log-odds of alpha, and a sign: positive is cheaper iff sign (log-odds - those of alpha) > 0.
+
+    They are infinite, with their sign, where one decision is the cheaper one at every probability. The sign is -1 where
+    both mistakes pay.
+    """
+    alpha, sign = costs.thresholds()
+    fp, fn = (
+        np.broadcast_to(np.asarray(part, np.float64), (costs.count,)) for part in (costs.fp_regret, costs.fn_regret)
+    )
+    matters = np.sign(fp) * np.sign(fn) > 0
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        odds = np.clip(np.where(matters, fp / fn, 1.0), _LEAST, _LARGEST)
+    return np.where(matters, np.log(odds), np.where(alpha > 0, np.inf, -np.inf)), sign
+
+
+def probability_thresholds(alpha: np.ndarray, sign: np.ndarray) -> np.ndarray:
+    """The probability above which positive is the cheaper decision in each row; NaN where it is cheaper below.
+
+    ``alpha`` and ``sign`` are those of :meth:`RowCosts.thresholds`, or a corrected alpha. 0 where positive is always
+    cheaper, 1 where it never is: there at most one mistake pays.
+    """
+    return np.where((sign > 0) | np.isinf(alpha), np.clip(sign * alpha, 0.0, 1.0), np.nan)
+
+
+def move_threshold(loss: Loss, score: np.ndarray, costs: RowCosts) -> np.ndarray:
     """Scores of the positive class, moved so that the threshold for the costs of each row is 0."""
     alpha, sign = costs.thresholds()
     threshold = np.where(alpha > 0, np.inf, -np.inf)
@@ -29,7 +56,7 @@ def decision(loss: Loss, score: np.ndarray, costs: RowCosts) -> np.ndarray:
     return np.asarray(sign * (score - threshold))
 
 
-def untilted(tilted: np.ndarray, costs: RowCosts, own_alpha: Fraction | None) -> np.ndarray:
+def untilt(tilted: np.ndarray, costs: RowCosts, own_alpha: Fraction | None) -> np.ndarray:
     """P(Y = 1) from the probability that a loss sees whose rows are weighted by their regrets.
 
     ``own_alpha`` is that of a loss that contains costs itself.

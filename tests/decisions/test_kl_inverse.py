@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from uneven.learners.corrections.kl_inverse import kl_lower, kl_upper
+from uneven.decisions.shift_bounds import kl_lower, kl_upper
 
 OBSERVED = [0.0, 5e-324, 1e-300, 1e-16, 1e-9, 0.003, 0.1, 0.5, 0.9, 1 - 1e-9, math.nextafter(1, 0), 1.0]
 LIMITS = [0.0, 5e-324, 1e-20, 1e-13, 1e-7, 1e-3, 0.1, 1.0, 30.0, 1e4]

@@ -10,9 +10,9 @@ import pytest
 from finite_worlds import World
 
 from uneven.costs import RowCosts
-from uneven.learners.corrections.guarantee import shift_guarantee
-from uneven.learners.corrections.scored_rows import ScoredRows
-from uneven.learners.corrections.shift_bounds import (
+from uneven.decisions.guarantee import shift_guarantee
+from uneven.decisions.scored_rows import ScoredRows
+from uneven.decisions.shift_bounds import (
     BoundedRows,
     LossCurves,
     Rule,

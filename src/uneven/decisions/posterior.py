@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uneven.learners.corrections.scored_rows import ScoredRows
-from uneven.learners.corrections.window import grouped_window_losses
+from uneven.decisions.scored_rows import ScoredRows, grouped_window_losses
 
 #: The grid reaches this far beyond the prior's centre and beyond the rows.
 _PRIOR_REACH, _ROW_REACH = 6.0, 4.0
@@ -71,8 +70,8 @@ def shift_posterior(rows: ScoredRows, order: int) -> ShiftPosterior:
     --------
     >>> import numpy as np
     >>> from uneven.costs import RowCosts
-    >>> from uneven.learners.corrections.posterior import shift_posterior
-    >>> from uneven.learners.corrections.scored_rows import ScoredRows
+    >>> from uneven.decisions.posterior import shift_posterior
+    >>> from uneven.decisions.scored_rows import ScoredRows
     >>> costs = RowCosts.read(2, fp_cost=1, fn_cost=1)
     >>> rows = ScoredRows(np.array([1.0, 3.0]), np.array([False, True]), costs, np.ones(2))
     >>> found = shift_posterior(rows, 8)  # a shift between 1 and 3 makes no mistake

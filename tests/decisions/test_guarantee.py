@@ -11,11 +11,11 @@ import pytest
 from finite_worlds import window
 
 from uneven.costs import RowCosts
+from uneven.decisions.guarantee import ShiftGuarantee, shift_guarantee
+from uneven.decisions.posterior import ShiftPosterior, shift_posterior
+from uneven.decisions.scored_rows import ScoredRows
+from uneven.decisions.shift_bounds import BoundedRows, LossCurves, Rule, all_edges, kept_edges, kl_limit
 from uneven.errors import CostError, ParameterError
-from uneven.learners.corrections.guarantee import ShiftGuarantee, shift_guarantee
-from uneven.learners.corrections.posterior import ShiftPosterior, shift_posterior
-from uneven.learners.corrections.scored_rows import ScoredRows
-from uneven.learners.corrections.shift_bounds import BoundedRows, LossCurves, Rule, all_edges, kept_edges, kl_limit
 
 
 def rows_of(count: int, seed: int = 0, *, shift: float = 0.5, unit: float = 1.0, fn_cost: object = 10.0) -> ScoredRows:

@@ -11,15 +11,12 @@ from scipy.integrate import quad
 from scipy.special import betainc, expit, logit
 
 from uneven.costs import RowCosts
-from uneven.learners.corrections.correction import Correction
-from uneven.learners.corrections.grouping import grouped
-from uneven.learners.corrections.methods import METHODS
-from uneven.learners.corrections.out_of_fold_rows import CorrectedOdds, OutOfFoldRows
-from uneven.learners.corrections.posterior import shift_posterior
-from uneven.learners.corrections.realised_cost import costs_by_shift
-from uneven.learners.corrections.scored_rows import ScoredRows, alpha_log_odds, log_odds_range, log_odds_within
-from uneven.learners.corrections.shift_curve import shift_curve
-from uneven.learners.corrections.window import window_losses
+from uneven.decisions.alpha import alpha_log_odds
+from uneven.decisions.correction import CorrectedOdds, Correction
+from uneven.decisions.methods import METHODS, costs_by_shift
+from uneven.decisions.out_of_fold_rows import OutOfFoldRows, shift_curve
+from uneven.decisions.posterior import shift_posterior
+from uneven.decisions.scored_rows import ScoredRows, group_rows, log_odds_range, log_odds_within, window_losses
 
 SHIFTS = ("gibbs", "argmin", "cost")
 
@@ -261,13 +258,13 @@ def test_extremes(method: str) -> None:
     for name, (probability, given) in cases.items():
         costs = RowCosts.read(6, **given)
         kept = OutOfFoldRows(probability, one, weights)
-        found = kept.corrected(costs, method, 8)
+        found = kept.find_correction(costs, method, 8)
         decision = found.decision(probability, costs)
         assert not np.isnan(decision).any(), name
         assert ((corrected := found.probability(probability)) >= 0).all(), name
         assert (corrected <= 1).all(), name
         assert (decision > 0).all() or name != "all fixed"
-        curve = shift_curve(kept.scored(costs), found.correction, 8)
+        curve = shift_curve(kept.with_costs(costs), found.correction, 8)
         assert np.isfinite(curve.cost).all(), name
         assert np.isfinite(curve.window_cost).all(), name
 
@@ -296,10 +293,10 @@ def test_a_model_that_is_much_too_sure_still_gets_its_threshold() -> None:
     log_odds, is_positive = drawn(3000, offset=0.0)
     rows = OutOfFoldRows(expit(10 * log_odds - 20), is_positive, np.ones(3000))
     costs = RowCosts.read(3000, fp_cost=1, fn_cost=9)
-    right = OutOfFoldRows(expit(log_odds), is_positive, np.ones(3000)).corrected(costs, "gibbs", 8)
+    right = OutOfFoldRows(expit(log_odds), is_positive, np.ones(3000)).find_correction(costs, "gibbs", 8)
     best = right.decision(expit(log_odds), costs) > 0
     for method in ("gibbs", "argmin", "cost"):
-        said = rows.corrected(costs, method, 8).decision(rows.probability, costs) > 0
+        said = rows.find_correction(costs, method, 8).decision(rows.probability, costs) > 0
         paid, least = (costs.paid(is_positive, which).mean() for which in (said, best))
         assert paid < 1.1 * least, (method, paid, least)
 
@@ -307,7 +304,7 @@ def test_a_model_that_is_much_too_sure_still_gets_its_threshold() -> None:
 def test_groups_of_rows_are_as_good_as_the_rows() -> None:
     log_odds, is_positive = drawn(40_000)
     rows = rows_of(log_odds, is_positive)
-    (means,), signs, weights = grouped((rows.distances,), rows.signs, rows.weights)
+    (means,), signs, weights = group_rows((rows.distances,), rows.signs, rows.weights)
     assert means.size < 10_000
     assert weights.sum() == pytest.approx(40_000)
     assert (signs * weights).sum() == pytest.approx(rows.signs @ rows.weights)

@@ -18,10 +18,9 @@ import numpy as np
 from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.calibration import Analysis, analyze, calibrated_loss
-from uneven.errors import CostError, ParameterError
-from uneven.learners.corrections.posterior import ShiftPosterior
-from uneven.learners.corrections.scored_rows import ScoredRows
-from uneven.learners.corrections.shift_bounds import (
+from uneven.decisions.posterior import ShiftPosterior
+from uneven.decisions.scored_rows import ScoredRows
+from uneven.decisions.shift_bounds import (
     BoundedRows,
     LossCurves,
     Rule,
@@ -30,6 +29,7 @@ from uneven.learners.corrections.shift_bounds import (
     kl_limit,
     slightly_more,
 )
+from uneven.errors import CostError, ParameterError
 from uneven.losses import phi
 
 #: Costs beyond these are refused: their sums and products would overflow, or lose the digits that make a bound one.
@@ -203,8 +203,8 @@ def shift_guarantee(
     --------
     >>> import numpy as np
     >>> from uneven.costs import RowCosts
-    >>> from uneven.learners.corrections.guarantee import shift_guarantee
-    >>> from uneven.learners.corrections.scored_rows import ScoredRows
+    >>> from uneven.decisions.guarantee import shift_guarantee
+    >>> from uneven.decisions.scored_rows import ScoredRows
     >>> rng = np.random.default_rng(0)
     >>> log_odds = rng.normal(-2.5, 2, 20_000)
     >>> is_positive = rng.random(20_000) < 1 / (1 + np.exp(-log_odds))
