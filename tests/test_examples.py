@@ -11,8 +11,9 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pytest
+from places import DOCS, ROOT
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLES = ROOT / "examples"
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +86,7 @@ def test_displays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = {file.stem for file in tmp_path.iterdir() if file.stat().st_size > 5000}
     assert shown == set(found)
     assert {f"images/displays/{name}.png" for name in found} == set(
-        re.findall(r"\((images/displays/.*?)\)", (EXAMPLES.parent / "docs" / "displays.md").read_text(encoding="utf-8"))
+        re.findall(r"\((images/displays/.*?)\)", (DOCS / "displays.md").read_text(encoding="utf-8"))
     )
     plain = found["threshold_cost"].costs.at(0.0)
     ours = found["cost_confusion"]

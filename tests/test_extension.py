@@ -14,11 +14,10 @@ from pathlib import Path
 import pytest
 from doors import visit_every_door
 from laws import LAWS, Law
+from places import ROOT, SUPPORT
 
 import uneven
 from uneven.losses import Parameter
-
-ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture
@@ -93,7 +92,7 @@ assert (Path({str(work)!r}) / f"{{figure.name}}.png").stat().st_size > 2000
 assert {command!r} in run("--help").output
 print(run({command!r}, "hinge").output)
 """
-    support = str(Path(__file__).parent / "support")
+    support = str(SUPPORT)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path / "src"), support])}
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment, cwd=work, capture_output=True, text=True, check=False

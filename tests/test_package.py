@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from places import ROOT
 
 import uneven
 from uneven.cli.main import main
 
-ROOT = Path(__file__).parent.parent
 HEAVY = ("sklearn", "scipy", "numba", "flint", "torch", "jax", "pandas", "matplotlib", "click", "rich", "numpy")
 
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[1]
+from places import DOCS, ROOT
 
 
 def test_the_page_shows_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
     from decisions_table import all_tables, filled
 
-    page = (ROOT / "docs" / "study.md").read_text()
+    page = (DOCS / "study.md").read_text()
     tables = all_tables(ROOT / "benchmarks" / "decisions.jsonl", bayes=False)
     for name, lines in tables.items():
         assert f"<!-- {name} -->" in page

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 from dask_training import COSTS, ROUNDS
+from places import SUPPORT
 from tree_models import data
 
 import uneven
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
-SUPPORT = Path(__file__).parents[1] / "support"
 LIBRARIES = ["xgboost", "lightgbm"]
 
 

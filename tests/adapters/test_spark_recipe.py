@@ -6,11 +6,11 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from places import DOCS
 
 import uneven
 
@@ -18,7 +18,7 @@ import uneven
 pyspark_sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed; the recipe was run by hand with it")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of PySpark
 
-PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
+PAGE = DOCS / "scale.md"
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,15 @@ import json
 from collections import defaultdict
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 from live_calibration import computed_rows
+from places import REFERENCE
 
 import uneven
 
-TABLE = Path(__file__).parents[1] / "reference" / "calibration.json"
+TABLE = REFERENCE / "calibration.json"
 
 
 @cache

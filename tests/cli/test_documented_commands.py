@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from places import DOCS
 from sklearn.datasets import load_breast_cancer
 from terminal import in_terminal
 
-ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "docs" / "command.md"]
+PAGES = [DOCS / "command.md"]
 
 
 def sessions(page: Path) -> list[tuple[str, str]]:

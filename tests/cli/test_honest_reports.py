@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from places import DOCS
 
 from uneven._money import money
 from uneven.cli._models import read_model
@@ -119,7 +120,7 @@ def test_without_anything_honest_nothing_is_promised(folder: Path, model: str, o
 
 
 def test_the_documentation_does_not_report_on_the_table_of_the_fit() -> None:
-    for page in (Path(__file__).parents[2] / "docs").glob("*.md"):
+    for page in DOCS.glob("*.md"):
         text = page.read_text(encoding="utf-8")
         fitted = set(re.findall(r"^\$ uneven fit (\S+) .*-o (\S+)$", text, flags=re.MULTILINE))
         for model, table in re.findall(r"^\$ uneven report (\S+) (\S+)", text, flags=re.MULTILINE):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from local_cluster import thread_cluster
+from places import DOCS
 from public_estimators import ESTIMATORS, FINE, FRAUD, given, make, of_dask, rows
 from sklearn import config_context
 from sklearn.base import clone
@@ -29,7 +29,7 @@ from uneven.metrics import expected_cost
 COSTS = {"fp_cost": 2.0, "fn_cost": 7.0, "tp_cost": 0.5, "tn_cost": -0.25}
 X, Y, AMOUNT = rows()
 WEIGHT = np.random.default_rng(1).integers(1, 4, size=Y.size).astype(float)
-PAGE = Path(__file__).parents[2] / "docs" / "estimators.md"
+PAGE = DOCS / "estimators.md"
 #: Laws by the name of the promise on the page.
 PROMISES: dict[str, Callable[..., None]] = {}
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from oracle import Truth
+from places import DOCS
 
 import uneven
 from uneven.zoo.certificates import FOLDER, Shipped, shipped
 from uneven.zoo.page import surprise, updated
 
-ROOT = Path(__file__).parents[2]
 ALL = list(shipped())
 
 
@@ -43,7 +42,7 @@ def test_all_files_are_small_and_none_is_left_over() -> None:
 
 
 def test_the_page_is_up_to_date() -> None:
-    page = (ROOT / "docs" / "losses-assume.md").read_text(encoding="utf-8")
+    page = (DOCS / "losses-assume.md").read_text(encoding="utf-8")
     assert updated(page) == page, "run python -m uneven.zoo.certificates --page docs/losses-assume.md"
     first = page.index("| `torch.nn.CrossEntropyLoss(weight=(1, 10), label_smoothing=0.2)`")
     assert first < page.index("| `torch.nn.BCEWithLogitsLoss(")

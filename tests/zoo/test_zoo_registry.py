@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from places import ROOT
 
 import uneven
 from uneven import zoo
@@ -21,7 +22,6 @@ from uneven.errors import LossError, ParameterError
 from uneven.zoo.parameters import REQUIRED
 from uneven.zoo.registry import chosen, library_of, read
 
-ROOT = Path(__file__).parents[2]
 ALL = [zoo.declared(name) for name in zoo.names()]
 
 
