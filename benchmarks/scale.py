@@ -121,7 +121,7 @@ def measured_read(paths: list[str], how: str, cold: bool) -> dict[str, Any]:
     return {"rows": rows, "seconds": min(times), "memory": peak()}
 
 
-def measured_fit(paths: list[str], loss: str, limit: str, cold: bool, cache: str = "") -> dict[str, Any]:
+def measured_fit(paths: list[str], loss: str, limit: str, cold: bool) -> dict[str, Any]:
     import uneven
     from uneven.learners.streaming import loop
 
@@ -144,7 +144,7 @@ def measured_fit(paths: list[str], loss: str, limit: str, cold: bool, cache: str
     if cold:
         forget(paths)
     start = time.perf_counter()
-    model.fit(uneven.StreamedRows(paths, target="y", memory_limit=limit, cache_folder=cache or None))
+    model.fit(uneven.StreamedRows(paths, target="y", memory_limit=limit))
     return {
         "rows": reads[0][0],
         "seconds": time.perf_counter() - start,
@@ -171,9 +171,7 @@ def run(
     return found
 
 
-def compared(
-    folder: Path, rows: int, limit: str, cold: bool, losses: list[str], cache: str = ""
-) -> list[dict[str, Any]]:
+def compared(folder: Path, rows: int, limit: str, cold: bool, losses: list[str]) -> list[dict[str, Any]]:
     """Reading alone and both fits at one size."""
     pattern = str(folder / f"{rows}" / "*.parquet")
     write(folder / f"{rows}", rows)
@@ -186,7 +184,7 @@ def compared(
         speed = one["rows"] / one["seconds"]
         print(f"  reading alone ({how:7s}) {one['seconds']:7.2f} s, {speed / 1e6:5.1f} million rows/s", flush=True)
     for loss in losses:
-        one = run(["--one", "fit", pattern, loss, limit, kind, cache])
+        one = run(["--one", "fit", pattern, loss, limit, kind])
         if "failed" in one:
             print(f"  {loss}: {one['failed']}")
             continue
@@ -228,7 +226,7 @@ def one(kind: str, pattern: str, *rest: str) -> None:
     if kind == "read":
         print(json.dumps(measured_read(paths, rest[0], rest[1] == "cold")))
     else:
-        print(json.dumps(measured_fit(paths, rest[0], rest[1], rest[2] == "cold", *rest[3:])))
+        print(json.dumps(measured_fit(paths, rest[0], rest[1], rest[2] == "cold")))
 
 
 def main() -> None:
@@ -238,7 +236,6 @@ def main() -> None:
     parser.add_argument("--memory-limit", default="1GB")
     parser.add_argument("--losses", nargs="+", default=["logistic", "hinge"])
     parser.add_argument("--cold", action="store_true", help="drop the files from the cache of the system before reads")
-    parser.add_argument("--cache", default="", metavar="FOLDER", help="fit with a cache on disk in this folder")
     parser.add_argument("--results", type=Path, help="a JSON file to add the results to")
     parser.add_argument("--picture", help="a file to draw all results of --results into")
     parser.add_argument("--peers", metavar="PYTHON", help="an interpreter with what scale_peers.py needs")
@@ -250,7 +247,7 @@ def main() -> None:
         return
     found: list[dict[str, Any]] = []
     for size in given.sizes:
-        found += compared(given.folder, int(size), given.memory_limit, given.cold, given.losses, given.cache)
+        found += compared(given.folder, int(size), given.memory_limit, given.cold, given.losses)
     if given.results:
         before = json.loads(given.results.read_text()) if given.results.exists() else []
         sizes = {(new["rows"], new["loss"]) for new in found}

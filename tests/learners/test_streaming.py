@@ -163,6 +163,17 @@ def test_labels_of_any_kind(data: dict[str, np.ndarray], pos_label: str, tmp_pat
     _same(_model(**even).fit(Batches(data["X"], words)), _model(**even).fit(data["X"], words))
 
 
+def test_classes_that_are_exchanged_after_the_first_read(data: dict[str, np.ndarray]) -> None:
+    """The first read guesses the positive class; blocks that it kept and blocks that are read again agree later."""
+    words = np.array(["a", "b"])[data["y"]]
+    for pos_label in ("a", "b", None):
+        model = _model(pos_label=pos_label, fn_cost=1, margin_gamma=1)
+        whole = model.fit(uneven.StreamedRows(Batches(data["X"], words))).coef_
+        rows = uneven.StreamedRows(Batches(data["X"], words))
+        rows.bytes = 50_000  # one batch is kept
+        np.testing.assert_allclose(model.fit(rows).coef_, whole, atol=1e-12)
+
+
 def test_standardised_as_by_a_scaler(data: dict[str, np.ndarray], folder: Path) -> None:
     scaler = StandardScaler().fit(data["X"])
     whole = _model().fit(scaler.transform(data["X"]), data["y"])

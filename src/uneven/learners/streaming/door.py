@@ -16,7 +16,6 @@ from uneven.learners.linear_penalty import penalty_weights
 from uneven.learners.reading import require_finite
 from uneven.learners.streaming import fitting
 from uneven.learners.streaming.batch import Source, batches
-from uneven.learners.streaming.block_store import BlockStore
 from uneven.learners.streaming.frame_columns import encoded, table_of_frame
 from uneven.learners.streaming.loop import BlockLoop
 from uneven.learners.streaming.rows import StreamedRows, per_row
@@ -63,45 +62,44 @@ def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, An
     either: Any = costs or RowCosts.read(1, **{**numbers, **{name: np.ones(1) for name in source.row_costs}})
     loss = learner._loss_for(either)
     settings = learner._settings()
-    with BlockLoop(
+    loop = BlockLoop(
         source,
         marking,
         int(_FOR_BLOCKS * rows.bytes),
         kinked=any(partial.function.kinks for partial in loss.partials if hasattr(partial.function, "kinks")),
         workers=_workers(source, rows.bytes),
-        store=None if rows.cache_folder is None else BlockStore(rows.cache_folder),
         progress=settings.progress,
-    ) as loop:
-        seen = fitting.look(
-            loop,
-            marking,
-            first,
-            positive=lambda classes: learner._positive_of(classes, costs),
-            seed=int(settings.random.integers(2**31)),
-        )
-        loop.with_marking(seen.marking)
-        learner._keep_classes(seen.classes)
-        learner.n_features_in_ = first.X.shape[1]
-        learner.__dict__.pop("feature_names_in_", None)
-        if source.names is not None:
-            learner.feature_names_in_ = np.array(source.names, dtype=object)
-        learner._table_plan = getattr(source, "plan", None)
-        weighting = fitting.weighting_of(seen.survey, costs, finished)
-        kept = fitting.constant_sums(seen.survey, numbers)
-        problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, either, plain_numbers(numbers), kept)
-        learner._remember(problem, weighting.scale, loss)
-        solution, separated = fitting.solved(
-            loop,
-            seen,
-            learner._pair(loss, weighting),
-            penalty_weights(learner.penalty, learner.l1_ratio),
-            bool(learner.fit_intercept),
-            fitting.standardisation(seen.survey, rows.standardize, source.numbers),
-            settings,
-            before,
-        )
-        learner._keep(solution, problem)
-        return solution, separated
+    )
+    seen = fitting.look(
+        loop,
+        marking,
+        first,
+        positive=lambda classes: learner._positive_of(classes, costs),
+        seed=int(settings.random.integers(2**31)),
+    )
+    loop.with_marking(seen.marking)
+    learner._keep_classes(seen.classes)
+    learner.n_features_in_ = first.X.shape[1]
+    learner.__dict__.pop("feature_names_in_", None)
+    if source.names is not None:
+        learner.feature_names_in_ = np.array(source.names, dtype=object)
+    learner._table_plan = getattr(source, "plan", None)
+    weighting = fitting.weighting_of(seen.survey, costs, finished)
+    kept = fitting.constant_sums(seen.survey, numbers)
+    problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, either, plain_numbers(numbers), kept)
+    learner._remember(problem, weighting.scale, loss)
+    solution, separated = fitting.solved(
+        loop,
+        seen,
+        learner._pair(loss, weighting),
+        penalty_weights(learner.penalty, learner.l1_ratio),
+        bool(learner.fit_intercept),
+        fitting.standardisation(seen.survey, rows.standardize, source.numbers),
+        settings,
+        before,
+    )
+    learner._keep(solution, problem)
+    return solution, separated
 
 
 def _workers(source: Source, limit: int) -> int:

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
-from uneven._caller import warn_caller
 from uneven.errors import CostError
 from uneven.learners.streaming.batch import Load, Source
-from uneven.learners.streaming.block_store import BlockStore, Stored
 from uneven.learners.streaming.marking import Marking
 from uneven.solvers.linear.parts.block import Block, exchanged
 from uneven.solvers.linear.parts.protocol import Addable, Question, summed
@@ -40,8 +38,6 @@ class BlockLoop:
         Bytes of blocks that may be kept in memory.
     kinked : bool
         Whether the loss has a kink, which takes more reads.
-    store : BlockStore, optional
-        Where blocks that are not kept are written during the first read, and read from later.
     workers : int, optional
         Threads; by default one for each core, and at least two: with one core, one computes while the other waits for
         the disk.
@@ -55,7 +51,6 @@ class BlockLoop:
         room: int,
         *,
         kinked: bool = False,
-        store: BlockStore | None = None,
         workers: int | None = None,
         progress: Progress = silent,
     ) -> None:
@@ -66,26 +61,11 @@ class BlockLoop:
         self._workers = max(2, thread_count()) if workers is None else workers
         self._kept: list[list[Block]] = []  # of each load
         self._all_kept = False
-        self._store, self._exchanged = store, False
-        self._stored: list[list[Stored]] = []  # of each load that is not kept
-        self._failure: OSError | None = None
-
-    def __enter__(self) -> BlockLoop:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._forget_store()
-
-    def _forget_store(self) -> None:
-        if self._store is not None:
-            self._store.close()
-        self._store = None
 
     def with_marking(self, marking: Marking) -> None:
         """Mark the rows in another way from now on: with the labels known, and maybe with the classes exchanged."""
         if marking.positive != self.marking.positive:
             self._kept = [[exchanged(block) for block in blocks] for blocks in self._kept]
-            self._exchanged = not self._exchanged
         self.marking = marking
 
     def ask(self, question: Question[A]) -> A:
@@ -94,7 +74,7 @@ class BlockLoop:
         began, rows, total = time.perf_counter(), 0, None
         told = began
         first = not self.rows
-        if not first and self._from_source:
+        if not first and not self._all_kept:
             self.source.require_unchanged()
         for answer, count in self._answers(question, first):
             total = answer if total is None else total + answer
@@ -106,7 +86,7 @@ class BlockLoop:
                 self.progress(f"read {self.reads}: {rows:,}{share} rows, {rows / (now - began):,.0f} rows per second")
         if total is None:
             raise CostError("there are no rows: the data are empty")
-        if first or self._from_source:
+        if first or not self._all_kept:
             self.source.require_unchanged()
         if rows != (self.rows or rows):
             raise CostError(
@@ -122,11 +102,6 @@ class BlockLoop:
         )
         return total
 
-    @property
-    def _from_source(self) -> bool:
-        """Whether some rows are read from the source again."""
-        return not self._all_kept and self._store is None
-
     def _answers(self, question: Question[A], first: bool) -> Iterator[tuple[A, int]]:
         """The answer of every load in their order, and how many rows it has: those that are kept, then the others."""
         # Each worker is a thread; products of matrices must not start more.
@@ -135,15 +110,13 @@ class BlockLoop:
                 yield from self._first_answers(question, workers)
                 return
             yield from workers.results(partial(_of_blocks, question, blocks) for blocks in self._kept)
-            if self._from_source:
+            if not self._all_kept:
                 loads = self.source.loads(len(self._kept))
                 for found in workers.results(partial(self._of_load, question, load, _Switch(False)) for load in loads):
                     yield found.answer, found.rows
-            elif not self._all_kept:
-                yield from workers.results(partial(self._of_stored, question, stored) for stored in self._stored)
 
     def _first_answers(self, question: Question[A], workers: _Workers) -> Iterator[tuple[A, int]]:
-        """The answers of the first read, which keeps and stores what it can."""
+        """The answers of the first read, which keeps what it can."""
         room, keeping, count = self.room, _Switch(True), 0
         for found in workers.results(partial(self._of_load, question, load, keeping) for load in self.source.loads()):
             count += 1
@@ -151,38 +124,12 @@ class BlockLoop:
             keeping.on = keeping.on and room >= 0
             if keeping.on:
                 self._kept.append(found.blocks)
-            elif self._store is not None:
-                self._stored.append(found.stored or [one for block in found.blocks for one in self._written(block)])
             yield found.answer, found.rows
         self._all_kept = count == len(self._kept)
-        if self._failure is not None or self._all_kept:
-            self._forget_store()
-        if self._failure is not None:
-            warn_caller(
-                f"the cache on the disk was given up ({self._failure.strerror}); the rows are read from their source "
-                "each time, which gives the same result"
-            )
-
-    def _written(self, block: Block) -> list[Stored]:
-        """The block in the store; nothing if the disk is full."""
-        if self._store is None or self._failure is not None:
-            return []
-        try:
-            return [self._store.write(block)]
-        except OSError as error:
-            self._failure = error
-            return []
-
-    def _of_stored(self, question: Question[A], stored: list[Stored]) -> tuple[A, int]:
-        store = self._store
-        assert store is not None
-        blocks = (store.read(one) for one in stored)
-        return _of_blocks(question, map(exchanged, blocks) if self._exchanged else blocks)
 
     def _of_load(self, question: Question[A], load: Load, keeping: _Switch) -> _Found[A]:
-        keep, first = keeping.on, not self.rows
+        keep = keeping.on
         blocks: list[Block] = []
-        stored: list[Stored] = []
 
         def marked() -> Iterator[Block]:
             for number, batch in enumerate(load.read(keep), start=load.first):
@@ -190,10 +137,8 @@ class BlockLoop:
                 yield block
                 if keep:
                     blocks.append(block)
-                elif first:
-                    stored.extend(self._written(block))
 
-        return _Found(*_of_blocks(question, marked()), blocks, stored)
+        return _Found(*_of_blocks(question, marked()), blocks)
 
 
 def _of_blocks(question: Question[A], blocks: Iterable[Block]) -> tuple[A, int]:
@@ -216,12 +161,11 @@ class _Switch:
 
 @dataclass(frozen=True)
 class _Found(Generic[A]):
-    """The answer of some rows, how many they are, their blocks if they are to be kept, or where these are stored."""
+    """The answer of some rows, how many they are, and their blocks if they are to be kept."""
 
     answer: A
     rows: int
     blocks: list[Block]
-    stored: list[Stored]
 
 
 class _Workers:

@@ -43,10 +43,6 @@ class StreamedRows:
     memory_limit : int or str, optional
         Bytes that rows may take in memory, such as "1.5GB"; by default a quarter of what is free. Python and its
         packages take about 300 MB more.
-    cache_folder : str or path, optional
-        A folder on a fast disk. Blocks that do not fit into memory are written there during the first read, as numbers,
-        into a temporary file, and read from there later. It pays for texts, compressed files and slow batches; see
-        the page on more rows than memory. The file takes 4 or 8 bytes for each number, and nothing stays of it.
     most_categories : int
         A column of texts becomes a column of 0 and 1 for each different text that is not rare. With more different
         texts than this it is hashed.
@@ -79,7 +75,6 @@ class StreamedRows:
         sample_weight: Any = None,
         standardize: bool = False,
         memory_limit: int | str | None = None,
-        cache_folder: str | os.PathLike[str] | None = None,
         most_categories: int = 100,
         buckets: int = 256,
     ) -> None:
@@ -87,9 +82,6 @@ class StreamedRows:
         self.standardize, self.memory_limit = bool(standardize), memory_limit
         self.most_categories, self.buckets = most_categories, buckets
         self.bytes = read_memory_limit(memory_limit)
-        self.cache_folder = None if cache_folder is None else os.fspath(cache_folder)
-        if self.cache_folder is not None and not os.path.isdir(self.cache_folder):
-            raise ParameterError(f"cache_folder must be a folder that exists, got {self.cache_folder!r}")
         for name in ("most_categories", "buckets"):
             require_integer(name, getattr(self, name))
         if isinstance(columns, str) or not (columns is None or isinstance(columns, Iterable)):
