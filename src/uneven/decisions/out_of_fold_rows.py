@@ -125,7 +125,7 @@ class ShiftCurve:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw costs and posterior against the shift; returns the axes. Needs Matplotlib (the extra ``plot``)."""
-        from uneven.figures.displays.threshold_shift import ThresholdShiftDisplay
+        from uneven.figures.displays.fitted_curves import ThresholdShiftDisplay
 
         return ThresholdShiftDisplay(self).plot(ax).ax_
 

@@ -9,13 +9,11 @@ from uneven.figures.all_losses import all_losses
 from uneven.figures.alpha_of_gamma import alpha_of_gamma
 from uneven.figures.conditional_risk import conditional_risk
 from uneven.figures.costs_compared import costs_compared
+from uneven.figures.displays.alpha_curves import CostCurveDisplay, DecisionCurveDisplay
 from uneven.figures.displays.calibration_near_alpha import CalibrationNearAlphaDisplay
 from uneven.figures.displays.cost_confusion import CostConfusionDisplay
-from uneven.figures.displays.cost_curve import CostCurveDisplay
-from uneven.figures.displays.decision_curve import DecisionCurveDisplay
-from uneven.figures.displays.gamma_path import GammaPathDisplay
+from uneven.figures.displays.fitted_curves import GammaPathDisplay, ThresholdShiftDisplay
 from uneven.figures.displays.threshold_cost import ThresholdCostDisplay
-from uneven.figures.displays.threshold_shift import ThresholdShiftDisplay
 from uneven.figures.h_and_nu import h_and_nu
 from uneven.figures.implied_costs import implied_costs
 from uneven.figures.one_name import one_name

@@ -57,7 +57,7 @@ class CostCurve:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the costs against alpha; returns the axes. Needs Matplotlib (the extra ``plot``)."""
-        from uneven.figures.displays.cost_curve import CostCurveDisplay
+        from uneven.figures.displays.alpha_curves import CostCurveDisplay
 
         return CostCurveDisplay(self).plot(ax).ax_
 

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from uneven import _inputs
 from uneven._inputs import brief
 from uneven.errors import CostError, ParameterError
-from uneven.figures.displays._axes import add_legend, curve_options, drawing, is_drawn, require_matplotlib
-from uneven.figures.displays._reliability import ReliabilityBins, reliability_bins
-from uneven.figures.displays._response import costs_of, name_of, positive_of, scores_of
+from uneven.figures.displays.display import PredictionsDisplay, add_legend, is_drawn, require_matplotlib
 from uneven.figures.style import COLOURS, GREY
+from uneven.metrics.intervals import is_rough
 from uneven.metrics.rows import read_scores
 from uneven.metrics.scaled_costs import ScaledCosts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
 #: Probabilities that can be ticks of an axis.
 _TICKS = np.array([1, 2, 5, 10, 20, 50]) * 1.0
+#: Rows in a group on average: the observed share of fewer says little.
+_FEWEST = 20
 
 
-class CalibrationNearAlphaDisplay:
+class CalibrationNearAlphaDisplay(PredictionsDisplay):
     """Observed frequency against predicted probability near alpha, with 95 % intervals.
 
     Only whether a probability lies above or below alpha matters for the decision, so the picture shows the
@@ -63,58 +65,14 @@ class CalibrationNearAlphaDisplay:
     (array([0.05, 0.15, 0.4 ]), array([0.05, 0.05, 0.05]))
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
+    _size = (5.2, 4.8)
+    _response = "predict_proba"
 
     def __init__(self, bins: ReliabilityBins, *, alpha: float, reach: float = 10.0, name: str | None = None) -> None:
         self.bins = bins
         self.alpha = alpha
         self.reach = reach
         self.name = name
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        fp_cost: Any = None,
-        fn_cost: Any = None,
-        tp_cost: Any = None,
-        tn_cost: Any = None,
-        pos_label: Any = None,
-        sample_weight: Any = None,
-        reach: float = 10.0,
-        n_bins: int = 10,
-        name: str | None = None,
-        ax: Axes | None = None,
-        curve_kwargs: dict[str, Any] | None = None,
-    ) -> CalibrationNearAlphaDisplay:
-        """Draw the reliability of a fitted classifier with ``predict_proba``.
-
-        Parameters
-        ----------
-        estimator, X, y, fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight
-            As in :meth:`ThresholdCostDisplay.from_estimator`.
-        reach, n_bins, name, ax, curve_kwargs
-            As in :meth:`from_predictions`; the name is by default that of the estimator's class.
-        """
-        require_matplotlib()
-        positive = positive_of(estimator, pos_label)
-        costs = costs_of(estimator, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost)
-        return cls.from_predictions(
-            y,
-            scores_of(estimator, X, positive, "predict_proba", costs),
-            **costs,
-            pos_label=positive,
-            sample_weight=sample_weight,
-            reach=reach,
-            n_bins=n_bins,
-            name=name_of(estimator, name),
-            ax=ax,
-            curve_kwargs=curve_kwargs,
-        )
 
     @classmethod
     def from_predictions(
@@ -133,7 +91,7 @@ class CalibrationNearAlphaDisplay:
         name: str | None = None,
         ax: Axes | None = None,
         curve_kwargs: dict[str, Any] | None = None,
-    ) -> CalibrationNearAlphaDisplay:
+    ) -> Self:
         """Draw the reliability of probabilities.
 
         Parameters
@@ -172,59 +130,43 @@ class CalibrationNearAlphaDisplay:
             )
         return cls(bins, alpha=alpha, reach=reach, name=name).plot(ax, curve_kwargs=curve_kwargs)
 
-    def plot(
-        self, ax: Axes | None = None, *, name: str | None = None, curve_kwargs: dict[str, Any] | None = None
-    ) -> CalibrationNearAlphaDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            By default those of a new figure.
-        name : str, optional
-            Name of the model in the legend.
-        curve_kwargs : dict, optional
-            Options of Matplotlib's ``plot`` for the groups.
-        """
+    def _draw(self, axes: Axes, name: str | None, *, curve_kwargs: dict[str, Any]) -> None:
         bins, alpha = self.bins, self.alpha
-        label = (self.name if name is None else name) or "model"
+        label = name or "model"
         centre, half = _log_odds(alpha), float(np.log(self.reach))
         low, high = centre - 1.08 * half, centre + 1.08 * half
-        with drawing(ax, width=5.2, height=4.8) as axes:
-            x = _log_odds(bins.predicted)
-            y, lower, upper = (np.clip(_log_odds(values), low, high) for values in (bins.observed, bins.low, bins.high))
-            if not is_drawn(axes, right := "observed = predicted"):
-                axes.plot([low, high], [low, high], color=GREY, linewidth=0.9, label=right)
-                corners: dict[str, Any] = {"color": COLOURS[5], "alpha": 0.12, "linewidth": 0}
-                axes.fill_between([low, centre], centre, high, label="wrong side of alpha", **corners)
-                axes.fill_between([centre, high], low, centre, **corners)
-                axes.axvline(centre, color=GREY, linewidth=0.9, linestyle=":", label=f"alpha = {alpha:.4g}")
-                axes.axhline(centre, color=GREY, linewidth=0.9, linestyle=":")
-            style: dict[str, Any] = {"marker": "o", "markersize": 6, "linestyle": "none", "label": self._label(label)}
-            (line,) = axes.plot(x, y, **curve_options(curve_kwargs, **style))
-            if bins.rough.any():
-                once = "_" if is_drawn(axes, said := "rough interval: fewer than 10 mistakes") else ""
-                hollow: dict[str, Any] = {"markerfacecolor": "white", "label": once + said, "zorder": 3}
-                axes.plot(x[bins.rough], y[bins.rough], "o", color=line.get_color(), markersize=6, **hollow)
-            for marker, beyond in (("v", y == low), ("^", y == high)):
-                edge: dict[str, Any] = {
-                    "color": line.get_color(),
-                    "markersize": 8,
-                    "clip_on": False,
-                    "label": "_edge",
-                    "zorder": 4,
-                }
-                if beyond.any():  # an empty line that is not clipped would count as being at the figure's corner
-                    axes.plot(x[beyond], y[beyond], linestyle="none", marker=marker, **edge)
-            axes.vlines(x, lower, upper, color=line.get_color(), linewidth=1.2, alpha=0.8)
-            self._counts(axes, x, upper, (low, high), line)
-            for axis in (axes.xaxis, axes.yaxis):
-                ticks = _ticks(low, high)
-                axis.set_ticks(_log_odds(ticks), [f"{tick:g}" for tick in ticks])
-            axes.set(xlim=(low, high), ylim=(low, high), xlabel="predicted probability", ylabel="observed frequency")
-            add_legend(axes)
-            self.ax_, self.figure_ = axes, axes.figure
-        return self
+        x = _log_odds(bins.predicted)
+        y, lower, upper = (np.clip(_log_odds(values), low, high) for values in (bins.observed, bins.low, bins.high))
+        if not is_drawn(axes, right := "observed = predicted"):
+            axes.plot([low, high], [low, high], color=GREY, linewidth=0.9, label=right)
+            corners: dict[str, Any] = {"color": COLOURS[5], "alpha": 0.12, "linewidth": 0}
+            axes.fill_between([low, centre], centre, high, label="wrong side of alpha", **corners)
+            axes.fill_between([centre, high], low, centre, **corners)
+            axes.axvline(centre, color=GREY, linewidth=0.9, linestyle=":", label=f"alpha = {alpha:.4g}")
+            axes.axhline(centre, color=GREY, linewidth=0.9, linestyle=":")
+        style: dict[str, Any] = {"marker": "o", "markersize": 6, "linestyle": "none", "label": self._label(label)}
+        (line,) = axes.plot(x, y, **{**style, **curve_kwargs})
+        if bins.rough.any():
+            once = "_" if is_drawn(axes, said := "rough interval: fewer than 10 mistakes") else ""
+            hollow: dict[str, Any] = {"markerfacecolor": "white", "label": once + said, "zorder": 3}
+            axes.plot(x[bins.rough], y[bins.rough], "o", color=line.get_color(), markersize=6, **hollow)
+        for marker, beyond in (("v", y == low), ("^", y == high)):
+            edge: dict[str, Any] = {
+                "color": line.get_color(),
+                "markersize": 8,
+                "clip_on": False,
+                "label": "_edge",
+                "zorder": 4,
+            }
+            if beyond.any():  # an empty line that is not clipped would count as being at the figure's corner
+                axes.plot(x[beyond], y[beyond], linestyle="none", marker=marker, **edge)
+        axes.vlines(x, lower, upper, color=line.get_color(), linewidth=1.2, alpha=0.8)
+        self._counts(axes, x, upper, (low, high), line)
+        for axis in (axes.xaxis, axes.yaxis):
+            ticks = _ticks(low, high)
+            axis.set_ticks(_log_odds(ticks), [f"{tick:g}" for tick in ticks])
+        axes.set(xlim=(low, high), ylim=(low, high), xlabel="predicted probability", ylabel="observed frequency")
+        add_legend(axes)
 
     def _label(self, label: str) -> str:
         outside = [
@@ -258,3 +200,106 @@ def _ticks(low: float, high: float) -> np.ndarray:
     every = np.unique(np.concatenate([small, np.round(1 - small, 12)]))
     inside = every[(_log_odds(every) >= low) & (_log_odds(every) <= high)]
     return inside if inside.size <= 9 else inside[:: -(-inside.size // 9)]
+
+
+@dataclass(frozen=True)
+class ReliabilityBins:
+    """Groups of rows with probabilities near alpha; each group lies on one side of alpha.
+
+    Attributes
+    ----------
+    predicted : ndarray
+        Mean predicted probability of each group, rising.
+    observed : ndarray
+        Share of positives.
+    low, high : ndarray
+        Ends of the Wilson interval of the share.
+    count : ndarray of int
+        Number of rows.
+    rough : ndarray of bool
+        Whether the group has fewer than 10 mistakes: positives below alpha, negatives above it.
+    below, above : int
+        Number of rows outside the range, with smaller and with larger probabilities.
+    """
+
+    predicted: np.ndarray
+    observed: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    count: np.ndarray
+    rough: np.ndarray
+    below: int
+    above: int
+
+
+def reliability_bins(
+    probability: np.ndarray,
+    is_positive: np.ndarray,
+    weight: np.ndarray,
+    alpha: float,
+    *,
+    reach: float,
+    most_bins: int,
+    confidence: float = 0.95,
+) -> ReliabilityBins:
+    """Groups of equal numbers of rows, on both sides of alpha, whose odds are at most ``reach`` times away.
+
+    There are at most ``most_bins`` groups on each side, and fewer if they would have less than 20 rows on average.
+    Rows with one probability are never split. With weights, the interval is that of the effective number of rows,
+    (sum of weights)^2 / sum of squared weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.figures.displays.calibration_near_alpha import reliability_bins
+    >>> p = np.array([0.01, 0.15, 0.15, 0.3, 0.3])
+    >>> found = reliability_bins(p, np.array([0, 0, 1, 0, 1]) == 1, np.ones(5), 0.2, reach=10, most_bins=4)
+    >>> found.predicted, found.observed, found.below
+    (array([0.15, 0.3 ]), array([0.5, 0.5]), 1)
+    """
+    odds = alpha / (1 - alpha)
+    lowest, highest = (odds / reach) / (1 + odds / reach), (odds * reach) / (1 + odds * reach)
+    inside = (probability >= lowest) & (probability <= highest) & (weight > 0)
+    counted = weight > 0
+    groups: list[np.ndarray] = []
+    for side in (inside & (probability <= alpha), inside & (probability > alpha)):
+        groups += _equal_groups(probability, np.flatnonzero(side), most_bins)
+    ends = NormalDist().inv_cdf((1 + confidence) / 2)
+    shares = [float(np.average(is_positive[rows], weights=weight[rows])) for rows in groups]
+    sizes = [float(weight[rows].sum() ** 2 / (weight[rows] ** 2).sum()) for rows in groups]
+    intervals = np.array([_wilson(share, size, ends) for share, size in zip(shares, sizes, strict=True)])
+    low, high = intervals.reshape(-1, 2).T
+    return ReliabilityBins(
+        predicted=np.array([np.average(probability[rows], weights=weight[rows]) for rows in groups]),
+        observed=np.array(shares),
+        low=low,
+        high=high,
+        count=np.array([rows.size for rows in groups], dtype=int),
+        rough=np.array([is_rough(_mistakes(probability[rows], is_positive[rows], alpha)) for rows in groups]),
+        below=int((counted & (probability < lowest)).sum()),
+        above=int((counted & (probability > highest)).sum()),
+    )
+
+
+def _mistakes(probability: np.ndarray, is_positive: np.ndarray, alpha: float) -> int:
+    """How often the decision at alpha was wrong."""
+    return int((is_positive != (probability > alpha)).sum())
+
+
+def _equal_groups(probability: np.ndarray, rows: np.ndarray, most: int) -> list[np.ndarray]:
+    """At most so many groups of about equal size, in rising order; equal probabilities stay together."""
+    rows = rows[np.argsort(probability[rows], kind="stable")]
+    if rows.size == 0:
+        return []
+    most = min(most, max(rows.size // _FEWEST, 1))
+    starts = np.flatnonzero(np.append(True, np.diff(probability[rows]) > 0))
+    wanted = np.arange(1, most) * rows.size / most
+    cuts = np.unique(starts[np.searchsorted(starts, wanted).clip(max=starts.size - 1)])
+    return [group for group in np.split(rows, cuts[cuts > 0]) if group.size]
+
+
+def _wilson(share: float, size: float, ends: float) -> tuple[float, float]:
+    """Wilson's interval of a share among so many rows."""
+    middle = (share + ends**2 / (2 * size)) / (1 + ends**2 / size)
+    half = ends / (1 + ends**2 / size) * (share * (1 - share) / size + ends**2 / (4 * size**2)) ** 0.5
+    return max(middle - half, 0.0), min(middle + half, 1.0)

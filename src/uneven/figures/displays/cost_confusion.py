@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from uneven._money import money
 from uneven.costs import RowCosts
-from uneven.figures.displays._axes import drawing, require_matplotlib
-from uneven.figures.displays._response import costs_of, name_of, positive_of
+from uneven.figures.displays.display import PredictionsDisplay, costs_of, positive_of, require_matplotlib
 from uneven.metrics.labels import distinct_labels, read_labels
 from uneven.metrics.passing_costs import predicted_labels, require_way_to_decide
 from uneven.metrics.rows import read_decisions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 #: Letters of a title, and of a line in a cell: in large letters, and at most.
 _TITLE, _LARGE_LETTERS, _CELL = 50, 16, 24
 _OUTCOMES = (("true negatives", "false positives"), ("false negatives", "true positives"))
 
 
-class CostConfusionDisplay:
+class CostConfusionDisplay(PredictionsDisplay):
     """A confusion matrix with money: number of rows and their costs for each of the four outcomes.
 
     Make it with :meth:`from_estimator` or :meth:`from_predictions`.
@@ -60,8 +58,7 @@ class CostConfusionDisplay:
     'total cost 58 EUR, 14.5 EUR per row'
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
+    _size = (4.8, 4.2)
 
     def __init__(
         self,
@@ -79,60 +76,17 @@ class CostConfusionDisplay:
         self.unit = unit
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        fp_cost: Any = None,
-        fn_cost: Any = None,
-        tp_cost: Any = None,
-        tn_cost: Any = None,
-        pos_label: Any = None,
-        sample_weight: Any = None,
-        decide: str = "auto",
-        name: str | None = None,
-        unit: str | None = None,
-        ax: Axes | None = None,
-        cmap: Any = "Blues",
-    ) -> CostConfusionDisplay:
-        """Draw the outcomes of a fitted classifier on some rows.
-
-        Parameters
-        ----------
-        estimator, X, y, fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight
-            As in :meth:`ThresholdCostDisplay.from_estimator`.
-        decide : {"auto", "predict", "alpha"}
-            As in :func:`uneven.metrics.make_cost_scorer`: ``"auto"`` passes the costs of the rows to ``predict`` if you
-            give any and it takes them, ``"alpha"`` decides by the probabilities and the costs of each row.
-        name, unit, ax, cmap
-            As in :meth:`from_predictions`; the name is by default that of the estimator's class.
-        """
-        require_matplotlib()
+    def _ask(
+        cls, estimator: Any, X: Any, y: Any, pos_label: Any, given: dict[str, Any], options: dict[str, Any]
+    ) -> tuple[np.ndarray, Any, dict[str, Any]]:
+        """Labels; with ``decide`` by probabilities, or with the costs of the rows if any are given."""
+        decide = options.pop("decide", "auto")
         require_way_to_decide(decide)
-        positive = positive_of(estimator, pos_label)
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        costs = costs_of(estimator, **given)
-        predicted = predicted_labels(
-            estimator,
-            X,
-            RowCosts.read(read_labels("y", y).size, **costs),
-            decide=decide,
-            costs_of_rows=any(cost is not None for cost in given.values()),
-            pos_label=positive,
-        )
-        return cls.from_predictions(
-            y,
-            predicted,
-            **costs,
-            pos_label=positive,
-            sample_weight=sample_weight,
-            name=name_of(estimator, name),
-            unit=unit,
-            ax=ax,
-            cmap=cmap,
-        )
+        positive, costs = positive_of(estimator, pos_label), costs_of(estimator, given)
+        rows = RowCosts.read(read_labels("y", y).size, **costs)
+        told = any(cost is not None for cost in given.values())
+        how = {"decide": decide, "costs_of_rows": told, "pos_label": positive}
+        return predicted_labels(estimator, X, rows, **how), positive, costs
 
     @classmethod
     def from_predictions(
@@ -150,7 +104,7 @@ class CostConfusionDisplay:
         unit: str | None = None,
         ax: Axes | None = None,
         cmap: Any = "Blues",
-    ) -> CostConfusionDisplay:
+    ) -> Self:
         """Draw the outcomes of decisions.
 
         Parameters
@@ -179,45 +133,42 @@ class CostConfusionDisplay:
             unit=unit,
         ).plot(ax, cmap=cmap)
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, cmap: Any = "Blues") -> CostConfusionDisplay:
+    def plot(  # type: ignore[override]
+        self, ax: Axes | None = None, *, name: str | None = None, cmap: Any = "Blues"
+    ) -> Self:
         """Draw.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
-            By default those of a new figure.
-        name : str, optional
-            Name of the model in the title.
-        cmap : str or matplotlib colormap
-            Colours of the cells: the larger the cost, the darker. Cells that earn money are green.
+        ax, name, cmap
+            As in :meth:`from_predictions`.
         """
-        label = self.name if name is None else name
+        return self._plot(ax, name, cmap=cmap)
+
+    def _draw(self, axes: Axes, name: str | None, *, cmap: Any) -> None:
         size, rows = np.abs(self.costs), float(self.counts.sum())
         share = size / (size.max() or 1.0)
-        with drawing(ax, width=4.8, height=4.2) as axes:
-            colours = np.where(self.costs[..., None] < 0, _colours("Greens", share), _colours(cmap, share))
-            axes.imshow(colours, aspect="auto")
-            axes.axhline(0.5, color="white", linewidth=2)
-            axes.axvline(0.5, color="white", linewidth=2)
-            for (i, j), cost in np.ndenumerate(self.costs):
-                red, green, blue, _ = colours[i, j]
-                ink = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
-                count = f"{_OUTCOMES[i][j]}\n{money(float(self.counts[i, j]))} ({self.counts[i, j] / rows:.1%})"
-                axes.text(j, i - 0.17, count, ha="center", va="center", color=ink, linespacing=1.5)
-                paid, size_of_text = _in_cell(float(cost), self.unit)
-                axes.text(j, i + 0.22, paid, ha="center", va="center", color=ink, fontsize=size_of_text)
-            negative, positive = map(str, self.labels)
-            axes.set_xticks([0, 1], [_short(negative), _short(positive)])
-            axes.set_yticks([0, 1], [_short(negative), _short(positive)], rotation=90, va="center")
-            axes.set(xlabel="predicted", ylabel="true")
-            axes.grid(visible=False)
-            axes.tick_params(length=0)
-            total = float(self.costs.sum())
-            what = f"total cost {money(total, self.unit)}, {money(total / rows, self.unit)} per row"
-            what = textwrap.fill(what, _TITLE)
-            axes.set_title(what if label is None else f"{label}\n{what}")
-            self.ax_, self.figure_ = axes, axes.figure
-        return self
+        colours = np.where(self.costs[..., None] < 0, _colours("Greens", share), _colours(cmap, share))
+        axes.imshow(colours, aspect="auto")
+        axes.axhline(0.5, color="white", linewidth=2)
+        axes.axvline(0.5, color="white", linewidth=2)
+        for (i, j), cost in np.ndenumerate(self.costs):
+            red, green, blue, _ = colours[i, j]
+            ink = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
+            count = f"{_OUTCOMES[i][j]}\n{money(float(self.counts[i, j]))} ({self.counts[i, j] / rows:.1%})"
+            axes.text(j, i - 0.17, count, ha="center", va="center", color=ink, linespacing=1.5)
+            paid, size_of_text = _in_cell(float(cost), self.unit)
+            axes.text(j, i + 0.22, paid, ha="center", va="center", color=ink, fontsize=size_of_text)
+        negative, positive = map(str, self.labels)
+        axes.set_xticks([0, 1], [_short(negative), _short(positive)])
+        axes.set_yticks([0, 1], [_short(negative), _short(positive)], rotation=90, va="center")
+        axes.set(xlabel="predicted", ylabel="true")
+        axes.grid(visible=False)
+        axes.tick_params(length=0)
+        total = float(self.costs.sum())
+        what = f"total cost {money(total, self.unit)}, {money(total / rows, self.unit)} per row"
+        what = textwrap.fill(what, _TITLE)
+        axes.set_title(what if name is None else f"{name}\n{what}")
 
 
 def _colours(cmap: Any, share: np.ndarray) -> np.ndarray:

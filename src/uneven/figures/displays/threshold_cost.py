@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from uneven._money import money
-from uneven.figures.displays._axes import (
+from uneven.figures.displays.display import (
     MARK,
+    PredictionsDisplay,
     add_legend,
-    curve_options,
-    drawing,
+    default_threshold,
     is_drawn,
     require_matplotlib,
     set_limits,
 )
-from uneven.figures.displays._response import costs_of, default_threshold, name_of, positive_of, scores_of
 from uneven.figures.style import DASHES, GREY, money_axis
 from uneven.metrics import ThresholdCosts, cost_by_threshold
 from uneven.metrics.rows import read_scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 #: Letters in a line of the legend; a unit of money may be long.
 _LEGEND = 60
 
 
-class ThresholdCostDisplay:
+class ThresholdCostDisplay(PredictionsDisplay):
     """Expected cost at every threshold, with the threshold in use and the cheapest one marked.
 
     Make it with :meth:`from_estimator` or :meth:`from_predictions`.
@@ -63,9 +61,6 @@ class ThresholdCostDisplay:
     'expected cost per row (EUR)'
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
-
     def __init__(
         self, costs: ThresholdCosts, *, threshold: float = 0.0, name: str | None = None, unit: str | None = None
     ) -> None:
@@ -73,59 +68,6 @@ class ThresholdCostDisplay:
         self.threshold = threshold
         self.name = name
         self.unit = unit
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        fp_cost: Any = None,
-        fn_cost: Any = None,
-        tp_cost: Any = None,
-        tn_cost: Any = None,
-        pos_label: Any = None,
-        sample_weight: Any = None,
-        response_method: str = "auto",
-        threshold: float | None = None,
-        name: str | None = None,
-        unit: str | None = None,
-        ax: Axes | None = None,
-        curve_kwargs: dict[str, Any] | None = None,
-    ) -> ThresholdCostDisplay:
-        """Draw the cost of a fitted classifier on some rows.
-
-        Parameters
-        ----------
-        estimator : fitted classifier of two classes, or a pipeline or search with one
-        X, y
-            The rows and their labels.
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n,), optional
-            As in :func:`uneven.metrics.expected_cost`; by default those of the estimator, else 1 for a mistake.
-        pos_label : label, optional
-            The positive class; by default that of the estimator, else 1.
-        sample_weight : array-like of shape (n,), optional
-        response_method : {"auto", "decision_function", "predict_proba"}
-            What gives the scores; by default the decision function if there is one.
-        threshold, name, unit, ax, curve_kwargs
-            As in :meth:`from_predictions`; the name is by default that of the estimator's class.
-        """
-        require_matplotlib()
-        positive = positive_of(estimator, pos_label)
-        costs = costs_of(estimator, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost)
-        return cls.from_predictions(
-            y,
-            scores_of(estimator, X, positive, response_method, costs),
-            **costs,
-            pos_label=positive,
-            sample_weight=sample_weight,
-            threshold=threshold,
-            name=name_of(estimator, name),
-            unit=unit,
-            ax=ax,
-            curve_kwargs=curve_kwargs,
-        )
 
     @classmethod
     def from_predictions(
@@ -144,7 +86,7 @@ class ThresholdCostDisplay:
         unit: str | None = None,
         ax: Axes | None = None,
         curve_kwargs: dict[str, Any] | None = None,
-    ) -> ThresholdCostDisplay:
+    ) -> Self:
         """Draw the cost of scores.
 
         Parameters
@@ -178,47 +120,43 @@ class ThresholdCostDisplay:
         name: str | None = None,
         parts: bool | None = None,
         curve_kwargs: dict[str, Any] | None = None,
-    ) -> ThresholdCostDisplay:
+    ) -> Self:
         """Draw.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
-            By default those of a new figure.
-        name : str, optional
-            Name of the model in the legend.
+        ax, name, curve_kwargs
+            As in :meth:`from_predictions`.
         parts : bool, optional
             Whether to draw the parts of the cost that false positives and false negatives cause. By default they are
             drawn unless right decisions earn money: then the parts lie far above the cost.
-        curve_kwargs : dict, optional
-            Options of Matplotlib's ``plot`` for the curve.
         """
-        label = (self.name if name is None else name) or "model"
+        return self._plot(ax, name, parts=parts, curve_kwargs=curve_kwargs or {})
+
+    def _draw(self, axes: Axes, name: str | None, *, parts: bool | None, curve_kwargs: dict[str, Any]) -> None:
+        label = name or "model"
         costs = self.costs
         used, cheapest = money(self._at, self.unit), money(costs.best_cost, self.unit)
-        with drawing(ax) as axes:
-            fresh = not axes.lines
-            (left, right), (low, high) = self._limits()
-            x = self._far_beyond()
-            told = textwrap.fill(f"{used}, cheapest {cheapest}", _LEGEND)
-            options = curve_options(curve_kwargs, drawstyle="steps-post", label=f"{label}\n{told}")
-            (line,) = axes.plot(x, np.append(costs.cost, costs.cost[-1]), **options)
-            if costs.right_cost >= 0 if parts is None else parts:
-                self._draw_parts(axes, x, line.get_color())
-            if not is_drawn(axes, in_use := f"threshold in use: {self.threshold:.4g}"):
-                dotted: dict[str, Any] = {"color": GREY, "linewidth": 0.9, "linestyle": ":", "markevery": []}
-                axes.axvline(self.threshold, marker="s", markerfacecolor="white", label=in_use, **dotted)
-            for at, marker in ((self.threshold, "s"), (costs.best_threshold, "o")):
-                place = min(max(at, left), right)
-                axes.plot([place], [costs.at(at)], marker, color=line.get_color(), clip_on=False, **MARK)
-            if not is_drawn(axes, "cheapest threshold"):
-                axes.plot([], [], "o", **{**MARK, "color": GREY, "label": "cheapest threshold"})
-            axes.set_xlabel("decision threshold")
-            set_limits(axes, (left, right), (low, high), fresh=fresh)
-            money_axis(axes.yaxis, "expected cost per row", self.unit)
-            add_legend(axes)
-            self.ax_, self.figure_ = axes, axes.figure
-        return self
+        fresh = not axes.lines
+        (left, right), (low, high) = self._limits()
+        x = self._far_beyond()
+        told = textwrap.fill(f"{used}, cheapest {cheapest}", _LEGEND)
+        options = {"drawstyle": "steps-post", "label": f"{label}\n{told}", **curve_kwargs}
+        (line,) = axes.plot(x, np.append(costs.cost, costs.cost[-1]), **options)
+        if costs.right_cost >= 0 if parts is None else parts:
+            self._draw_parts(axes, x, line.get_color())
+        if not is_drawn(axes, in_use := f"threshold in use: {self.threshold:.4g}"):
+            dotted: dict[str, Any] = {"color": GREY, "linewidth": 0.9, "linestyle": ":", "markevery": []}
+            axes.axvline(self.threshold, marker="s", markerfacecolor="white", label=in_use, **dotted)
+        for at, marker in ((self.threshold, "s"), (costs.best_threshold, "o")):
+            place = min(max(at, left), right)
+            axes.plot([place], [costs.at(at)], marker, color=line.get_color(), clip_on=False, **MARK)
+        if not is_drawn(axes, "cheapest threshold"):
+            axes.plot([], [], "o", **{**MARK, "color": GREY, "label": "cheapest threshold"})
+        axes.set_xlabel("decision threshold")
+        set_limits(axes, (left, right), (low, high), fresh=fresh)
+        money_axis(axes.yaxis, "expected cost per row", self.unit)
+        add_legend(axes)
 
     def _draw_parts(self, axes: Axes, x: np.ndarray, colour: Any) -> None:
         kinds = {"false positives": self.costs.false_positive_cost, "false negatives": self.costs.false_negative_cost}

@@ -47,6 +47,6 @@ class GammaPath:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw mean and standard error against gamma; returns the axes. Needs Matplotlib (the extra ``plot``)."""
-        from uneven.figures.displays.gamma_path import GammaPathDisplay
+        from uneven.figures.displays.fitted_curves import GammaPathDisplay
 
         return GammaPathDisplay(self).plot(ax).ax_
