@@ -65,7 +65,7 @@ class Forest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X = _matrix(X)
         self.classes_, index = np.unique(y, return_inverse=True)
         count = X.shape[0]
-        weight = np.ones(count) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         random = np.random.default_rng(self.random_state)
         unknown = issparse(X) or bool(np.isnan(X.min()))  # a tree must look for gaps, and convert a sparse matrix
         self.trees_ = []
@@ -74,7 +74,9 @@ class Forest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 tree = self._tree(int(random.integers(2**31 - 1)))
                 rows, repeated = self._drawn(count, random)
                 chosen = X if rows.size == count else X[rows]
-                self.trees_.append(tree.fit(chosen, index[rows], weight[rows] * repeated, check_input=unknown))
+                if weight is not None:
+                    repeated = weight[rows] if repeated is None else weight[rows] * repeated
+                self.trees_.append(tree.fit(chosen, index[rows], repeated, check_input=unknown))
         return self
 
     def _tree(self, seed: int) -> DecisionTreeClassifier:
@@ -85,12 +87,12 @@ class Forest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             random_state=seed,
         )
 
-    def _drawn(self, count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """The rows of a tree, and how often each counts."""
+    def _drawn(self, count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
+        """The rows of a tree, and how often each counts; None: once. A tree takes long to look at weights."""
         most = count if self.max_samples is None else min(self.max_samples, count)
         if not self.bootstrap:
             rows = np.arange(count) if most == count else random.choice(count, most, replace=False)
-            return rows, np.ones(most)
+            return rows, None
         drawn = np.bincount(random.integers(count, size=most), minlength=count)
         rows = np.arange(count) if most == count else np.flatnonzero(drawn)
         return rows, drawn[rows].astype(np.float64)
