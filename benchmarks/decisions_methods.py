@@ -23,9 +23,8 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 
 import uneven
-from uneven.costs import RowCosts
+from uneven.costs import COSTS, RowCosts
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
-from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.ensemble.members import FAMILIES, Candidate, Family, Size, automatic
 from uneven.learners.ensemble.staged import is_staged
 from uneven.learners.ensemble.training import Choice, Entry, Task, Trial, final_models, run_folds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -16,7 +17,10 @@ from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.errors import CostError
 
-__all__ = ["Cost", "RowCosts"]
+__all__ = ["COSTS", "Cost", "GivenCosts", "RowCosts"]
+
+#: The names of the four costs, in the order in which functions take them.
+COSTS = ("fp_cost", "fn_cost", "tp_cost", "tn_cost")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +89,37 @@ class Cost:
         return cls(fp_cost=float(exact), fn_cost=float(1 - exact))
 
 
+class GivenCosts(dict[str, Any]):
+    """The four costs by name, as a method was given them: a number, one for each row, or None if it was not given.
+
+    Examples
+    --------
+    >>> from uneven.costs import GivenCosts
+    >>> given = GivenCosts(fn_cost=[3, 4])
+    >>> given.per_row, given.known
+    (True, {'fn_cost': [3, 4]})
+    >>> given.filled({"fp_cost": 1, "fn_cost": 2})
+    {'fp_cost': 1, 'fn_cost': [3, 4], 'tp_cost': None, 'tn_cost': None}
+    """
+
+    def __init__(self, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None) -> None:
+        super().__init__(fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost)
+
+    @property
+    def per_row(self) -> bool:
+        """Whether one of them was given for each row."""
+        return any(np.ndim(value) for value in self.values())
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """Those that were given."""
+        return {name: value for name, value in self.items() if value is not None}
+
+    def filled(self, known: Mapping[str, Any]) -> GivenCosts:
+        """The same, with what is known in place of those that were not given."""
+        return GivenCosts(*(known.get(name) if value is None else value for name, value in self.items()))
+
+
 @dataclass(frozen=True)
 class RowCosts:
     r"""What the four outcomes cost in each row. Benefits are negative costs.
@@ -125,9 +160,9 @@ class RowCosts:
 
         If all four are numbers, the regrets must not be negative, and not both 0; regrets of single rows may be.
         """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         costs = cls(count, **{name: _one_or_many(name, value, count) for name, value in given.items()})
-        if not any(np.ndim(value) for value in given.values()):
+        if not given.per_row:
             for mistake, right, regret in (
                 ("fp_cost", "tn_cost", costs.fp_regret),
                 ("fn_cost", "tp_cost", costs.fn_regret),

@@ -20,9 +20,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import uneven
+from uneven.costs import GivenCosts
 from uneven.errors import CostError, LossError, UnevenError
 from uneven.learners.base import read_problem
-from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.linear import fits_along
 from uneven.learners.tuning import search as search_module
 from uneven.learners.tuning.gamma_path import automatic_grid
@@ -227,7 +227,7 @@ def test_fits_without_a_proof_are_within_the_tolerance(kind: str, params: dict[s
     X, y = harder(kind)
     random = np.random.default_rng(1)
     weight = random.uniform(0, 2, y.size) * (random.random(y.size) > 0.2) if given == "weights" else None
-    costs: dict[str, Any] = dict.fromkeys(COSTS)
+    costs = GivenCosts()
     if given == "costs of each row":
         costs |= {"fn_cost": random.uniform(1, 9, y.size), "fp_cost": random.uniform(0.5, 2, y.size)}
     learner = uneven.UnevenLinearClassifier(fn_cost=5.0, **params)

@@ -265,13 +265,13 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
         """
         count, columns = max(rows.y.size, 4), min(rows.X.shape[1], _MOST_COLUMNS)
         if count <= _MANY_ROWS:
-            return self._answer(count, columns, evaluated)
-        few, many = (self._answer(number, columns, evaluated) for number in (_MANY_ROWS // 10, _MANY_ROWS))
+            return self._choice_for(count, columns, evaluated)
+        few, many = (self._choice_for(number, columns, evaluated) for number in (_MANY_ROWS // 10, _MANY_ROWS))
         rises = float(np.log10(many["learning_rate"] / few["learning_rate"]))
         rate = many["learning_rate"] * (count / _MANY_ROWS) ** rises
         return {**many, "learning_rate": min(rate, _FASTEST) if rises > 0 else many["learning_rate"]}
 
-    def _answer(self, count: int, columns: int, evaluated: bool) -> dict[str, Any]:
+    def _choice_for(self, count: int, columns: int, evaluated: bool) -> dict[str, Any]:
         """What CatBoost chooses for so many rows and columns."""
         number = np.arange(count)
         X = np.repeat((number % 2).astype(np.float32)[:, None], columns, axis=1)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact, brief
 from uneven.adapters.trees.extras import library
-from uneven.costs import Cost
+from uneven.costs import Cost, GivenCosts
 from uneven.errors import CostError, ParameterError
-from uneven.learners.base import has_probabilities
 from uneven.learners.cluster import HoldsClient, read_client
-from uneven.learners.contract import costs_to_score
+from uneven.learners.contract import costs_of_fit, costs_to_score
 from uneven.learners.costs_and_loss import read_cost
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.parameters import require_integer
@@ -204,7 +202,7 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         self._read_parameters()
         client = read_client(self.client, dask_parts.FEATURE)
         before = self._last_theta()
-        four = self._costs({"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost})
+        four = costs_of_fit(self, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
         data = dask_rows.LazyRows.read(X, y, sample_weight, four)
         parts, facts = self._loaded(client, data)
         some, names = _looked_at(parts.plan, facts, dask_rows.column_names(data.columns["X"]))
@@ -303,89 +301,17 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
 
     # -- predicting -------------------------------------------------------------------------------------------------
 
-    def _answer(self, method: str, X: Any, given: dict[str, Any]) -> Any:
+    if TYPE_CHECKING:  # for Dask collections these give Dask collections
+        decision_function: Any
+        predict: Any
+        predict_proba: Any
+        predict_log_proba: Any
+
+    def _answer(self, method: str, X: Any, given: GivenCosts) -> Any:
         model = self.in_memory()
         if not dask_rows.is_lazy(X):
             return getattr(model, method)(X, **given)
         return dask_predictions.predicted(model, method, X, given)
-
-    def decision_function(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> Any:
-        """Scores that are calibrated for your costs: the decision threshold is 0.
-
-        Parameters
-        ----------
-        X : dask array or dataframe, or array-like, of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or one for each row, optional
-            As in :class:`uneven.UnevenLinearClassifier`; those of each row are of the kind of X.
-
-        Returns
-        -------
-        dask array of shape (n_samples,), or dask series
-            Not computed yet; for X in memory an ndarray.
-        """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        return self._answer("decision_function", X, given)
-
-    def predict(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> Any:
-        """The cheaper class of each row.
-
-        Parameters
-        ----------
-        X : dask array or dataframe, or array-like, of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or one for each row, optional
-            As in :class:`uneven.UnevenLinearClassifier`; those of each row are of the kind of X.
-
-        Returns
-        -------
-        dask array of shape (n_samples,), or dask series
-            Not computed yet; for X in memory an ndarray.
-        """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        return self._answer("predict", X, given)
-
-    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> Any:
-        """Probabilities of the classes, if the loss identifies them.
-
-        Parameters
-        ----------
-        X : dask array or dataframe, or array-like, of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or one for each row, optional
-            As in :class:`uneven.UnevenLinearClassifier`; those of each row are of the kind of X.
-
-        Returns
-        -------
-        dask array of shape (n_samples, 2), or dask dataframe
-            Not computed yet; for X in memory an ndarray.
-        """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        return self._answer("predict_proba", X, given)
-
-    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> Any:
-        """Logarithms of :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : dask array or dataframe, or array-like, of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or one for each row, optional
-            As in :class:`uneven.UnevenLinearClassifier`; those of each row are of the kind of X.
-
-        Returns
-        -------
-        dask array of shape (n_samples, 2), or dask dataframe
-            Not computed yet; for X in memory an ndarray.
-        """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        return self._answer("predict_log_proba", X, given)
 
     def score(
         self,
@@ -415,7 +341,7 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         float
         """
         check_is_fitted(self, "classes_")
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         if not dask_rows.is_lazy(X):
             return self.in_memory().score(X, y, sample_weight, **given)
         costs = costs_to_score(self._costs_of_fit, given, "score")

@@ -13,9 +13,8 @@ from scipy import sparse
 
 from uneven._inputs import brief
 from uneven.adapters import dask_columns
-from uneven.costs import RowCosts
+from uneven.costs import COSTS, RowCosts
 from uneven.errors import CostError, UnevenError
-from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.reading import read_labels, read_weights, require_finite
 from uneven.learners.streaming import frame_columns
 from uneven.learners.streaming.batch import Batch

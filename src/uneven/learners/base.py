@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from uneven._caller import warn_caller
 from uneven._inputs import brief, to_float
-from uneven.costs import Cost, RowCosts
+from uneven.costs import Cost, GivenCosts, RowCosts
 from uneven.decisions.alpha import move_threshold, untilt
 from uneven.errors import CostError, LossError, UnevenError
 from uneven.learners.classes import Classes
-from uneven.learners.contract import EstimatorContract, constant_sums, plain
+from uneven.learners.contract import EstimatorContract, constant_sums, costs_of_fit, plain
 from uneven.learners.costs_and_loss import (
-    COSTS,
     analysis_of,
     loss_for,
     loss_for_rows,
@@ -84,15 +82,6 @@ class Problem:
         return weighting(self.costs, self.y, self.sample_weight, self.classes, finished)
 
 
-def has_probabilities(learner: UnevenClassifier) -> bool:
-    """True if the loss identifies probabilities; otherwise an AttributeError with the reason, as hasattr expects."""
-    try:
-        learner._current_loss().inverse_link(0.0)
-    except UnevenError as error:
-        raise AttributeError(f"{type(learner).__name__} has no predict_proba: {error}") from None
-    return True
-
-
 class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the learners.
 
@@ -117,22 +106,11 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
 
     # -- the loss ---------------------------------------------------------------------------------------------------
 
-    def _costs(self, given: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The four costs: those given to ``fit`` or ``predict``, and the constructor's for the others."""
-        own = {name: getattr(self, name) for name in COSTS if not given or given[name] is None}
-        for name, value in own.items():
-            if np.ndim(value):
-                raise CostError(
-                    f"{name} of the learner itself must be a number, got {brief(value)}; costs of each row go to fit "
-                    "and predict"
-                )
-        return {name: own.get(name, given and given[name]) for name in COSTS}
-
     def _current_loss(self) -> Loss:
         """The loss of the fit, or the one a fit would use."""
         if hasattr(self, "classes_"):
             return self.loss_
-        return loss_for(self.loss, read_cost(**self._costs()), self.margin_gamma)
+        return loss_for(self.loss, read_cost(**costs_of_fit(self)), self.margin_gamma)
 
     def _loss_for(self, costs: Cost | RowCosts) -> Loss:
         """The loss of a fit with these costs."""
@@ -195,7 +173,7 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
 
     # -- reading the data -------------------------------------------------------------------------------------------
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, given: dict[str, Any] | None = None) -> Problem:
+    def _read(self, X: Any, y: Any, sample_weight: Any, given: GivenCosts | None = None) -> Problem:
         """Validate everything before any work, and set ``classes_``; ``given`` are the costs given to ``fit``."""
         if y is None:
             raise CostError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
@@ -204,7 +182,7 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         weight = read_weights(sample_weight, labels.shape[0])
         classes, index = two_classes(labels)
         require_weighted_classes(weight, index, classes)
-        four = self._costs(given)
+        four = costs_of_fit(self, given)
         costs = read_costs(labels.shape[0], four)
         self._keep_classes(Classes(classes, self._positive_of(classes, costs)))
         target = (index == self._positive).astype(np.int8)
@@ -214,11 +192,6 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
     def _keep_classes(self, classes: Classes) -> None:
         self.classes_ = classes.labels
         self._positive = classes.positive
-
-    @property
-    def _classes(self) -> Classes:  # type: ignore[override]
-        """The classes of the fit."""
-        return Classes(self.classes_, self._positive)
 
     def _positive_of(self, classes: np.ndarray, costs: Cost | RowCosts | None) -> int:
         """Which of two sorted classes is the positive one; None are costs that differ by row."""
@@ -243,7 +216,10 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         check_is_fitted(self, "classes_")
         return self._score(self._read_features(X, reset=False))
 
-    def _decision(self, score: np.ndarray, given: dict[str, Any]) -> np.ndarray:
+    def _positive_scores(self, X: Any, given: GivenCosts, method: str) -> np.ndarray:
+        return self._decision(self._checked_score(X), given)
+
+    def _decision(self, score: np.ndarray, given: GivenCosts) -> np.ndarray:
         """Scores of the positive class whose threshold for the given costs is 0."""
         costs = self._costs_of_rows(score.shape[0], given)
         if costs is None or self._has_row_costs or self._fits_for(costs):
@@ -260,84 +236,20 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
             return False
         return read_cost(costs.fp_regret, costs.fn_regret).alpha == read_cost(*regrets).alpha
 
-    def _costs_of_rows(self, count: int, given: dict[str, Any]) -> RowCosts | None:
+    def _costs_of_rows(self, count: int, given: GivenCosts) -> RowCosts | None:
         """The costs of rows to predict; None if the fit's are meant."""
-        if all(value is None for value in given.values()):
+        if not given.known:
             return None
-        four = {name: self._costs_of_fit.get(name) if value is None else value for name, value in given.items()}
-        costs = RowCosts.read(count, **self._costs(four))
-        if self._has_row_costs and not any(np.ndim(value) for value in given.values()):
+        costs = RowCosts.read(count, **costs_of_fit(self, given.filled(self._costs_of_fit)))
+        if self._has_row_costs and not given.per_row:
             raise CostError(
                 "this model learnt with the costs of each row, which its scores contain: predict(X) decides for them, "
-                f"and other costs for all rows, got {brief({k: v for k, v in given.items() if v is not None})}, cannot "
+                f"and other costs for all rows, got {brief(given.known)}, cannot "
                 "be decided for; fit with numbers to give costs to predict"
             )
         return costs
 
-    def decision_function(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> np.ndarray:
-        """Scores that are calibrated for your costs: the decision threshold is 0.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            Costs of these rows, as in :meth:`predict`. The scores are moved so that their threshold is 0.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Positive for ``classes_[1]``, as everywhere in scikit-learn. Infinite where one decision is the cheaper one
-            at every probability.
-        """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        score = self._decision(self._checked_score(X), given)
-        return np.asarray(self._classes.turned(score))
-
-    def predict(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> np.ndarray:
-        """The cheaper class of each row; a score of exactly 0 means the negative class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            Costs of these rows; those not given are the numbers of the fit. By default the costs of the fit decide. If
-            the fit had numbers, other costs move the threshold to the probability at which they change the decision;
-            the loss must identify probabilities. If the fit had costs of each row, the scores contain them: these must
-            be costs of the same kind, and the threshold stays 0.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        positive = self._decision(self._checked_score(X), given) > 0
-        return self._classes.label(positive)
-
-    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> np.ndarray:
-        """Probabilities of the classes, by the inverse link of the loss; only if the loss identifies them.
-
-        They do not depend on the costs if the model can follow them. ``fit`` compares their mean with the share of
-        positives (``probability_ratio_``); this method warns if the two differ by more than a factor of 1.5.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            Needed after a fit with costs of each row, and only then: its scores contain the costs.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Columns in the order of ``classes_``.
-        """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    def _positive_probability(self, X: Any, given: GivenCosts) -> np.ndarray:
         positive = self._probability(self._checked_score(X), given)
         doubt = self._doubt_about_probabilities()
         if doubt is not None:
@@ -346,9 +258,15 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
                 "costs of the fit is not affected; for probabilities fit with equal costs, and let "
                 "UnevenThresholdClassifierCV decide by yours"
             )
-        return np.stack(self._classes.in_order(1 - positive, positive), axis=1)
+        return positive
 
-    def _probability(self, score: np.ndarray, given: dict[str, Any]) -> np.ndarray:
+    def _require_method(self, method: str) -> None:
+        try:
+            self._current_loss().inverse_link(0.0)
+        except UnevenError as error:
+            raise AttributeError(f"{type(self).__name__} has no predict_proba: {error}") from None
+
+    def _probability(self, score: np.ndarray, given: GivenCosts) -> np.ndarray:
         """P(positive) from scores; ``given`` are the costs of the rows, needed if the scores contain them."""
         positive = np.asarray(self.loss_.inverse_link(score))
         if not self._has_row_costs:
@@ -364,14 +282,14 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
 
     # -- whether probabilities are any ------------------------------------------------------------------------------
 
-    def _check_probabilities(self, X: Any, y: np.ndarray, weight: np.ndarray, given: dict[str, Any]) -> None:
+    def _check_probabilities(self, X: Any, y: np.ndarray, weight: np.ndarray, given: GivenCosts) -> None:
         """Compare the mean probability of some rows with their share of positives, and keep the ratio.
 
         A loss that is weighted for costs is precise near alpha and careless elsewhere. If the model cannot follow the
         probabilities, or follows its training rows too closely, the inverse link gives numbers that are far from them.
         """
         self.probability_ratio_: float | None = None
-        if not self._identifies_probabilities() or any(np.ndim(value) for value in given.values()):
+        if not self._identifies_probabilities() or given.per_row:
             return  # with costs of each row the scores contain them: what they are without is a second guess
         if y.size > _CHECKED:
             rows = np.linspace(0, y.size - 1, _CHECKED).astype(np.intp)
@@ -398,31 +316,12 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
     #: The rows of ``probability_ratio_``.
     _checked_on = "the training rows"
 
-    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> np.ndarray:
-        """Logarithms of :meth:`predict_proba`; the logarithm of 0 is minus infinity.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            As in :meth:`predict_proba`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost))
-
 
 # -- for the tuning ---------------------------------------------------------------------------------------------------
 
 
 def read_problem(
-    learner: UnevenClassifier, X: Any, y: Any, sample_weight: Any, given: dict[str, Any] | None = None
+    learner: UnevenClassifier, X: Any, y: Any, sample_weight: Any, given: GivenCosts | None = None
 ) -> Problem:
     """Read a training set as the learner's ``fit`` would; sets its ``classes_``."""
     return learner._read(X, y, sample_weight, given)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact
+from uneven.costs import GivenCosts
 from uneven.learners.boosted_trees import BoostedTrees, require_share
 from uneven.learners.boosting_training import EarlyStopping, TrainingRows, convex_pair, held_out, train
 from uneven.learners.contract import costs_to_score
@@ -210,7 +211,7 @@ class UnevenAdaBoostClassifier(BoostedTrees):
         UnevenAdaBoostClassifier
         """
         self._read_parameters()
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         problem = self._read(X, y, sample_weight, given)
         loss = self._loss_for(problem.costs)
         weighting = problem.weighting(self.loss)
@@ -274,7 +275,7 @@ class UnevenAdaBoostClassifier(BoostedTrees):
         ------
         ndarray of shape (n_samples,)
         """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         for score in self._staged_scores(X):
             yield np.asarray(self._classes.turned(self._decision(score, given)))
 
@@ -293,7 +294,7 @@ class UnevenAdaBoostClassifier(BoostedTrees):
         ------
         ndarray of shape (n_samples,)
         """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         for score in self._staged_scores(X):
             yield self._classes.label(self._decision(score, given) > 0)
 
@@ -322,7 +323,7 @@ class UnevenAdaBoostClassifier(BoostedTrees):
         ------
         float
         """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         check_is_fitted(self, "classes_")
         costs = costs_to_score(self._costs_of_fit, given, "staged_cost")
         for said in self.staged_predict(X, **given):

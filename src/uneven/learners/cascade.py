@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact, brief, to_float
-from uneven.costs import Cost
+from uneven.costs import Cost, GivenCosts
 from uneven.errors import CostError, LossError, ParameterError
 from uneven.learners.boosted_trees import BoostedTrees, require_share
 from uneven.learners.boosting_training import Boosted, TrainingRows, convex_pair, folds_of, train
@@ -220,7 +220,7 @@ class UnevenCascadeClassifier(BoostedTrees):
         UnevenCascadeClassifier
         """
         self._read_parameters()
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         problem = self._read(X, y, sample_weight, given)
         if not isinstance(problem.costs, Cost):
             raise CostError(

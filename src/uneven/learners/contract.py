@@ -1,4 +1,4 @@
-"""What every estimator promises: a score in money, and what the two constant rules cost.
+"""What every estimator promises: predictions for given costs, a score in money, and what the two constant rules cost.
 
 ``docs/estimators.md`` lists all promises; ``tests/learners/test_contract.py`` keeps every public estimator to them.
 """
@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from uneven._inputs import exact, to_float
-from uneven.costs import RowCosts
+from uneven._inputs import brief, exact, to_float
+from uneven.costs import COSTS, GivenCosts, RowCosts
 from uneven.errors import CostError
 from uneven.learners.classes import Classes
-from uneven.learners.costs_and_loss import COSTS
 from uneven.metrics.cost_estimate import CostEstimate
 from uneven.metrics.expected_cost import expected_cost
 
@@ -28,15 +28,150 @@ _WIDTH = 1.959963984540054
 _MOST_SHOWN, _MOST_OF_VALUE = 999, 200
 
 
-class EstimatorContract:
-    """``score``, ``constant_costs_`` and a short repr. It stands before scikit-learn's mixins, whose score is accuracy.
+def _has(method: str) -> Any:
+    def check(learner: EstimatorContract) -> bool:
+        learner._require_method(method)
+        return True
 
-    A learner has ``predict`` with costs, ``classes_``, ``_classes`` and ``_costs_of_fit``, the costs of the fit that
-    are numbers. Its ``fit`` may set ``_constant_sums`` to what :func:`constant_sums` gives.
+    return check
+
+
+class EstimatorContract:
+    """The prediction methods, ``score``, ``constant_costs_`` and a short repr of an estimator.
+
+    It stands before scikit-learn's mixins, whose score is accuracy. A learner has ``classes_``, ``_positive`` and
+    ``_costs_of_fit``, the costs of the fit that are numbers. It gives ``_positive_scores`` and
+    ``_positive_probability``; one that asks another estimator overrides ``_answer`` instead. Its ``fit`` may set
+    ``_constant_sums`` to what :func:`constant_sums` gives.
     """
 
     _costs_of_fit: Mapping[str, Any]
-    _classes: Classes
+    classes_: np.ndarray
+    _positive: int
+
+    @property
+    def _classes(self) -> Classes:
+        """The classes of the fit."""
+        return Classes(self.classes_, self._positive)
+
+    # -- predicting -------------------------------------------------------------------------------------------------
+
+    def _positive_scores(self, X: Any, given: GivenCosts, method: str) -> np.ndarray:
+        """Scores of the positive class whose threshold for the given costs is 0; ``method`` is for messages."""
+        raise NotImplementedError
+
+    def _positive_probability(self, X: Any, given: GivenCosts) -> np.ndarray:
+        """P(positive) of rows with the given costs."""
+        raise NotImplementedError
+
+    def _require_method(self, method: str) -> None:
+        """Raise an AttributeError that says why, if there is no ``predict_proba`` or ``predict_log_proba``."""
+
+    def _answer(self, method: str, X: Any, given: GivenCosts) -> Any:
+        """What one of the four methods says about rows with the given costs."""
+        if method == "predict_log_proba":
+            with np.errstate(divide="ignore"):
+                return np.log(self._answer("predict_proba", X, given))
+        check_is_fitted(self, "classes_")
+        if method == "predict_proba":
+            positive = self._positive_probability(X, given)
+            return np.stack(self._classes.in_order(1 - positive, positive), axis=1)
+        score = self._positive_scores(X, given, method)
+        return self._classes.label(score > 0) if method == "predict" else np.asarray(self._classes.turned(score))
+
+    def predict(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> np.ndarray:
+        """The cheaper class of each row; a score of exactly 0 means the negative class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Costs of these rows; those not given are the numbers of the fit. By default the costs of the fit decide.
+
+            If a learner of a loss was fitted with numbers, other costs move the threshold to the probability at which
+            they change the decision; the loss must identify probabilities. If it was fitted with costs of each row, the
+            scores contain them: these must be costs of the same kind, and the threshold stays 0.
+
+            A classifier with a corrected threshold finds its correction again for other numbers, from out-of-fold
+            probabilities, which takes no new fit. With costs of each row, each row is decided by its own, with the
+            correction of the fit.
+
+            A search asks the learner it chose; it needs costs if ``row_costs_`` is "decide".
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        answer: np.ndarray = self._answer("predict", X, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
+        return answer
+
+    def decision_function(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> np.ndarray:
+        """Scores that are calibrated for your costs: the decision threshold is 0.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Costs of these rows, as in :meth:`predict`. The scores are moved so that their threshold is 0.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positive for ``classes_[1]``, as everywhere in scikit-learn. Infinite where one decision is the cheaper one
+            at every probability. Of a classifier with a corrected threshold, log-odds minus those of the threshold.
+        """
+        answer: np.ndarray = self._answer("decision_function", X, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
+        return answer
+
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> np.ndarray:
+        """Probabilities of the classes; a learner of a loss has this method only if the loss identifies them.
+
+        They do not depend on the costs if the model can follow them. A learner of a loss compares their mean with the
+        share of positives in ``fit`` (``probability_ratio_``); this method warns if the two differ by more than a
+        factor of 1.5. A classifier with a corrected threshold calibrates them on out-of-fold rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            A learner of a loss needs them after a fit with costs of each row, and only then: its scores contain the
+            costs. Otherwise they change nothing.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Columns in the order of ``classes_``.
+        """
+        answer: np.ndarray = self._answer("predict_proba", X, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
+        return answer
+
+    @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(
+        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
+    ) -> np.ndarray:
+        """Logarithms of :meth:`predict_proba`; the logarithm of 0 is minus infinity.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            As in :meth:`predict_proba`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+        """
+        answer: np.ndarray = self._answer("predict_log_proba", X, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
+        return answer
+
+    # -- what it costs ----------------------------------------------------------------------------------------------
 
     def score(
         self,
@@ -68,9 +203,9 @@ class EstimatorContract:
         float
         """
         check_is_fitted(self, "classes_")
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         costs = costs_to_score(self._costs_of_fit, given, "score")
-        said = self.predict(X, **given)  # type: ignore[attr-defined]
+        said = self.predict(X, **given)
         return -expected_cost(y, said, **costs, pos_label=self._classes.pos_label, sample_weight=sample_weight)
 
     @property
@@ -112,9 +247,22 @@ class _Shown:
         return self.text
 
 
-def costs_to_score(known: Mapping[str, Any], given: Mapping[str, Any], method: str) -> dict[str, Any]:
-    """The four costs of rows whose decisions are scored: those given, and the numbers of the fit for the others."""
-    costs = {name: known.get(name) if value is None else value for name, value in given.items()}
+def costs_of_fit(learner: Any, given: GivenCosts | None = None) -> GivenCosts:
+    """The four costs of a fit: those given, and the constructor's, which must be numbers, for the others."""
+    given = GivenCosts() if given is None else given
+    own = {name: getattr(learner, name) for name, value in given.items() if value is None}
+    for name, value in own.items():
+        if np.ndim(value):
+            raise CostError(
+                f"{name} of the learner itself must be a number, got {brief(value)}; costs of each row go to fit and "
+                "predict"
+            )
+    return given.filled(own)
+
+
+def costs_to_score(known: Mapping[str, Any], given: GivenCosts, method: str) -> GivenCosts:
+    """The four costs of rows to decide about or to score: those given, and the numbers of the fit for the others."""
+    costs = given.filled(known)
     absent = [name for name in COSTS if costs[name] is None]
     if absent:
         raise CostError(

@@ -10,17 +10,14 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from uneven._inputs import brief
-from uneven.costs import RowCosts
+from uneven.costs import COSTS, GivenCosts, RowCosts
 from uneven.decisions.alpha import probability_thresholds
 from uneven.decisions.correction import AS_IT_IS, CorrectedOdds, Correction
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows, ShiftCurve, shift_curve
 from uneven.decisions.posterior import ShiftPosterior
 from uneven.decisions.scored_rows import MOST_ROWS, compress
-from uneven.errors import CostError
-from uneven.learners.classes import Classes
-from uneven.learners.contract import EstimatorContract
-from uneven.learners.costs_and_loss import COSTS, read_costs
+from uneven.learners.contract import EstimatorContract, costs_of_fit, costs_to_score
+from uneven.learners.costs_and_loss import read_costs
 from uneven.learners.guaranteed_shift import GuaranteedShift
 from uneven.learners.names_as_text import with_names, with_text
 
@@ -48,8 +45,6 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
     method: Any
     order: Any
     keep_training_rows: Any
-    classes_: np.ndarray
-    _positive: int
     _odds: CorrectedOdds
     _calibrated: CorrectedOdds
     _rows: OutOfFoldRows
@@ -61,16 +56,9 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
 
     # -- fitting ----------------------------------------------------------------------------------------------------
 
-    def _given_costs(self, count: int, given: dict[str, Any]) -> RowCosts:
+    def _given_costs(self, count: int, given: GivenCosts) -> RowCosts:
         """The costs of the rows of a fit: those given to ``fit``, and the constructor's for the others."""
-        own = {name: getattr(self, name) for name in COSTS}
-        for name, value in own.items():
-            if np.ndim(value):
-                raise CostError(
-                    f"{name} of the learner itself must be a number, got {brief(value)}; costs of each row go to fit "
-                    "and predict"
-                )
-        four = {name: own[name] if given[name] is None else given[name] for name in COSTS}
+        four = costs_of_fit(self, given)
         read_costs(count, four)  # numbers must be positive
         costs = RowCosts.read(count, **four)
         self._costs_by_row = [name for name in COSTS if isinstance(getattr(costs, name), np.ndarray)]
@@ -185,36 +173,21 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
         """
         return self.curve_.plot(ax)
 
-    @property
-    def _classes(self) -> Classes:  # type: ignore[override]
-        return Classes(self.classes_, self._positive)
-
     # -- deciding ---------------------------------------------------------------------------------------------------
 
-    def _costs_of_rows(self, count: int, given: dict[str, Any], method: str) -> RowCosts:
+    def _costs_of_rows(self, count: int, given: GivenCosts, method: str) -> RowCosts:
         """The costs of rows to predict: those given, and the numbers of the fit for the others."""
         fit = self._row_costs
-        if not fit.per_row and all(value is None for value in given.values()):
+        if not fit.per_row and not given.known:
             return RowCosts(count, fit.fp_regret, fit.fn_regret)
-        self._require_costs(given, method)
-        four = {name: self._costs_of_fit[name] if given[name] is None else given[name] for name in COSTS}
-        return RowCosts.read(count, **four)
+        return RowCosts.read(count, **costs_to_score(self._costs_of_fit, given, method))
 
-    def _require_costs(self, given: dict[str, Any], method: str) -> None:
-        """Raise if a cost is not given of which the fit had one for each row."""
-        missing = [name for name in self._costs_by_row if given[name] is None]
-        if missing:
-            raise CostError(
-                f"the fit had {' and '.join(missing)} of each row, so {method} needs "
-                f"{'it' if len(missing) == 1 else 'them'} for these rows, too: a number, or one for each row"
-            )
-
-    def _odds_for(self, costs: RowCosts, given: dict[str, Any]) -> CorrectedOdds:
+    def _odds_for(self, costs: RowCosts, given: GivenCosts) -> CorrectedOdds:
         """The fit's correction; for other numbers one found for them.
 
         Arrays always have the fit's, also if their entries are equal: the decision on a row must not depend on others.
         """
-        if costs.per_row or any(np.ndim(value) for value in given.values()):
+        if costs.per_row or given.per_row:
             return self._odds
         key, fit = (float(costs.fp_regret), float(costs.fn_regret)), self._row_costs
         if not fit.per_row and key == (fit.fp_regret, fit.fn_regret):
@@ -247,12 +220,11 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
             positive below its threshold.
         """
         check_is_fitted(self, "_odds")
-        cut, sign = self._thresholds(costs, self._odds_for(costs, {})), costs.thresholds()[1]
+        cut, sign = self._thresholds(costs, self._odds_for(costs, GivenCosts())), costs.thresholds()[1]
         return probability_thresholds(cut, sign)
 
-    def _decision(self, X: Any, given: dict[str, Any], method: str) -> np.ndarray:
+    def _positive_scores(self, X: Any, given: GivenCosts, method: str) -> np.ndarray:
         """Scores with the threshold 0, positive exactly where the probability is beyond the row's threshold."""
-        check_is_fitted(self, "_odds")
         raw = self._raw_probability(X)
         costs = self._costs_of_rows(raw.size, given, method)
         threshold = self._thresholds(costs, self._odds_for(costs, given))
@@ -263,86 +235,8 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
         score = np.where(np.abs(score) <= _TIE * (1 + np.abs(log_odds)), 0.0, score)
         return np.where(said, np.maximum(score, np.finfo(np.float64).tiny), np.minimum(score, 0.0))
 
-    def decision_function(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> np.ndarray:
-        """Log-odds of ``predict_proba`` minus those of the row's threshold: positive is predicted above 0.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            As in :meth:`predict`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Positive for ``classes_[1]``. Infinite where one decision is the cheaper one at every probability.
-        """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        return np.asarray(self._classes_checked().turned(self._decision(X, given, "decision_function")))
-
-    def predict(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> np.ndarray:
-        """The cheaper class of each row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            Costs of these rows; those not given are the numbers of the fit. For other numbers the correction is found
-            again from the out-of-fold probabilities, which takes no new fit. With costs of each row, each row is
-            decided by its own, with the correction of the fit.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        return self._classes_checked().label(self._decision(X, given, "predict") > 0)
-
-    def predict_proba(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> np.ndarray:
-        """Probabilities, calibrated on out-of-fold rows; they do not depend on the costs.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            Accepted because other learners need them after a fit with costs of each row. They change nothing here.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Columns in the order of ``classes_``.
-        """
-        check_is_fitted(self, "_odds")
+    def _positive_probability(self, X: Any, given: GivenCosts) -> np.ndarray:
         positive = self._calibrated.probability(self._raw_probability(X))
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        if any(value is not None for value in given.values()):  # an error for costs that are none
+        if given.known:  # an error for costs that are none
             self._costs_of_rows(positive.size, given, "predict_proba")
-        return np.stack(self._classes.in_order(1 - positive, positive), axis=1)
-
-    def predict_log_proba(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> np.ndarray:
-        """Logarithms of :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            As in :meth:`predict_proba`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost))
-
-    def _classes_checked(self) -> Classes:
-        check_is_fitted(self, "_odds")
-        return self._classes
+        return positive

@@ -16,7 +16,7 @@ from uneven._inputs import brief
 from uneven._shared import kept
 from uneven.calibration.calibrated_losses import calibrated_loss
 from uneven.calibration.claim import NOT_CALIBRATED
-from uneven.costs import Cost, RowCosts
+from uneven.costs import COSTS, Cost, RowCosts
 from uneven.errors import CostError, LossError, ParameterError
 from uneven.losses import Loss, UnevenMarginLoss
 from uneven.losses.registry import changes
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from uneven.calibration.analysis import Analysis
 
 _EQUAL = Cost(fp_cost=1, fn_cost=1)
-
-#: The four costs of a learner, in the order in which functions here take them.
-COSTS = ("fp_cost", "fn_cost", "tp_cost", "tn_cost")
 
 
 def read_cost(fp_cost: Any, fn_cost: Any, tp_cost: Any = 0, tn_cost: Any = 0) -> Cost:

@@ -11,16 +11,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags, indexable
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact, brief
-from uneven.costs import Cost
+from uneven.costs import COSTS, Cost, GivenCosts
 from uneven.errors import CostError, LossError, ParameterError
-from uneven.learners.classes import Classes
 from uneven.learners.cluster import HoldsClient
 from uneven.learners.contract import EstimatorContract
-from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.parameters import require_choice
 from uneven.learners.progress import Bar, progress
 from uneven.learners.tuning.folds import Split, splits
@@ -43,17 +40,6 @@ from uneven.learners.tuning.rules import RULES, Table, standard_error
 from uneven.learners.tuning.search import Column, Reusable, Task, candidates, run_split
 from uneven.learners.tuning.ways import DECIDE
 from uneven.metrics.cost_scorer import CostScorer
-
-
-def _delegates(name: str) -> Any:
-    def check(search: UnevenClassifierCV) -> bool:
-        if hasattr(search, "best_estimator_"):
-            getattr(search.best_estimator_, name)  # its own AttributeError says why
-        else:
-            getattr(read_estimator(search)[0], name)
-        return True
-
-    return check
 
 
 class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -247,7 +233,7 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
         if self.client is not None and self.n_jobs not in (None, 1):
             raise ParameterError(f"give client or n_jobs, got both: n_jobs={brief(self.n_jobs)}; leave n_jobs out")
         whole, steps, learner, prefix = read_parts(self)
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         problem = read_data(X, y, sample_weight, given, steps, learner)
         X, y = indexable(X, y)
         classes = problem.classes.labels
@@ -396,97 +382,26 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
             )
         return self.best_estimator_
 
-    def _answer(self, method: str, X: Any, given: dict[str, Any]) -> np.ndarray:
+    def _require_method(self, method: str) -> None:
+        model = self.best_estimator_ if hasattr(self, "best_estimator_") else read_estimator(self)[0]
+        getattr(model, method)  # its own AttributeError says why
+
+    def _answer(self, method: str, X: Any, given: GivenCosts) -> Any:
         """What a method of the chosen estimator says about rows with these costs."""
-        model = self._fitted()
-        given = {name: value for name, value in given.items() if value is not None}
-        if self.row_costs_ == DECIDE and method != "predict_proba" and not given:
+        if method == "predict_log_proba":
+            return super()._answer(method, X, given)
+        model, costs = self._fitted(), given.known
+        if self.row_costs_ == DECIDE and method != "predict_proba" and not costs:
             raise CostError(
                 f"this search chose to decide each row by its own costs (row_costs_ is 'decide'), so {method} needs "
                 "them: give fp_cost and fn_cost, or fit with row_costs='learn'"
             )
-        if given and self.row_costs_ is not None:
-            given = self._costs | given
-        if given and isinstance(model, Pipeline):  # without the pipeline's own routing, which would need requests
+        if costs and self.row_costs_ is not None:
+            costs = self._costs | costs
+        if costs and isinstance(model, Pipeline):  # without the pipeline's own routing, which would need requests
             X = model[:-1].transform(X) if len(model.steps) > 1 else X
             model = model[-1]
-        return np.asarray(getattr(model, method)(X, **given))
-
-    def predict(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> np.ndarray:
-        """The cheaper class of each row.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            Costs of these rows, as in the ``predict`` of the learner; needed if ``row_costs_`` is "decide".
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        return self._answer("predict", X, given)
-
-    def decision_function(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> np.ndarray:
-        """Scores that are calibrated for your costs: the decision threshold is 0.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            As in :meth:`predict`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Positive for ``classes_[1]``.
-        """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        return self._answer("decision_function", X, given)
-
-    @available_if(_delegates("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> np.ndarray:
-        """Probabilities of the classes, if the chosen loss identifies them.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            Needed if ``row_costs_`` is "learn", and only then: the scores contain the costs.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-        """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        return self._answer("predict_proba", X, given)
-
-    @available_if(_delegates("predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
-    ) -> np.ndarray:
-        """Logarithms of :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            As in :meth:`predict_proba`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-        """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        with np.errstate(divide="ignore"):
-            return np.log(self._answer("predict_proba", X, given))
+        return np.asarray(getattr(model, method)(X, **costs))
 
     def score(
         self,
@@ -514,7 +429,7 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
         -------
         float
         """
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         if self.scoring is not None:
             return self._given_score(X, y, {"sample_weight": sample_weight, **given})
         return super().score(X, y, sample_weight, **given)
@@ -523,10 +438,6 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
     def _costs_of_fit(self) -> dict[str, Any]:  # type: ignore[override]
         """The costs of the fit that are numbers."""
         return {name: value for name, value in self._costs.items() if name not in self._costs_by_row}
-
-    @property
-    def _classes(self) -> Classes:  # type: ignore[override]
-        return Classes(self.classes_, self._positive)
 
     def _given_score(self, X: Any, y: Any, given: dict[str, Any]) -> float:
         """What ``scoring`` says, with the weights and costs that are given."""

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from uneven import _inputs
 from uneven._caller import warn_caller
 from uneven._inputs import Exact
-from uneven.costs import Cost, RowCosts
+from uneven.costs import Cost, GivenCosts, RowCosts
 from uneven.errors import LossError, ParameterError
 from uneven.learners.base import Problem, with_parameters
 from uneven.learners.costs_and_loss import loss_for_rows, own_alpha
@@ -238,7 +238,7 @@ class UnevenLinearClassifier(LinearScores):
         [True, True, True]
         """
         self._read_parameters()
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         if target is not None or columns is not None or is_streamed(X):
             return self._fit_streamed(X, y, sample_weight, given, target, columns)
         before = self._last_theta()
@@ -264,7 +264,7 @@ class UnevenLinearClassifier(LinearScores):
         return self
 
     def _fit_streamed(
-        self, X: Any, y: Any, sample_weight: Any, given: dict[str, Any], target: Any, columns: Any
+        self, X: Any, y: Any, sample_weight: Any, given: GivenCosts, target: Any, columns: Any
     ) -> UnevenLinearClassifier:
         from uneven.learners.streaming import door
 
@@ -332,7 +332,7 @@ class UnevenLinearClassifier(LinearScores):
         if not rising:
             raise ParameterError("Cs is empty; give at least one positive number")
         params = [{"C": C} for C in rising]
-        costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         fits = dict(zip(rising, fits_along(self, X, y, sample_weight, costs, params, Follower(), by="C"), strict=True))
         return [fits[C] for C in given]
 
@@ -435,7 +435,7 @@ def fits_along(
     X: Any,
     y: Any,
     sample_weight: Any,
-    costs: dict[str, Any],
+    costs: GivenCosts,
     params: list[dict[str, Any]],
     follower: Follower,
     *,

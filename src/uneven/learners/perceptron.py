@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_consistent_length
 from uneven import _inputs
 from uneven._caller import warn_caller
 from uneven._inputs import Exact, brief, to_float
-from uneven.costs import Cost, RowCosts
+from uneven.costs import Cost, GivenCosts, RowCosts
 from uneven.errors import CostError
 from uneven.learners.base import Problem
 from uneven.learners.classes import Classes
+from uneven.learners.contract import costs_of_fit
 from uneven.learners.costs_and_loss import plain_numbers, read_costs
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import require_integer
@@ -182,7 +183,7 @@ class UnevenPerceptron(LinearScores):
         UnevenPerceptron
         """
         self._read_parameters()
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         problem = self._read(X, y, sample_weight, given)
         loss = self._loss_for(problem.costs)
         target, regrets = learnt_labels(problem.costs, problem.y)
@@ -237,7 +238,7 @@ class UnevenPerceptron(LinearScores):
         UnevenPerceptron
         """
         self._read_parameters()
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         problem = self._read_batch(X, y, classes, sample_weight, given)
         loss = self._loss_for(problem.costs)
         target, regrets = learnt_labels(problem.costs, problem.y)
@@ -256,11 +257,11 @@ class UnevenPerceptron(LinearScores):
         for name in ("max_iter", "n_iter_no_change"):
             require_integer(name, getattr(self, name))
 
-    def _read_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any, given: dict[str, Any]) -> Problem:
+    def _read_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any, given: GivenCosts) -> Problem:
         """A batch of a stream; the classes are those of the first call."""
         first = not hasattr(self, "_state")
         labels = one_column(y)
-        four = self._costs(given)
+        four = costs_of_fit(self, given)
         costs = _costs_of_batch(labels.shape[0], four)
         numbers = plain_numbers(four)
         if first:
@@ -313,7 +314,7 @@ class UnevenPerceptron(LinearScores):
         return self
 
 
-def _costs_of_batch(count: int, given: dict[str, Any]) -> Cost | RowCosts:
+def _costs_of_batch(count: int, given: GivenCosts) -> Cost | RowCosts:
     """Costs given for each row stay such, also if they are equal: a batch of a stream may be a single row."""
     if any(np.ndim(value) for value in given.values()):
         return RowCosts.read(count, **given)

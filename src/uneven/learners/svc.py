@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from uneven import _inputs
 from uneven._caller import warn_caller
 from uneven._inputs import Exact, brief
+from uneven.costs import GivenCosts
 from uneven.errors import CostError, ParameterError
 from uneven.learners.base import Problem, UnevenClassifier
 from uneven.learners.parameters import require_integer
@@ -247,7 +248,7 @@ class UnevenSVC(UnevenClassifier):
         """
         numbers = self._read_parameters()
         before = self._warm if self.warm_start and hasattr(self, "_warm") else None
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         problem = self._read(X, y, sample_weight, given)
         kernel = self._read_kernel(problem)
         self._fit(numbers, problem, kernel, gram(kernel, problem.X), before)
@@ -411,7 +412,7 @@ class UnevenSVC(UnevenClassifier):
 
 
 def fits_along_c(
-    learner: UnevenSVC, X: Any, y: Any, sample_weight: Any, costs: dict[str, Any], Cs: list[Any], buffer: Buffer
+    learner: UnevenSVC, X: Any, y: Any, sample_weight: Any, costs: GivenCosts, Cs: list[Any], buffer: Buffer
 ) -> Iterator[UnevenSVC]:
     """Fitted copies of a learner at gamma = 1, for each C in rising order.
 

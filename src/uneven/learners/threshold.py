@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples, check_i
 
 from uneven._caller import warn_caller
 from uneven._inputs import Exact, brief
+from uneven.costs import COSTS, GivenCosts
 from uneven.decisions.correction import CorrectedOdds, Correction
 from uneven.decisions.methods import METHODS
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
@@ -23,7 +24,6 @@ from uneven.decisions.scored_rows import MOST_ROWS
 from uneven.errors import CostError, ParameterError
 from uneven.learners.contract import constant_sums
 from uneven.learners.corrected_decisions import CorrectedDecisions
-from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.out_of_fold import (
     folds_learnt_from,
     only_fold,
@@ -248,7 +248,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
             raise CostError("X must have at least one row, got none")
         weight = read_weights(sample_weight, labels.size)
         classes, index = two_classes(labels)
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         costs = self._given_costs(labels.size, given)
         alike = not costs.per_row and bool(costs.fp_regret == costs.fn_regret)
         positive = positive_class(classes, self.pos_label, symmetric=alike, neg_label=self.neg_label)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.costs import RowCosts
+from uneven.costs import GivenCosts, RowCosts
 from uneven.errors import CostError
 from uneven.metrics.cost_estimate import CostEstimate, estimates
 from uneven.metrics.labels import read_labels, read_weights, require_same_length, where_positive
@@ -89,7 +89,7 @@ def compare(
         raise CostError(f"interval must be 'bootstrap' or 'folds', got {interval!r}")
     labels = read_labels("y", y)
     (is_positive,) = where_positive(pos_label, labels)
-    given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     costs = RowCosts.read(labels.size, **given)
     weight = None if sample_weight is None else read_weights(sample_weight, labels.size)
     fewest = int(min(is_positive.sum(), (~is_positive).sum()))

@@ -11,6 +11,7 @@ import numpy as np
 from uneven import _inputs
 from uneven._hull import lower_hull
 from uneven._inputs import brief
+from uneven.costs import GivenCosts
 from uneven.errors import CostError
 from uneven.metrics.labels import read_vector
 from uneven.metrics.rows import read_scores
@@ -111,7 +112,7 @@ def cost_curve(
     """
     if not isinstance(threshold, int | float) or math.isnan(threshold):
         raise CostError(f"threshold must be a number, got {brief(threshold)}")
-    costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     rows, score = read_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, **costs)
     scale = ScaledCosts.of(rows)
     if_positive, if_negative = regret_parts(rows, scale.fp_share, scale.fn_share)

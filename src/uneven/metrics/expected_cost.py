@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.costs import RowCosts
+from uneven.costs import GivenCosts, RowCosts
 from uneven.metrics.rows import read_decisions
 
 
@@ -48,7 +48,7 @@ def expected_cost(
     >>> expected_cost([1, 1, 0, 0], [1, 0, 1, 0], fp_cost=4, fn_cost=amount, tp_cost=4)
     14.5
     """
-    costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     rows, said_positive = read_decisions(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight, **costs)
     return mean_cost(rows.costs, rows.is_positive, said_positive, rows.weight)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from uneven import _inputs
+from uneven.costs import GivenCosts
 from uneven.errors import CostError
 from uneven.metrics.labels import read_vector
 from uneven.metrics.rows import read_scores
@@ -100,7 +101,7 @@ def net_benefit(
     >>> found.net_benefit, found.treat_all
     (array([0.4375, 0.    ]), array([0.375, 0.   ]))
     """
-    costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     given = {"pos_label": pos_label, "sample_weight": sample_weight, **costs}
     rows, probability = read_scores(
         y_true, _inputs.probabilities("y_prob", y_prob, CostError)[0], name="y_prob", **given

@@ -13,12 +13,9 @@ from typing import Any
 import numpy as np
 
 from uneven._inputs import brief
-from uneven.costs import RowCosts
+from uneven.costs import COSTS, RowCosts
 from uneven.errors import CostError
 from uneven.metrics.labels import positive_label
-
-#: The names of the four costs, in ``fit``, in ``predict`` and as metadata.
-COSTS = ("fp_cost", "fn_cost", "tp_cost", "tn_cost")
 
 #: How a classifier decides: with the rows' costs if its ``predict`` takes them, without, or by its probabilities.
 DECIDE = ("auto", "predict", "alpha")

@@ -14,6 +14,7 @@ import numpy as np
 
 from uneven import _inputs
 from uneven._inputs import Exact
+from uneven.costs import GivenCosts
 from uneven.errors import CostError
 from uneven.metrics.rows import read_scores
 from uneven.metrics.scaled_costs import ScaledCosts
@@ -78,7 +79,7 @@ def restricted_brier_score(
     0.05
     """
     given = {"pos_label": pos_label, "sample_weight": sample_weight}
-    costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     ends = _read_range(low, high)
     score = _mean_score(_brier, ends, y_true, y_prob, **given, **costs)
     return score / (2 * (ends[1] - ends[0])) if as_cost else score
@@ -133,7 +134,7 @@ def restricted_log_loss(
     0.05
     """
     given = {"pos_label": pos_label, "sample_weight": sample_weight}
-    costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     a, b = _read_range(low, high)
     if as_cost and (a == 0 or b == 1):
         raise CostError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from uneven import _inputs
+from uneven.costs import GivenCosts
 from uneven.errors import CostError
 from uneven.metrics.expected_cost import mean_cost
 from uneven.metrics.labels import read_labels, require_same_length, where_positive
@@ -64,7 +65,7 @@ def savings_score(
     >>> savings_score(y_true, y_pred, fp_cost=30, fn_cost=amount, tp_cost=30, baseline=[0, 0, 0, 0])
     0.56
     """
-    costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     rows, said_positive = read_decisions(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight, **costs)
     reference = _baseline_cost(rows, baseline, y_true, pos_label)
     cost = mean_cost(rows.costs, rows.is_positive, said_positive, rows.weight)

@@ -8,7 +8,7 @@ import numpy as np
 
 from uneven import _inputs
 from uneven._inputs import Exact
-from uneven.costs import RowCosts
+from uneven.costs import GivenCosts, RowCosts
 from uneven.errors import CostError
 from uneven.metrics.passing_costs import require_way_to_decide
 
@@ -66,9 +66,9 @@ def make_cost_scorer(
     from uneven.metrics.cost_scorer import CostScorer
 
     require_way_to_decide(decide)
-    costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     for name, cost in costs.items():
-        if np.ndim(cost) > 0:  # type: ignore[arg-type]
+        if np.ndim(cost) > 0:
             raise CostError(f"{name} of a scorer must be a number; give the costs of rows as metadata, params={{...}}")
         _inputs.exact(name, cost, CostError)
     if tp_cost == 0 and tn_cost == 0:

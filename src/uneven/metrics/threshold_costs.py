@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from uneven._inputs import brief
+from uneven.costs import GivenCosts
 from uneven.errors import CostError
 from uneven.metrics.rows import Rows, read_scores
 
@@ -101,7 +102,7 @@ def cost_by_threshold(
     >>> found.best_threshold, found.at(0.0)
     (-1.0, 2.5)
     """
-    costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     rows, score = read_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, **costs)
     false_positives, false_negatives = regret_parts(rows, rows.costs.fp_regret, rows.costs.fn_regret)
     threshold, paid, missed = sums_by_threshold(score, false_positives, false_negatives)

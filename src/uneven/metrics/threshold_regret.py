@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from uneven.costs import GivenCosts
 from uneven.metrics.threshold_costs import cost_by_threshold
 
 
@@ -41,6 +42,6 @@ def regret_against_best_threshold(
     >>> regret_against_best_threshold([0, 0, 1, 1], [-1.0, 0.5, -0.2, 2.0], fp_cost=1, fn_cost=9)
     2.25
     """
-    costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     found = cost_by_threshold(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, **costs)
     return float(found.at(threshold) - found.best_cost)

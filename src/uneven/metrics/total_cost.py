@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from uneven.costs import GivenCosts
 from uneven.errors import CostError
 from uneven.metrics.expected_cost import summed_cost
 from uneven.metrics.rows import read_decisions
@@ -41,7 +42,7 @@ def total_cost(
     >>> total_cost([1, 1, 0, 0], [1, 0, 1, 0], fp_cost=4, fn_cost=[200, 50, 80, 10], tp_cost=4)
     58.0
     """
-    costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     rows, said_positive = read_decisions(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight, **costs)
     with np.errstate(over="ignore", invalid="ignore"):
         total = summed_cost(rows.costs, rows.is_positive, said_positive, rows.repetitions)

@@ -18,10 +18,11 @@ from uneven.adapters.trees.library_parameters import LibraryParameters
 from uneven.adapters.trees.metric import METRICS
 from uneven.adapters.trees.objective import row_losses
 from uneven.adapters.trees.training_rows import TreeRows, evaluation_rows, training_rows
-from uneven.costs import Cost, RowCosts
+from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
 from uneven.errors import CostError, ParameterError, SolverError
 from uneven.learners.base import Problem, UnevenClassifier
-from uneven.learners.costs_and_loss import COSTS, own_alpha, read_cost, read_costs
+from uneven.learners.contract import costs_of_fit
+from uneven.learners.costs_and_loss import own_alpha, read_cost, read_costs
 from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.reading import read_features, read_labels, read_weights
 from uneven.losses import Loss, Phi
@@ -183,7 +184,7 @@ class UnevenTreeClassifier(UnevenClassifier):
         require_choice("eval_metric", self.eval_metric, METRICS)
         if self.warmup_rounds is not None:
             require_integer("warmup_rounds", self.warmup_rounds, least=0, wanted="None, 0 or a positive integer")
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         if eval_set is None:
             self._require_no_early_stopping()
         problem = self._read(X, y, sample_weight, given)
@@ -223,7 +224,7 @@ class UnevenTreeClassifier(UnevenClassifier):
         )
 
     def shared_fits(
-        self: Self, X: Any, y: Any, sample_weight: Any, costs: dict[str, Any], params: list[dict[str, Any]]
+        self: Self, X: Any, y: Any, sample_weight: Any, costs: GivenCosts, params: list[dict[str, Any]]
     ) -> Iterator[Self]:
         """Fitted copies for several margins or losses, which share the binned data.
 
@@ -290,7 +291,7 @@ class UnevenTreeClassifier(UnevenClassifier):
                 f"{self._limits} are in units of the loss's curvature, so lower them"
             )
 
-    def _read_evaluations(self, eval_set: Any, weights: Any, costs: Any, given: dict[str, Any]) -> list[_Evaluation]:
+    def _read_evaluations(self, eval_set: Any, weights: Any, costs: Any, given: GivenCosts) -> list[_Evaluation]:
         """The evaluation sets, checked."""
         sets = [] if eval_set is None else [eval_set] if isinstance(eval_set, tuple) else list(eval_set)
         weights, costs = ([None] * len(sets) if each is None else each for each in (weights, costs))
@@ -301,7 +302,7 @@ class UnevenTreeClassifier(UnevenClassifier):
                 )
         return [self._read_evaluation(*parts, given) for parts in zip(sets, weights, costs, strict=True)]
 
-    def _read_evaluation(self, pair: Any, sample_weight: Any, costs: Any, given: dict[str, Any]) -> _Evaluation:
+    def _read_evaluation(self, pair: Any, sample_weight: Any, costs: Any, given: GivenCosts) -> _Evaluation:
         X = self._read_features(pair[0], reset=False)
         labels = read_labels(pair[1], X.shape[0])
         strange = ~np.isin(labels, self.classes_)
@@ -309,10 +310,10 @@ class UnevenTreeClassifier(UnevenClassifier):
             raise CostError(
                 f"the labels of eval_set must be {brief(self.classes_.tolist())}, got {brief(labels[strange][0])}"
             )
-        four = self._costs(given)
+        four = costs_of_fit(self, given)
         if costs is not None:
-            four = {**four, **costs}
-        elif any(np.ndim(value) for value in four.values()):
+            four.update(costs)
+        elif four.per_row:
             raise CostError("fit was given costs of each row, so eval_set needs its own: give them as eval_costs")
         y = (labels == self.classes_[self._positive]).astype(np.int8)
         weight = read_weights(sample_weight, y.size)

@@ -9,9 +9,9 @@ from typing import Any
 from uneven._inputs import brief
 from uneven.cli.decisions.given_costs import GivenCosts
 from uneven.cli.decisions.wish import AUTO, LINEAR, Wish
+from uneven.costs import COSTS
 from uneven.errors import UnevenError
 from uneven.learners import StreamedRows, UnevenLinearClassifier
-from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.streaming.arrow_columns import kind_of
 from uneven.learners.streaming.parquet_files import ParquetFiles
 from uneven.tables.files import PARQUET, in_gigabytes, usable_memory

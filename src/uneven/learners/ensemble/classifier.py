@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state, get_tags
 
 from uneven import _inputs
 from uneven._inputs import Exact, brief
-from uneven.costs import RowCosts
+from uneven.costs import GivenCosts, RowCosts
 from uneven.decisions.methods import METHODS
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import CostError, ParameterError
@@ -247,7 +247,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         labels_of_classes, index = two_classes(labels)
         if weight is not None:
             require_weighted_classes(weight, index, labels_of_classes)
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         costs = self._given_costs(count, given)
         symmetric = not costs.per_row and costs.fp_regret == costs.fn_regret
         positive = positive_class(labels_of_classes, self.pos_label, symmetric=symmetric, neg_label=self.neg_label)
@@ -471,7 +471,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         """
         from sklearn.inspection import permutation_importance
 
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
 
         def scorer(model: Any, X: Any, y: Any) -> float:
             return float(model.score(X, y, sample_weight, **given))

@@ -17,7 +17,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import make_pipeline
 
-from uneven.learners.costs_and_loss import COSTS
+from uneven.costs import GivenCosts
 from uneven.learners.linear import UnevenLinearClassifier, fits_along
 from uneven.solvers.linear.path import Follower
 
@@ -122,9 +122,8 @@ class LinearPath(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X = self.transformer_.transform(X)
         learner = UnevenLinearClassifier(tol=self.tol)
         params = [{"C": C} for C in self.Cs]
-        no_costs = dict.fromkeys(COSTS)
         self.models_ = list(
-            fits_along(learner, X, y, sample_weight, no_costs, params, Follower(), by="C", proved=False)
+            fits_along(learner, X, y, sample_weight, GivenCosts(), params, Follower(), by="C", proved=False)
         )
         self.classes_ = self.models_[0].classes_
         return self

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from uneven._inputs import brief
+from uneven.costs import COSTS
 from uneven.errors import CostError
-from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.reading import read_labels
 from uneven.learners.streaming.batch import Batch, Load, loaded
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uneven._inputs import brief
-from uneven.costs import RowCosts
+from uneven.costs import COSTS, GivenCosts, RowCosts
 from uneven.errors import CostError, ParameterError
 from uneven.learners.base import Problem
-from uneven.learners.costs_and_loss import COSTS, plain_numbers, read_cost
+from uneven.learners.contract import costs_of_fit
+from uneven.learners.costs_and_loss import plain_numbers, read_cost
 from uneven.learners.linear_penalty import penalty_weights
 from uneven.learners.reading import require_finite
 from uneven.learners.streaming import fitting
@@ -44,7 +45,7 @@ def as_rows(X: Any, y: Any, sample_weight: Any, target: Any, columns: Any) -> St
     return StreamedRows(X, target=target if y is None else y, columns=columns, sample_weight=sample_weight)
 
 
-def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, Any]) -> tuple[Solution, bool]:
+def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: GivenCosts) -> tuple[Solution, bool]:
     """Fit a learner to rows in parts; ``given`` are the costs given to ``fit``.
 
     Returns the solution, and whether the classes are separated without a penalty.
@@ -56,7 +57,7 @@ def fit(learner: UnevenLinearClassifier, rows: StreamedRows, given: dict[str, An
     if first is None or first.y is None:
         raise CostError("there are no rows: the data are empty")
     numbers = {name: value for name, value in four.items() if name not in source.row_costs}
-    costs = None if source.row_costs else read_cost(**learner._costs(given))
+    costs = None if source.row_costs else read_cost(**costs_of_fit(learner, given))
     finished = learner.loss if isinstance(learner.loss, Loss) else None
     marking = fitting.first_marking(first.y, learner.pos_label, costs, numbers, finished)
     either: Any = costs or RowCosts.read(1, **{**numbers, **{name: np.ones(1) for name in source.row_costs}})
@@ -155,7 +156,7 @@ def judged(
 
 
 def _decided(learner: Any, score: np.ndarray, given: dict[str, Any]) -> np.ndarray:
-    return np.asarray(learner._decision(score, {name: given.get(name) for name in COSTS}) > 0)
+    return np.asarray(learner._decision(score, GivenCosts(**given)) > 0)
 
 
 def _to_predict(learner: Any, X: Any) -> Source:

@@ -13,11 +13,11 @@ import numpy as np
 
 from uneven._caller import warn_caller
 from uneven._inputs import exact, to_float
-from uneven.costs import Cost
+from uneven.costs import COSTS, Cost
 from uneven.errors import CostError, LossError
 from uneven.learners.classes import Classes
 from uneven.learners.contract import sums_of_classes
-from uneven.learners.costs_and_loss import COSTS, own_alpha
+from uneven.learners.costs_and_loss import own_alpha
 from uneven.learners.streaming.batch import Batch
 from uneven.learners.streaming.marking import Marking
 from uneven.learners.weighting import Weighting, of_classes

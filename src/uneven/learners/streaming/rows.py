@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from uneven._inputs import brief
+from uneven.costs import COSTS
 from uneven.errors import CostError, ParameterError
-from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.parameters import require_integer
 from uneven.learners.streaming.array_source import ArraySource
 from uneven.learners.streaming.batch import Source

@@ -13,11 +13,10 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from uneven import _inputs
 from uneven._inputs import brief
-from uneven.costs import RowCosts
+from uneven.costs import COSTS, GivenCosts, RowCosts
 from uneven.errors import LossError, ParameterError
 from uneven.learners.base import Problem, UnevenClassifier, current_loss, read_problem, with_parameters
 from uneven.learners.classes import Classes
-from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.parameters import require_choice
 from uneven.learners.svc import UnevenSVC
@@ -76,7 +75,7 @@ def read_parts(search: Any) -> tuple[Any, Any, Any, str]:
     return whole, steps, learner, prefix
 
 
-def read_data(X: Any, y: Any, sample_weight: Any, given: dict[str, Any], steps: Any, learner: Any) -> Problem:
+def read_data(X: Any, y: Any, sample_weight: Any, given: GivenCosts, steps: Any, learner: Any) -> Problem:
     """Labels, weights and costs by the learner's own rules; also X, unless preprocessing reads it.
 
     ``given`` are the costs given to ``fit``.
@@ -98,10 +97,9 @@ def read_data(X: Any, y: Any, sample_weight: Any, given: dict[str, Any], steps: 
     return problem
 
 
-def costs_of_all(given: dict[str, Any], count: int, learner: Any) -> RowCosts:
+def costs_of_all(given: GivenCosts, count: int, learner: Any) -> RowCosts:
     """The costs of all rows: those given to ``fit``, and the learner's own for the others."""
-    own = {name: getattr(learner, name, 0) for name in COSTS}
-    return RowCosts.read(count, **{name: own[name] if given[name] is None else given[name] for name in COSTS})
+    return RowCosts.read(count, **given.filled({name: getattr(learner, name, 0) for name in COSTS}))
 
 
 def labels_as_parameters(classes: Classes, learner: Any) -> dict[str, Any]:
@@ -110,10 +108,10 @@ def labels_as_parameters(classes: Classes, learner: Any) -> dict[str, Any]:
     return {name: value for name, value in named.items() if name in ("pos_label", *learner.get_params(deep=False))}
 
 
-def as_parameters(given: dict[str, Any], costs: RowCosts) -> dict[str, Any]:
+def as_parameters(given: GivenCosts, costs: RowCosts) -> dict[str, Any]:
     """Costs given to ``fit`` with regrets that are the same in all rows, as parameters of the learner."""
-    known = {name: value for name, value in given.items() if value is not None}
-    if all(np.ndim(value) == 0 for value in known.values()):
+    known = given.known
+    if not given.per_row:
         return known
     numbers = {name: getattr(costs, name) for name in known}
     if not any(isinstance(value, np.ndarray) for value in numbers.values()):

@@ -19,10 +19,9 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
-from uneven.costs import RowCosts
+from uneven.costs import COSTS, GivenCosts, RowCosts
 from uneven.errors import CostError
 from uneven.learners.base import UnevenClassifier, decision_scores, positive_scores, read_rows
-from uneven.learners.costs_and_loss import COSTS
 from uneven.learners.linear import UnevenLinearClassifier, fits_along
 from uneven.learners.svc import UnevenSVC, fits_along_c
 from uneven.learners.tuning.hinge_path import is_one_fit, moved, own_c
@@ -96,10 +95,12 @@ class Task:
     pos_label: Any
     scorer: Callable[..., float] | None
 
-    def given(self, rows: np.ndarray, way: str | None) -> dict[str, Any]:
+    def given(self, rows: np.ndarray, way: str | None) -> GivenCosts:
         """The costs that ``fit`` is given for some rows: none, unless it learns with costs of each row."""
+        if way != LEARN:
+            return GivenCosts()
         costs = self.costs.take(rows)
-        return {name: getattr(costs, name) if way == LEARN else None for name in COSTS}
+        return GivenCosts(*(getattr(costs, name) for name in COSTS))
 
 
 @dataclass
@@ -244,7 +245,7 @@ def _fits_at_one_point(
 
 
 def _plain_fits(
-    task: Task, path: list[int], X: Any, y: Any, sample_weight: Any, costs: dict[str, Any], follower: Follower
+    task: Task, path: list[int], X: Any, y: Any, sample_weight: Any, costs: GivenCosts, follower: Follower
 ) -> Iterator[Any]:
     params = [task.candidates[index].params for index in path]
     if type(task.learner) is UnevenLinearClassifier:
@@ -265,7 +266,7 @@ def _one_fit_paths(
     X: Any,
     y: Any,
     sample_weight: Any,
-    costs: dict[str, Any],
+    costs: GivenCosts,
     buffer: Buffer,
 ) -> Iterator[tuple[list[int], Any, float]]:
     """The fit at gamma = 1 that each path of a hinge shares, in rising order of C."""
@@ -284,7 +285,7 @@ def _one_fit_paths(
 
 
 def _linear_fits(
-    task: Task, paths: list[list[int]], X: Any, y: Any, sample_weight: Any, costs: dict[str, Any]
+    task: Task, paths: list[list[int]], X: Any, y: Any, sample_weight: Any, costs: GivenCosts
 ) -> Iterator[Any]:
     for path in paths:
         first = task.candidates[path[0]]
