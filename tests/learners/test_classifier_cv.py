@@ -173,7 +173,7 @@ def test_the_linear_path_starts_where_the_last_fits_point(monkeypatch: pytest.Mo
     assert np.median(misses[8:]) < 0.5 * np.median(misses[:8])
 
 
-def gap_of(model: Any, X: Any, y: Any, weight: Any, costs: dict[str, Any]) -> float:
+def gap_of(model: Any, X: Any, y: Any, weight: Any, costs: GivenCosts) -> float:
     """The proved gap of a fitted linear model, relative to its objective; its solver has no part in it."""
     problem = read_problem(clone(model), X, y, weight, costs)
     weighting = problem.weighting(model.loss)
@@ -235,7 +235,7 @@ def test_fits_without_a_proof_are_within_the_tolerance(kind: str, params: dict[s
     before, unproved = None, 0
     for rows in np.split(random.permutation(y.size), [y.size // 2]):
         follower = Follower(before)
-        one = {name: value if value is None else value[rows] for name, value in costs.items()}
+        one = GivenCosts(**{name: value[rows] for name, value in costs.known.items()})
         own = None if weight is None else weight[rows]
         for model in fits_along(learner, X[rows], y[rows], own, one, grid, follower, proved=False):
             assert gap_of(model, X[rows], y[rows], own, one) <= learner.tol
