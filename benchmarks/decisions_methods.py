@@ -25,8 +25,8 @@ from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 import uneven
 from uneven.costs import COSTS, RowCosts
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
-from uneven.learners.ensemble.members import FAMILIES, Candidate, Family, Size, automatic
-from uneven.learners.ensemble.staged import is_staged
+from uneven.learners.ensemble.member_models import has_settings
+from uneven.learners.ensemble.members import FAMILIES, Candidate, Family, Size, choose_families
 from uneven.learners.ensemble.training import Choice, Entry, Task, Trial, final_models, run_folds
 from uneven.learners.ensemble.views import Views
 from uneven.learners.ensemble.weights import WEIGHTINGS, log_losses
@@ -137,7 +137,7 @@ def _size(matrix: Any) -> Size:
 
 def _learn(unit: Unit, task: Task, sizes: dict[str, Size], new_rows: Any) -> tuple[dict[str, Fitted], Trial]:
     """Every family of the ensemble, and CatBoost with deeper trees as well, by the ensemble's own code."""
-    families = [FAMILIES[family.name] for family in automatic(sizes)]
+    families = [FAMILIES[family.name] for family in choose_families(sizes)]
     families += [FAMILIES[name] for name in ("xgboost", "histogram") if FAMILIES[name] not in families]
     learnt: dict[str, Fitted] = {}
     choices: dict[str, Choice] = {}
@@ -259,7 +259,7 @@ def _ensembles(
     new: RowCosts,
     sizes: dict[str, Size],
 ) -> None:
-    auto = [family.name for family in automatic(sizes)]
+    auto = [family.name for family in choose_families(sizes)]
     without = [name for name in (*auto, "histogram") if name not in LIBRARIES]
     y = task.labels
     recipes = {
@@ -324,7 +324,7 @@ def _told(
 
         def weighted_trees(choice: Choice = choice) -> np.ndarray:
             estimator = choice.entry.candidate.estimator
-            model = estimator.chosen(choice.number) if is_staged(estimator) else estimator
+            model = estimator.unfitted_at(choice.number) if has_settings(estimator) else estimator
             return model.fit(trees_known, label, sample_weight=weight).predict_proba(trees_rows)[:, 1] > 0.5
 
         methods[f"{base}, weighted by costs"] = weighted_trees

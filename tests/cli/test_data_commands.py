@@ -193,7 +193,7 @@ def test_the_cheapest_is_named(costs: list[float], sentence: str) -> None:
 
 def test_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    result = run("demo", "--members", "linear,neighbours")
+    result = run("demo", "--members", "linear,svc")
     assert result.exit_code == 0, result.output
     assert "A miss costs 20 and a false alarm costs 1." in result.stdout
     found = re.search(r"The cheapest model, ([^,]*), missed (\d+) of 212 tumours and raised (\d+) false", result.stdout)

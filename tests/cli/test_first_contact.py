@@ -25,7 +25,7 @@ from uneven.cli.decisions.candidates import ALTERNATIVES
 from uneven.cli.decisions.ensembles import left_out_in_words
 from uneven.cli.main import main
 
-SMALL = ["--members", "linear,neighbours"]
+SMALL = ["--members", "linear,svc"]
 
 
 def run(*arguments: object, answer: str | None = None) -> Result:
@@ -141,7 +141,7 @@ def test_letters(folder: Path, letters: str) -> None:
     assert "(thresholds moved, nothing refitted, on the 400 rows of the training table" in report
     html = page.read_text(encoding="utf-8")
     assert html.count('src="data:image/png;base64,') == 4
-    for words in ("It is the model ensemble, fitted to 400 rows.", "alone it costs (EUR)", "neighbours"):
+    for words in ("It is the model ensemble, fitted to 400 rows.", "alone it costs (EUR)", "svc"):
         assert words in html
 
 

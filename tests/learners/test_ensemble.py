@@ -331,7 +331,7 @@ def test_the_guarantee_counts_what_could_be_chosen(data: tuple[np.ndarray, np.nd
 
 # -- awkward data -----------------------------------------------------------------------------------------------------
 
-QUICK = ["linear", "neighbours", "svc", "extra_trees"]
+QUICK = ["linear", "kernel", "svc", "extra_trees"]
 
 
 @pytest.mark.parametrize(
@@ -431,7 +431,7 @@ def test_many_rows_are_predicted_in_parts(data: tuple[np.ndarray, np.ndarray], m
     X, y = data
     model = Ensemble(fn_cost=8, members=["linear", "extra_trees"], n_jobs=2).fit(X, y)
     whole = model.predict_proba(X)
-    monkeypatch.setattr("uneven.learners.ensemble.reading._AT_ONCE", 30)
+    monkeypatch.setattr("uneven.learners.ensemble.mixture._AT_ONCE", 30)
     np.testing.assert_allclose(model.predict_proba(X), whole, rtol=1e-12)
     np.testing.assert_allclose(model.predict_proba(sparse.csr_matrix(X)), whole, rtol=1e-12)
 

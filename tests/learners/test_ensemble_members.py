@@ -20,9 +20,8 @@ from small_members import use_small_members
 import uneven
 from uneven.errors import MissingExtraError
 from uneven.learners.ensemble import members
-from uneven.learners.ensemble.forest import Forest
-from uneven.learners.ensemble.members import FAMILIES, Family, Size, automatic, named
-from uneven.learners.ensemble.staged import is_staged
+from uneven.learners.ensemble.member_models import Forest, has_settings
+from uneven.learners.ensemble.members import FAMILIES, Family, Size, choose_families, families_named
 from uneven.learners.out_of_fold import positive_probability, positive_scores
 
 Ensemble = uneven.UnevenEnsembleClassifier
@@ -30,7 +29,7 @@ Ensemble = uneven.UnevenEnsembleClassifier
 
 def _names(rows: int, columns: int = 20, **more: Any) -> list[str]:
     size = Size(rows, columns, **more)
-    return [family.name for family in automatic({"linear": size, "trees": size})]
+    return [family.name for family in choose_families({"linear": size, "trees": size})]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +67,7 @@ def test_auto_uses_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         MissingExtraError, match=r"members named 'catboost' need the extra 'catboost'.*uneven\[catboost"
     ):
-        named(["linear", "catboost"])
+        families_named(["linear", "catboost"])
     _without(monkeypatch, "catboost", "lightgbm", "xgboost")
     assert "histogram" in _names(1_000)
     assert "histogram" not in _names(1_000, sparse=True)
@@ -80,7 +79,7 @@ def test_a_family_learns(name: str, data: tuple[np.ndarray, np.ndarray], monkeyp
     X, y = data
     family: Family = members.FAMILIES[name]
     for candidate in family.candidates(Size(150, 5), 0):
-        model = candidate.estimator.fit(X, y, **({} if name == "neighbours" else {"sample_weight": np.ones(150)}))
+        model = candidate.estimator.fit(X, y, sample_weight=np.ones(150))
         scores, are_probabilities = positive_scores(model, X, 1)
         assert are_probabilities
         assert scores.reshape(150, -1).shape[1] == len(candidate.settings)
@@ -90,7 +89,7 @@ def test_a_family_learns(name: str, data: tuple[np.ndarray, np.ndarray], monkeyp
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in FAMILIES if name not in ("svc", "neighbours", "forest", "extra_trees")]
+    "name", [name for name in FAMILIES if name not in ("svc", "forest", "extra_trees")]
 )
 def test_one_fit_serves_every_setting(
     name: str, data: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
@@ -98,12 +97,12 @@ def test_one_fit_serves_every_setting(
     use_small_members(monkeypatch)
     X, y = data
     candidate = members.FAMILIES[name].candidates(Size(150, 5), 0)[0]
-    assert is_staged(candidate.estimator)
+    assert has_settings(candidate.estimator)
     model = candidate.estimator.fit(X, y)
     columns, _ = positive_scores(model, X, 1)
     for number in range(len(candidate.settings)):
-        alone = candidate.estimator.chosen(number).fit(X, y)
-        np.testing.assert_allclose(positive_probability(model.at(number), X, 1), columns[:, number], atol=1e-6)
+        alone = candidate.estimator.unfitted_at(number).fit(X, y)
+        np.testing.assert_allclose(positive_probability(model.fitted_at(number), X, 1), columns[:, number], atol=1e-6)
         # A linear path ends when its accuracy suffices, and so does a fit alone.
         np.testing.assert_allclose(positive_probability(alone, X, 1), columns[:, number], atol=2e-2)
 

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import uneven
 from uneven.costs import RowCosts
-from uneven.learners.ensemble.platt_scaled import PlattScaled
+from uneven.learners.ensemble.member_models import PlattScaled
 from uneven.metrics import compare, expected_cost
 
 COSTS = {"fp_cost": 1, "fn_cost": 8}

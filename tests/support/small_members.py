@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from uneven.learners.ensemble import members
-from uneven.learners.ensemble.forest import Forest
-from uneven.learners.ensemble.staged import BoostingRounds
+from uneven.learners.ensemble.member_models import BoostingRounds, Forest
 
 
 def use_small_members(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ class OutOfFold:
         One fitted model per fold, None where unfinished.
     probability : ndarray of shape (n,) or (n, settings)
         P(positive); NaN where no finished fold tested the row. A row that several folds tested has the mean. Models
-        with several settings (a method ``staged_probability``) have one column for each.
+        with several settings (a method ``probability_by_setting``) have one column for each.
     seconds : list of float
         Per fold; NaN where unfinished.
     error : str or None
@@ -204,8 +204,8 @@ def _gather(
 
 def positive_scores(model: Any, X: Any, positive: Any) -> tuple[np.ndarray, bool]:
     """What a fitted classifier says for the positive class, and whether these are probabilities."""
-    if hasattr(model, "staged_probability"):
-        scores, are_probabilities = np.asarray(model.staged_probability(X, positive), dtype=np.float64), True
+    if hasattr(model, "probability_by_setting"):
+        scores, are_probabilities = np.asarray(model.probability_by_setting(X, positive), dtype=np.float64), True
     elif hasattr(model, "predict_proba"):
         index = np.asarray(model.classes_).tolist().index(positive)
         scores, are_probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)[:, index], True

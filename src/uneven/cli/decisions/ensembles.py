@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from uneven.cli.decisions.given_costs import four, reference_costs
 from uneven.costs import RowCosts
-from uneven.learners.ensemble.members import FAMILIES, named
+from uneven.learners.ensemble.members import FAMILIES, families_named
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Member:
 def require_members(names: tuple[str, ...]) -> None:
     """Raise unless these are names of members that are installed."""
     if names:
-        named(list(names))
+        families_named(list(names))
 
 
 def new_ensemble(

@@ -21,11 +21,20 @@ from uneven.errors import CostError, ParameterError
 from uneven.learners.background import run_parts
 from uneven.learners.classes import Classes
 from uneven.learners.corrected_decisions import CorrectedDecisions
-from uneven.learners.ensemble.evidence import Evidence, evidence
-from uneven.learners.ensemble.members import FAMILIES, LARGE, Candidate, Size, automatic, named
-from uneven.learners.ensemble.mixture import Mixture
-from uneven.learners.ensemble.reading import read_table, row_chunks
-from uneven.learners.ensemble.training import Entry, Task, Trial, deadline_of, final_models, mixed, run_folds, weigh
+from uneven.learners.ensemble.members import FAMILIES, LARGE, Candidate, Size, choose_families, families_named
+from uneven.learners.ensemble.mixture import Mixture, read_table, row_chunks
+from uneven.learners.ensemble.training import (
+    Entry,
+    OutOfFoldCosts,
+    Task,
+    Trial,
+    deadline_of,
+    final_models,
+    mix,
+    out_of_fold_costs,
+    run_folds,
+    weigh,
+)
 from uneven.learners.ensemble.views import Views
 from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
 from uneven.learners.out_of_fold import only_fold
@@ -56,7 +65,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         What the right decisions cost; a benefit is a negative cost. Each mistake must cost more.
     members : "auto", list of str, or dict of str to classifier
         "auto" uses the families that are installed and suit the size of the data. A list names families: linear,
-        neighbours, polynomial, kernel, svc, extra_trees, lightgbm, xgboost, forest, catboost, histogram. A dictionary
+        kernel, svc, extra_trees, lightgbm, xgboost, forest, catboost, histogram. A dictionary
         holds classifiers of your own, pipelines for example; each is fitted on X and y as they are.
     time_limit : positive number, optional
         Seconds for ``fit``. Members that are not finished by then are left out, expensive ones first.
@@ -282,7 +291,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
                     f"members must be 'auto', a list of names or a dictionary of classifiers, got {brief(members)}"
                 )
         elif isinstance(members, list | tuple):
-            named(list(members))
+            families_named(list(members))
         else:
             raise ParameterError(
                 f"members must be 'auto', a list of names or a dictionary of classifiers, got {brief(members)}"
@@ -307,13 +316,13 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
             return task, [Entry(name, Candidate(member, ({},))) for name, member in self.members.items()]
         target = is_positive.astype(np.int64)
         views = Views(X, target, parts)
-        chosen = None if self.members == "auto" else named(list(self.members))
+        chosen = None if self.members == "auto" else families_named(list(self.members))
         needed = {family.view for family in (FAMILIES.values() if chosen is None else chosen)}
         sizes = {view: _size(views.of(view).train) for view in sorted(needed)}
         for view, size in sizes.items():
             if size.large:
                 views.forget(view)  # made again for the final models: the folds need the memory now
-        families = automatic(sizes) if chosen is None else chosen
+        families = choose_families(sizes) if chosen is None else chosen
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         entries = [
             Entry(family.name, candidate, family.view, family.effort)
@@ -350,13 +359,13 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         costs: RowCosts,
     ) -> None:
         rows = tested_rows(trial)
-        probability = mixed({name: choice.probability for name, choice in trial.choices.items()}, weights)
+        probability = mix({name: choice.probability for name, choice in trial.choices.items()}, weights)
         found = OutOfFoldRows(probability, task.is_positive, task.weights).take(rows)
         self._keep_decisions(found, costs.take(rows))
         self._fold = only_fold(task.splits, task.is_positive.size)[rows]
         self._settings_tried = dict(trial.settings_tried)
         self._mixture = mixture
-        self._evidence: Evidence = evidence(
+        self._out_of_fold_costs: OutOfFoldCosts = out_of_fold_costs(
             task,
             trial,
             costs,
@@ -387,17 +396,17 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
     @property
     def member_costs_(self) -> dict[str, float]:
         """Expected cost of each member alone, out of fold, cut at alpha."""
-        return self._evidence.members
+        return self._out_of_fold_costs.members
 
     @property
     def out_of_fold_cost_(self) -> CostEstimate:
         """Expected cost of the ensemble, out of fold, with an interval."""
-        return self._evidence.ensemble
+        return self._out_of_fold_costs.ensemble
 
     @property
     def constant_costs_(self) -> dict[str, CostEstimate]:
         """Expected costs of the two constant rules."""
-        return self._evidence.constant
+        return self._out_of_fold_costs.constant
 
     def _why_no_guarantee(self) -> str | None:
         """None if the theorem covers the fit: the mixture was chosen among finitely many."""

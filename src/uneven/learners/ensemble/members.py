@@ -14,15 +14,10 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.kernel_approximation import Nystroem
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from uneven._inputs import brief
 from uneven.errors import MissingExtraError, ParameterError
-from uneven.learners.ensemble.forest import Forest
-from uneven.learners.ensemble.platt_scaled import PlattScaled
-from uneven.learners.ensemble.staged import BoostingRounds, LinearPath
+from uneven.learners.ensemble.member_models import BoostingRounds, Forest, LinearPath, PlattScaled
 from uneven.learners.svc import UnevenSVC
 
 #: Up to so many rows every family is tried with several settings, and above as many only fast ones with one setting.
@@ -84,10 +79,6 @@ def _always(size: Size) -> bool:
     return True
 
 
-def _by_name_only(size: Size) -> bool:
-    return False
-
-
 def _not_wide(size: Size) -> bool:
     return size.columns <= max(_WIDE, size.rows)
 
@@ -135,10 +126,6 @@ def _path(cs: tuple[float, ...], transformer: Any = None, **more: Any) -> Candid
     return Candidate(LinearPath(cs, transformer), tuple({**more, "C": C} for C in cs))
 
 
-def _polynomial(size: Size, seed: int) -> list[Candidate]:
-    return [_path((0.001, 0.01, 0.1), make_pipeline(PolynomialFeatures(2, include_bias=False), StandardScaler()))]
-
-
 def _kernel(size: Size, seed: int) -> list[Candidate]:
     found = []
     for width in (0.3, 1.0):
@@ -150,11 +137,6 @@ def _kernel(size: Size, seed: int) -> list[Candidate]:
 
 def _svc(size: Size, seed: int) -> list[Candidate]:
     return [Candidate(PlattScaled(UnevenSVC(C=C)), ({"C": C},)) for C in (1.0, 10.0)]
-
-
-def _neighbours(size: Size, seed: int) -> list[Candidate]:
-    counts = sorted({min(count, size.rows // 2) for count in (10, 40)})
-    return [Candidate(KNeighborsClassifier(count, algorithm="brute"), ({"n_neighbors": count},)) for count in counts]
 
 
 def _forest(size: Size, seed: int) -> list[Candidate]:
@@ -227,8 +209,6 @@ FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
         Family("linear", "linear", _linear),
-        Family("neighbours", "linear", _neighbours, _by_name_only),
-        Family("polynomial", "linear", _polynomial, _by_name_only),
         Family("kernel", "linear", _kernel, lambda size: size.small and size.columns <= 500),
         Family("svc", "linear", _svc, lambda size: size.rows <= 3_000 and size.columns <= 1_000),
         Family("extra_trees", "trees", _extra_trees, effort=4.0),
@@ -263,7 +243,7 @@ FAMILIES: dict[str, Family] = {
 }
 
 
-def automatic(sizes: Mapping[str, Size]) -> list[Family]:
+def choose_families(sizes: Mapping[str, Size]) -> list[Family]:
     """The families that are installed and suit the size; ``sizes`` are those of the views."""
     return [
         family
@@ -274,7 +254,7 @@ def automatic(sizes: Mapping[str, Size]) -> list[Family]:
     ]
 
 
-def named(names: list[str]) -> list[Family]:
+def families_named(names: list[str]) -> list[Family]:
     """Families by name, in the order of the registry; an error says which names or packages are missing."""
     if not names:
         raise ParameterError(f"members is empty; name at least one of {', '.join(FAMILIES)}")

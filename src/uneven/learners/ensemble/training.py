@@ -1,4 +1,4 @@
-"""Trains the members: out-of-fold probabilities, one setting per member, weights, and the final models."""
+"""Trains the members: out-of-fold probabilities and their costs, a setting per member, weights, final models."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from uneven._caller import warn_caller
+from uneven.costs import RowCosts
+from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
 from uneven.learners.background import Ending, run_parts
+from uneven.learners.ensemble.member_models import has_settings
 from uneven.learners.ensemble.members import Candidate
 from uneven.learners.ensemble.mixture import FittedMember, Mixture
-from uneven.learners.ensemble.staged import is_staged
 from uneven.learners.ensemble.views import Views
 from uneven.learners.ensemble.weights import Weighting, log_losses
 from uneven.learners.out_of_fold import OutOfFold, OutOfFolds, Split, out_of_fold, sentence, weight_parameters
+from uneven.metrics.cost_estimate import CostEstimate, estimates
+from uneven.metrics.expected_cost import mean_cost
 
 
 @dataclass(frozen=True)
@@ -239,7 +243,7 @@ def weigh(
     return dict(zip(probabilities, found.tolist(), strict=True))
 
 
-def mixed(probabilities: Mapping[str, np.ndarray], weights: Mapping[str, float]) -> np.ndarray:
+def mix(probabilities: Mapping[str, np.ndarray], weights: Mapping[str, float]) -> np.ndarray:
     """Out-of-fold probabilities of the mixture; NaN where no fold tested the row."""
     return np.asarray(sum(weight * probabilities[name] for name, weight in weights.items() if weight > 0))
 
@@ -276,7 +280,7 @@ def final_models(
 
 def _refitted(task: Task, choice: Choice) -> Any:
     estimator = choice.entry.candidate.estimator
-    model = estimator.chosen(choice.number) if is_staged(estimator) else clone(estimator)
+    model = estimator.unfitted_at(choice.number) if has_settings(estimator) else clone(estimator)
     X = task.X if task.views is None else task.views.of(str(choice.entry.view)).train
     params = {} if task.weight is None else weight_parameters(model, task.weight)
     return model.fit(X, task.labels, **params)
@@ -288,8 +292,8 @@ def _member(task: Task, choice: Choice, weight: float, whole: Any) -> FittedMemb
     if whole is not None:
         models = [whole]
     else:
-        staged = is_staged(choice.entry.candidate.estimator)
-        models = [model.at(choice.number) if staged else model for model in result.models]
+        several = has_settings(choice.entry.candidate.estimator)
+        models = [model.fitted_at(choice.number) if several else model for model in result.models]
     encoders = [None if task.views is None else task.views.encoder(view, fold) for fold in folds]
     return FittedMember(weight, models, encoders, task.positive, result.sigmoid)
 
@@ -297,3 +301,70 @@ def _member(task: Task, choice: Choice, weight: float, whole: Any) -> FittedMemb
 def deadline_of(time_limit: Any) -> float | None:
     """When the time is over, as a value of ``time.monotonic()``."""
     return None if time_limit is None else time.monotonic() + float(time_limit)
+
+
+# -- what the out-of-fold rows say about costs -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OutOfFoldCosts:
+    """Expected costs out of fold.
+
+    Attributes
+    ----------
+    members : dict of str to float
+    ensemble : CostEstimate
+    constant : dict of str to CostEstimate
+    """
+
+    members: dict[str, float]
+    ensemble: CostEstimate
+    constant: dict[str, CostEstimate]
+
+
+def out_of_fold_costs(
+    task: Task, trial: Trial, costs: RowCosts, rows: np.ndarray, weighting: Weighting, method: str, order: int
+) -> OutOfFoldCosts:
+    """Costs of decisions about the tested rows.
+
+    The decisions of the ensemble about a fold use what was known without it: settings, weights and correction from rows
+    that its models learnt from and another fold tested. So its cost is not that of its own choices, and with
+    TimeSeriesSplit nothing comes from later rows.
+    """
+    is_positive = task.is_positive[rows]
+    weight = None if task.weight is None else task.weight[rows]
+    said = _decide_without_fold(task, trial, costs, rows, weighting, method, order)[rows]
+    decisions = {
+        "ensemble": said,
+        "all positive": np.ones(rows.size, dtype=bool),
+        "all negative": np.zeros(rows.size, dtype=bool),
+    }
+    of_rows = costs.take(rows)
+    ensemble, *constant = estimates(
+        of_rows, is_positive, {name: rule[None, :] for name, rule in decisions.items()}, weight
+    )
+    share = np.ones(rows.size) if weight is None else weight
+    members = {
+        name: mean_cost(of_rows, is_positive, of_rows.prefers_positive(choice.probability[rows]), share)
+        for name, choice in trial.choices.items()
+    }
+    return OutOfFoldCosts(members, ensemble, {one.name: one for one in constant})
+
+
+def _decide_without_fold(
+    task: Task, trial: Trial, costs: RowCosts, rows: np.ndarray, weighting: Weighting, method: str, order: int
+) -> np.ndarray:
+    """Where each row is said to be positive, by what was known without its fold."""
+    said = np.zeros(task.is_positive.size, dtype=bool)
+    for train, test in trial.folds:
+        known = np.intersect1d(rows, train)
+        if np.unique(task.is_positive[known]).size < 2:  # such as before the first part of TimeSeriesSplit
+            alike = np.mean(list(trial.probabilities(task.is_positive, task.weights, known[:0]).values()), axis=0)
+            said[test] = costs.take(test).prefers_positive(alike[test])
+            continue
+        probabilities = trial.probabilities(task.is_positive, task.weights, known)
+        weights = weigh(probabilities, task.is_positive, task.weights, weighting, known)
+        mixture = OutOfFoldRows(mix(probabilities, weights), task.is_positive, task.weights)
+        odds = mixture.take(known).find_correction(costs.take(known), method, order)
+        said[test] = odds.decision(mixture.probability[test], costs.take(test)) > 0
+    return said
