@@ -187,7 +187,7 @@ def test_tuned_by_cost(library: Library) -> None:
     assert set(search.best_params_) == {"margin_gamma", "loss", library.depth}
     row = search.cv_results_["params"].index({"margin_gamma": 3.0, "loss": "savage", library.depth: 3})
     scores = []
-    splits = uneven.learners.tuning.folds.splits(2, X, y, np.array([0, 1]), None)
+    splits = uneven.learners.out_of_fold.splits(2, X, y, np.array([0, 1]), None)
     for train, test in splits:
         model = library.make("savage", rounds=5, fn_cost=9, margin_gamma=3, depth=3).fit(X[train], y[train])
         scores.append(-uneven.metrics.expected_cost(y[test], model.predict(X[test]), fn_cost=9))

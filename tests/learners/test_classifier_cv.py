@@ -25,8 +25,7 @@ from uneven.errors import CostError, LossError, UnevenError
 from uneven.learners.base import read_problem
 from uneven.learners.linear import fits_along
 from uneven.learners.tuning import search as search_module
-from uneven.learners.tuning.gamma_path import automatic_grid
-from uneven.learners.tuning.rules import RULES, Table
+from uneven.learners.tuning.rules import RULES, Table, automatic_grid
 from uneven.metrics import expected_cost, make_cost_scorer
 from uneven.solvers.linear.path import Follower
 from uneven.solvers.linear.proof import prove
@@ -357,7 +356,7 @@ def test_other_scorers(data: tuple[np.ndarray, np.ndarray], learner: str) -> Non
 
 
 def test_moved_copies_are_the_fits_they_stand_for(data: tuple[np.ndarray, np.ndarray]) -> None:
-    from uneven.learners.tuning.hinge_path import moved, own_c
+    from uneven.learners.tuning.search import move_gamma, own_c
 
     X, y = data
     words = np.where(y == 1, "bad", "good")
@@ -366,7 +365,7 @@ def test_moved_copies_are_the_fits_they_stand_for(data: tuple[np.ndarray, np.nda
         uneven.UnevenLinearClassifier("hinge", fn_cost=3, pos_label="bad", tol=1e-10),
     ):
         fitted = clone(base).fit(X, words)
-        other = moved(fitted, 4.0, own_c(1.0, 4.0))
+        other = move_gamma(fitted, 4.0, own_c(1.0, 4.0))
         alone = clone(base).set_params(margin_gamma=4.0, C=effective(1, 4)).fit(X, words)
         np.testing.assert_allclose(other.decision_function(X), alone.decision_function(X), atol=1e-4)
         assert other.get_params() == alone.get_params()

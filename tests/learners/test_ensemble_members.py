@@ -88,9 +88,7 @@ def test_a_family_learns(name: str, data: tuple[np.ndarray, np.ndarray], monkeyp
             assert column[y == 1].mean() > column[y == 0].mean()
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in FAMILIES if name not in ("svc", "forest", "extra_trees")]
-)
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name not in ("svc", "forest", "extra_trees")])
 def test_one_fit_serves_every_setting(
     name: str, data: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:

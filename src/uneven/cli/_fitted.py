@@ -6,7 +6,7 @@ from typing import Any
 
 from uneven.cli.decisions.ensembles import is_ensemble, left_out_in_words, shift_in_words
 from uneven.cli.decisions.logistic_rules import LogisticRule
-from uneven.learners.tuning.ways import DECIDE
+from uneven.decisions.alpha import DECIDE
 
 _LOGISTIC = {
     "plain": "Logistic regression; it flags a row where its probability is above 0.5, whatever the costs.",

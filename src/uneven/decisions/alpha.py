@@ -6,6 +6,9 @@ costs of each row has tilted the probabilities instead. Where both regrets are p
 .. math:: \frac{P}{1 - P} \cdot \frac{c_{FN}(x)}{c_{FP}(x)}
 
 as the odds of the positive class.
+
+These are the two ways to use costs of each row: "decide" by them, or "learn" with rows weighted by them and the
+threshold 0.
 """
 
 from __future__ import annotations
@@ -18,6 +21,9 @@ from uneven._inputs import to_float
 from uneven.costs import RowCosts
 from uneven.errors import CostError
 from uneven.losses import Loss
+
+#: How costs of each row are used.
+LEARN, DECIDE = USES_OF_ROW_COSTS = ("learn", "decide")
 
 _LEAST, _LARGEST = np.finfo(np.float64).smallest_subnormal, np.finfo(np.float64).max
 

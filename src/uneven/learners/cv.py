@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact, brief
 from uneven.costs import COSTS, Cost, GivenCosts
+from uneven.decisions.alpha import DECIDE
 from uneven.errors import CostError, LossError, ParameterError
 from uneven.learners.cluster import HoldsClient
 from uneven.learners.contract import EstimatorContract
+from uneven.learners.out_of_fold import Split, splits
 from uneven.learners.parameters import require_choice
 from uneven.learners.progress import Bar, progress
-from uneven.learners.tuning.folds import Split, splits
-from uneven.learners.tuning.gamma_path import GammaPath
-from uneven.learners.tuning.inputs import (
+from uneven.learners.tuning.grid import (
     as_parameters,
     costs_of_all,
     labels_as_parameters,
@@ -33,12 +33,10 @@ from uneven.learners.tuning.inputs import (
     read_losses,
     read_parts,
     read_points,
-    read_ways,
+    read_uses_of_row_costs,
 )
-from uneven.learners.tuning.results import cv_results
-from uneven.learners.tuning.rules import RULES, Table, standard_error
+from uneven.learners.tuning.rules import RULES, GammaPath, Table, cv_results, standard_error
 from uneven.learners.tuning.search import Column, Reusable, Task, candidates, run_split
-from uneven.learners.tuning.ways import DECIDE
 from uneven.metrics.cost_scorer import CostScorer
 
 
@@ -247,7 +245,7 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
         whole.set_params(**{f"{prefix}{name}": value for name, value in fixed.items()})
         self.margin_gammas_ = read_gammas(self, problem)
         losses = read_losses(self, learner)
-        ways = read_ways(self, problem, learner, losses)
+        uses = read_uses_of_row_costs(self, problem, learner, losses)
         task = Task(
             learner=learner,
             steps=steps,
@@ -256,7 +254,7 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
                 losses,
                 read_cs(self, learner),
                 self.margin_gammas_,
-                ways or [None],
+                uses or [None],
                 read_points(self, learner),
             ),
             costs=costs,
@@ -334,8 +332,8 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
         if len({repr(c.loss) for c in task.candidates}) == 1:
             params = [{name: v for name, v in p.items() if name != f"{prefix}loss"} for p in params]
         self.cv_results_ = cv_results(params, columns)
-        if task.candidates[0].way is not None:
-            self.cv_results_["row_costs"] = np.array([candidate.way for candidate in task.candidates])
+        if task.candidates[0].row_costs is not None:
+            self.cv_results_["row_costs"] = np.array([candidate.row_costs for candidate in task.candidates])
         costs = -np.stack([column.scores for column in columns], axis=1)
         complete = ~np.isnan(costs).any(axis=0)
         if not complete.any():
@@ -348,7 +346,7 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
         )
         self.best_index_ = RULES[self.rule](table)
         self.best_params_ = params[self.best_index_]
-        self.row_costs_ = task.candidates[self.best_index_].way
+        self.row_costs_ = task.candidates[self.best_index_].row_costs
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         path = np.flatnonzero(table.paths == table.paths[self.best_index_])
         self.gamma_path_ = GammaPath(

@@ -25,17 +25,18 @@ from uneven.errors import CostError, ParameterError
 from uneven.learners.contract import constant_sums
 from uneven.learners.corrected_decisions import CorrectedDecisions
 from uneven.learners.out_of_fold import (
+    SEED,
     folds_learnt_from,
     only_fold,
     out_of_fold,
     positive_probability,
     positive_scores,
+    splits,
     weight_parameters,
 )
 from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.progress import Bar
 from uneven.learners.reading import read_labels, read_weights
-from uneven.learners.tuning.folds import SEED, splits
 from uneven.metrics.cost_estimate import CostEstimate, estimates
 from uneven.metrics.labels import positive_class, two_classes
 

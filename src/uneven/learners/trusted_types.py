@@ -45,7 +45,7 @@ _TYPES = frozenset(
         "uneven.learners.cv.UnevenClassifierCV",
         "uneven.learners.linear.UnevenLinearClassifier",
         "uneven.learners.svc.UnevenSVC",
-        "uneven.learners.tuning.gamma_path.GammaPath",
+        "uneven.learners.tuning.rules.GammaPath",
         "uneven.solvers.kernel.gram.KernelFunction",
         "scipy.sparse._csr.csr_matrix",  # support vectors; read as plain arrays
         # The ensemble, and what it knows about itself.

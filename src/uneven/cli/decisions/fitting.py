@@ -17,9 +17,9 @@ from uneven.cli.decisions.given_costs import GivenCosts, mean_regrets
 from uneven.cli.decisions.promises import broken_promise, order_in_words
 from uneven.cli.decisions.wish import AUTO, Wish
 from uneven.costs import RowCosts
+from uneven.decisions.alpha import DECIDE
 from uneven.learners.frames.columns import DATE, Column
 from uneven.learners.progress import listening
-from uneven.learners.tuning.ways import DECIDE
 from uneven.metrics import CostEstimate
 
 #: Folds of a comparison with ensembles, by the largest number of rows; above the last, one split.

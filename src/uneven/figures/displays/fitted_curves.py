@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from uneven.decisions.out_of_fold_rows import ShiftCurve
-    from uneven.learners.tuning.gamma_path import GammaPath
+    from uneven.learners.tuning.rules import GammaPath
 
 #: Share of the height that the posterior takes.
 _HEIGHT = 0.3

@@ -37,11 +37,10 @@ from uneven.learners.ensemble.training import (
 )
 from uneven.learners.ensemble.views import Views
 from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
-from uneven.learners.out_of_fold import only_fold
+from uneven.learners.out_of_fold import only_fold, splits
 from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.progress import Bar, progress
 from uneven.learners.reading import read_labels, read_weights, require_weighted_classes
-from uneven.learners.tuning.folds import splits
 from uneven.metrics.cost_estimate import CostEstimate
 from uneven.metrics.labels import positive_class, two_classes
 

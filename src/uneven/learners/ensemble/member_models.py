@@ -27,8 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from uneven.costs import GivenCosts
 from uneven.decisions.platt import Sigmoid
 from uneven.learners.linear import UnevenLinearClassifier, fits_along
-from uneven.learners.out_of_fold import out_of_fold, positive_probability, weight_parameters
-from uneven.learners.tuning.folds import splits
+from uneven.learners.out_of_fold import out_of_fold, positive_probability, splits, weight_parameters
 from uneven.solvers.linear.path import Follower
 
 

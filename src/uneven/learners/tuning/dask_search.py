@@ -17,9 +17,8 @@ from sklearn.base import clone
 
 from uneven.errors import ClusterError
 from uneven.learners.cluster import distributed, read_client, require_scheduler
-from uneven.learners.tuning.folds import Split
-from uneven.learners.tuning.hinge_path import is_one_fit
-from uneven.learners.tuning.search import Column, Task, run_split
+from uneven.learners.out_of_fold import Split
+from uneven.learners.tuning.search import Column, Task, is_one_fit, run_split
 
 FEATURE = "searches on a Dask cluster"
 

@@ -1,4 +1,4 @@
-"""How to choose a candidate by its costs in cross-validation.
+"""What a search found, and how to choose a candidate by its costs in cross-validation.
 
 The smallest mean cost overfits if folds are few and small; most rules guard against that. Each rule takes a
 :class:`Table` and returns the index of a candidate. Ties go to the gamma nearest 1, then to the smaller C.
@@ -6,13 +6,22 @@ The smallest mean cost overfits if folds are few and small; most rules guard aga
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import rankdata
+
+if TYPE_CHECKING:
+    from uneven.learners.tuning.search import Column
 
 #: How many of the best gammas the rule "averaged" averages.
 _FEW = 3
+#: The automatic grid: how many gammas, and the least and the largest value that its largest gamma may have.
+_COUNT = 11
+_LEAST_REACH, _MOST_REACH = 4.0, 64.0
 
 
 @dataclass(frozen=True)
@@ -122,3 +131,71 @@ RULES: dict[str, Callable[[Table], int]] = {
     "shrunk": shrunk,
     "averaged": averaged,
 }
+
+
+def automatic_grid(ratio: float, weighted: float) -> np.ndarray:
+    """Gammas in equal ratios around 1, up to the larger of the class ratio and the ratio of the classes' total costs.
+
+    Both ratios are negative over positive. A larger asymmetry would ask for a margin of the rare class that its few
+    examples cannot outweigh.
+    """
+    reach = float(np.clip(max(ratio, 1 / ratio, weighted, 1 / weighted), _LEAST_REACH, _MOST_REACH))
+    grid = np.exp(np.linspace(-np.log(reach), np.log(reach), _COUNT))
+    grid[_COUNT // 2] = 1.0
+    return np.array([float(f"{gamma:.4g}") for gamma in grid])
+
+
+@dataclass(frozen=True)
+class GammaPath:
+    """Cross-validated cost per gamma, at the chosen C and loss.
+
+    Attributes
+    ----------
+    margin_gamma : ndarray
+        In rising order.
+    mean_cost : ndarray
+        Mean over the splits (minus the score where ``scoring`` was given).
+    standard_error : ndarray
+        Standard error of that mean, from the scatter of the splits.
+    chosen : float
+        The gamma that was chosen.
+    """
+
+    margin_gamma: np.ndarray
+    mean_cost: np.ndarray
+    standard_error: np.ndarray
+    chosen: float
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw mean and standard error against gamma; returns the axes. Needs Matplotlib (the extra ``plot``)."""
+        from uneven.figures.displays.fitted_curves import GammaPathDisplay
+
+        return GammaPathDisplay(self).plot(ax).ax_
+
+
+def cv_results(params: list[dict[str, Any]], columns: list[Column]) -> dict[str, Any]:
+    """Times, parameters, and scores with their mean, scatter and rank; unfinished splits (NaN) do not count."""
+    results: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the mean of nothing is NaN
+        for name in ("fit_time", "score_time"):
+            times = np.stack([getattr(column, f"{name}s") for column in columns], axis=1)
+            results[f"mean_{name}"] = np.nanmean(times, axis=1)
+            results[f"std_{name}"] = np.nanstd(times, axis=1)
+        for name in dict.fromkeys(name for one in params for name in one):
+            values: Any = np.ma.MaskedArray(np.empty(len(params), dtype=object), mask=True)
+            for index, one in enumerate(params):
+                if name in one:
+                    values[index] = one[name]
+            numbers = all(isinstance(value, float) for value in values.compressed())
+            results[f"param_{name}"] = values.astype(np.float64) if numbers else values
+        results["params"] = params
+        scores = np.stack([column.scores for column in columns], axis=1)
+        for number in range(scores.shape[1]):
+            results[f"split{number}_test_score"] = scores[:, number].copy()
+        mean = np.nanmean(scores, axis=1)
+        results["mean_test_score"] = mean
+        results["std_test_score"] = np.nanstd(scores, axis=1)
+    known = np.where(np.isnan(mean), -np.inf, mean)
+    results["rank_test_score"] = rankdata(-known.round(12), method="min").astype(np.int32)
+    return results

@@ -1,7 +1,7 @@
 """Cross-validation of candidates that differ in gamma, C and loss. Work that candidates share is done once per split.
 
 Preprocessing is fitted once. All gammas of a hinge at one effective C are one fit whose decision threshold moves. The
-kernel matrix is computed once if it fits into reusable. Other linear learners start from their neighbours along gamma,
+kernel matrix is computed once if it fits into memory. Other linear learners start from their neighbours along gamma,
 and with an l1 penalty along C. Their smooth fits are not proved, unless a scorer could look at the proof: a search
 needs only their decisions.
 """
@@ -19,16 +19,23 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
+from uneven._inputs import Exact
 from uneven.costs import COSTS, GivenCosts, RowCosts
+from uneven.decisions.alpha import DECIDE, LEARN
 from uneven.errors import CostError
-from uneven.learners.base import UnevenClassifier, decision_scores, positive_scores, read_rows
+from uneven.learners.base import (
+    UnevenClassifier,
+    as_fitted_with,
+    classes_of,
+    decision_scores,
+    positive_scores,
+    read_rows,
+)
 from uneven.learners.linear import UnevenLinearClassifier, fits_along
 from uneven.learners.svc import UnevenSVC, fits_along_c
-from uneven.learners.tuning.hinge_path import is_one_fit, moved, own_c
-from uneven.learners.tuning.ways import DECIDE, LEARN
 from uneven.metrics.cost_scorer import CostScorer
 from uneven.metrics.expected_cost import mean_cost
-from uneven.solvers.hinge_identity import HingeIdentity
+from uneven.solvers.hinge_identity import HingeIdentity, is_hinge
 from uneven.solvers.kernel.gram import Buffer
 from uneven.solvers.linear.path import Follower
 from uneven.solvers.linear.shared_grams import SharedGrams
@@ -36,10 +43,10 @@ from uneven.solvers.linear.shared_grams import SharedGrams
 
 @dataclass(frozen=True)
 class Candidate:
-    """One point of the grid: parameters of the learner, and its path, which has one loss, one C and one way.
+    """One point of the grid: parameters of the learner, and its path, along which only gamma changes.
 
-    ``way`` is how costs of each row are used; None if all rows have the same. ``others`` are those of the parameters
-    that only the learner knows.
+    ``row_costs`` is how costs of each row are used; None if all rows have the same. ``others`` are those of the
+    parameters that only the learner knows.
     """
 
     params: dict[str, Any]
@@ -47,7 +54,7 @@ class Candidate:
     C: Any
     loss: Any
     path: int
-    way: str | None
+    row_costs: str | None
     others: dict[str, Any] = field(default_factory=dict)
 
 
@@ -56,7 +63,7 @@ def candidates(
     losses: list[Any],
     Cs: list[Any],
     gammas: np.ndarray,
-    ways: Sequence[str | None],
+    uses: Sequence[str | None],
     points: Sequence[dict[str, Any]] = ({},),
 ) -> list[Candidate]:
     """The grid. For a hinge, C is the effective one, so that each path is one fit; None means the learner's own C.
@@ -66,7 +73,7 @@ def candidates(
     found: list[Candidate] = []
     path = 0
     named = len(losses) > 1 or "loss" in learner.get_params(deep=False)
-    for others, way, loss in itertools.product(points, ways, losses):
+    for others, use, loss in itertools.product(points, uses, losses):
         one_fit = is_one_fit(clone(learner).set_params(**others) if others else learner, loss)
         for C in Cs:
             for gamma in gammas.tolist():
@@ -79,7 +86,7 @@ def candidates(
                 if named:
                     params["loss"] = loss
                 params |= others
-                found.append(Candidate(params, gamma, effective, loss, path, way, others))
+                found.append(Candidate(params, gamma, effective, loss, path, use, others))
             path += 1
     return found
 
@@ -95,9 +102,9 @@ class Task:
     pos_label: Any
     scorer: Callable[..., float] | None
 
-    def given(self, rows: np.ndarray, way: str | None) -> GivenCosts:
+    def given(self, rows: np.ndarray, row_costs: str | None) -> GivenCosts:
         """The costs that ``fit`` is given for some rows: none, unless it learns with costs of each row."""
-        if way != LEARN:
+        if row_costs != LEARN:
             return GivenCosts()
         costs = self.costs.take(rows)
         return GivenCosts(*(getattr(costs, name) for name in COSTS))
@@ -155,17 +162,19 @@ def run_split(
         raise CostError("sample_weight is 0 for every row that one split tests; shuffle the splits, or drop those rows")
     test_weight = test_weight / test_weight.sum()
     told = {}
-    if isinstance(task.scorer, CostScorer) and task.candidates[0].way is not None:
+    if isinstance(task.scorer, CostScorer) and task.candidates[0].row_costs is not None:
         told = {name: reader.costs.of_each_row(name) for name in COSTS}
     with reusable.grams.part(X if task.steps is None else None, train):
         for index, model, shares, seconds in _fits(task, known, y_known, weight, train, reusable):
             candidate = task.candidates[index]
             started = time.perf_counter()
             if task.scorer is None:
-                said = reader.moved(model, candidate.margin_gamma) if shares else reader.plain(model, candidate.way)
+                said = (
+                    reader.moved(model, candidate.margin_gamma) if shares else reader.plain(model, candidate.row_costs)
+                )
                 column.scores[index] = -mean_cost(reader.costs, truth, said, test_weight)
             else:
-                own = moved(model, candidate.margin_gamma, candidate.params["C"]) if shares else model
+                own = move_gamma(model, candidate.margin_gamma, candidate.params["C"]) if shares else model
                 column.scores[index] = float(task.scorer(own, new, y_new, **told))
             column.fit_times[index] = seconds
             column.score_times[index] = time.perf_counter() - started
@@ -192,9 +201,9 @@ class _Decisions:
             self.base, self.scores = base, positive_scores(base, self._rows(base))
         return np.asarray(HingeIdentity.of(margin_gamma).score(self.scores) > 0)
 
-    def plain(self, model: Any, way: str | None) -> np.ndarray:
+    def plain(self, model: Any, row_costs: str | None) -> np.ndarray:
         """Decisions of a model of its own."""
-        if way == DECIDE:
+        if row_costs == DECIDE:
             return np.asarray(decision_scores(model, self._rows(model), self.costs) > 0)
         if isinstance(model, UnevenClassifier):
             return np.asarray(positive_scores(model, self._rows(model)) > 0)
@@ -221,7 +230,7 @@ def _fits_at_one_point(
     for index, candidate in enumerate(task.candidates):
         by_path.setdefault(candidate.path, []).append(index)
     one_fit = [path for path in by_path.values() if is_one_fit(task.learner, task.candidates[path[0]].loss)]
-    learnt = task.given(train, LEARN if any(candidate.way for candidate in task.candidates) else None)
+    learnt = task.given(train, LEARN if any(candidate.row_costs for candidate in task.candidates) else None)
     for path, model, seconds in _one_fit_paths(task, one_fit, X, y, sample_weight, learnt, reusable.buffer):
         for index in path:
             yield index, model, True, seconds / len(path)
@@ -233,12 +242,12 @@ def _fits_at_one_point(
     for number, path in paths:
         if path in one_fit:
             continue
-        loss = f"{task.candidates[path[0]].loss!r} {task.candidates[path[0]].way}"
+        loss = f"{task.candidates[path[0]].loss!r} {task.candidates[path[0]].row_costs}"
         before = reusable.followers.get(number) or (neighbours.get(loss) if l1 else None)
         follower = reusable.followers[number] = neighbours[loss] = Follower(before)
         rising = sorted(path, key=lambda index: float(task.candidates[index].margin_gamma))
         started = time.perf_counter()
-        costs = task.given(train, task.candidates[path[0]].way)
+        costs = task.given(train, task.candidates[path[0]].row_costs)
         for index, model in zip(rising, _plain_fits(task, rising, X, y, sample_weight, costs, follower), strict=True):
             yield index, model, False, time.perf_counter() - started
             started = time.perf_counter()
@@ -291,3 +300,36 @@ def _linear_fits(
         first = task.candidates[path[0]]
         model = clone(task.learner).set_params(margin_gamma=1.0, C=first.C, loss=first.loss)
         yield model.fit(X, y, sample_weight, **costs)
+
+
+# -- all gammas of a hinge at one effective C are one fit, by uneven.solvers.hinge_identity ----------------------------
+
+
+def is_one_fit(learner: Any, loss: Any) -> bool:
+    """Whether all gammas of a learner at one effective C share one fit."""
+    if type(learner) is UnevenSVC:
+        return True
+    return (
+        type(learner) is UnevenLinearClassifier
+        and learner.penalty == "l2"
+        and bool(learner.fit_intercept)
+        and is_hinge(loss)
+    )
+
+
+def own_c(effective: Exact, margin_gamma: Exact) -> float:
+    """C of the learner with this gamma whose effective C is given."""
+    return HingeIdentity.of(margin_gamma).own_c(effective)
+
+
+def move_gamma(model: Any, margin_gamma: Exact, C: float) -> Any:
+    """The learner fitted at another gamma and the same effective C, from the one fitted at gamma = 1."""
+    identity = HingeIdentity.of(margin_gamma)
+    other = as_fitted_with(model, margin_gamma=margin_gamma, C=C)
+    name = "dual_coef_" if isinstance(model, UnevenSVC) else "coef_"
+    setattr(other, name, identity.a * getattr(model, name))
+    other.intercept_ = identity.a * model.intercept_ + classes_of(model).turned(identity.c)
+    other.objective_ = identity.a * identity.a * model.objective_
+    if model.duality_gap_ is not None:
+        other.duality_gap_ = identity.a * identity.a * model.duality_gap_
+    return other

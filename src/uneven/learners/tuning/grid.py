@@ -14,14 +14,14 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from uneven import _inputs
 from uneven._inputs import brief
 from uneven.costs import COSTS, GivenCosts, RowCosts
+from uneven.decisions.alpha import DECIDE, LEARN, USES_OF_ROW_COSTS
 from uneven.errors import LossError, ParameterError
 from uneven.learners.base import Problem, UnevenClassifier, current_loss, read_problem, with_parameters
 from uneven.learners.classes import Classes
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.parameters import require_choice
 from uneven.learners.svc import UnevenSVC
-from uneven.learners.tuning.gamma_path import automatic_grid
-from uneven.learners.tuning.ways import DECIDE, LEARN, WAYS
+from uneven.learners.tuning.rules import automatic_grid
 from uneven.learners.weighting import learnt_labels
 from uneven.solvers.hinge_identity import is_hinge
 
@@ -136,9 +136,9 @@ def read_gammas(search: Any, problem: Problem) -> np.ndarray:
     return np.unique(_positive_numbers("margin_gammas", search.margin_gammas))
 
 
-def read_ways(search: Any, problem: Problem, learner: Any, losses: list[Any]) -> list[str]:
+def read_uses_of_row_costs(search: Any, problem: Problem, learner: Any, losses: list[Any]) -> list[str]:
     """How costs of each row are used: learnt with, or decided by; [] if all rows have the same costs."""
-    require_choice("row_costs", search.row_costs, ("auto", *WAYS))
+    require_choice("row_costs", search.row_costs, ("auto", *USES_OF_ROW_COSTS))
     if not isinstance(problem.costs, RowCosts):
         return []
     if search.row_costs == LEARN:
