@@ -15,12 +15,12 @@ from uneven._inputs import brief
 from uneven.adapters import dask_columns
 from uneven.costs import COSTS, RowCosts
 from uneven.errors import CostError, UnevenError
-from uneven.learners.reading import read_labels, read_weights, require_finite
+from uneven.learners.reading import require_finite
 from uneven.learners.streaming import frame_columns
 from uneven.learners.streaming.batch import Batch
 from uneven.learners.streaming.column_summary import ColumnSummary
 from uneven.learners.streaming.marking import Marking
-from uneven.metrics.labels import distinct_labels
+from uneven.metrics.labels import distinct_labels, read_target, read_weights
 from uneven.solvers.linear.parts.block import Block
 
 #: Labels of a partition that reach the client: two are right, more are for the message.
@@ -267,7 +267,7 @@ def _labels(y: Any, n: int) -> np.ndarray:
     if hasattr(y, "isna") and y.isna().any():
         row = int(np.flatnonzero(y.isna())[0])
         raise CostError(f"y must hold a label in every row, but it is missing in row {row}; drop such rows")
-    return read_labels(_plain(y), n)
+    return read_target(_plain(y), n)
 
 
 def _plain(values: Any) -> np.ndarray:

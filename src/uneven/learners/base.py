@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from uneven._caller import warn_caller
 from uneven._inputs import brief, to_float
@@ -34,10 +34,10 @@ from uneven.learners.costs_and_loss import (
     read_cost,
     read_costs,
 )
-from uneven.learners.reading import read_features, read_labels, read_weights, require_weighted_classes
+from uneven.learners.reading import read_features
 from uneven.learners.weighting import Weighting, weighting
 from uneven.losses import Loss
-from uneven.metrics.labels import positive_class, two_classes
+from uneven.metrics.labels import positive_class, read_target, read_weights, require_weighted_classes, two_classes
 
 if TYPE_CHECKING:
     from uneven.calibration.in_money import AnalysisInMoney
@@ -80,6 +80,33 @@ class Problem:
         """How much each row counts; ``loss`` is the learner's parameter."""
         finished = loss if isinstance(loss, Loss) else None
         return weighting(self.costs, self.y, self.sample_weight, self.classes, finished)
+
+
+def require_target(learner: Any, y: Any) -> None:
+    """Raise if no labels are given, in the words that scikit-learn's checks look for."""
+    if y is None:
+        raise CostError(f"This {type(learner).__name__} estimator requires y to be passed, but the target y is None.")
+
+
+def read_training_set(learner: Any, X: Any, y: Any, sample_weight: Any, given: GivenCosts | None = None) -> Problem:
+    """Labels, weights and costs for features that have been read, checked together.
+
+    The learner has the four costs, ``pos_label``, ``neg_label``, and ``_symmetric(costs)``, which says whether it makes
+    no difference which class is the positive one.
+    """
+    count = _num_samples(X)
+    labels = read_target(y, count)
+    if not count:
+        raise CostError("X must have at least one row, got none")
+    weight = read_weights(sample_weight, count)
+    both, index = two_classes(labels)
+    require_weighted_classes(weight, index, both)
+    four = costs_of_fit(learner, given)
+    costs = read_costs(count, four)
+    symmetric = learner._symmetric(costs)
+    classes = Classes(both, positive_class(both, learner.pos_label, symmetric=symmetric, neg_label=learner.neg_label))
+    target = (index == classes.positive).astype(np.int8)
+    return Problem(X, target, weight, classes, costs, plain_numbers(four), constant_sums(four, target, weight))
 
 
 class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -175,19 +202,10 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
 
     def _read(self, X: Any, y: Any, sample_weight: Any, given: GivenCosts | None = None) -> Problem:
         """Validate everything before any work, and set ``classes_``; ``given`` are the costs given to ``fit``."""
-        if y is None:
-            raise CostError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        X = self._read_features(X, reset=True)
-        labels = read_labels(y, X.shape[0])
-        weight = read_weights(sample_weight, labels.shape[0])
-        classes, index = two_classes(labels)
-        require_weighted_classes(weight, index, classes)
-        four = costs_of_fit(self, given)
-        costs = read_costs(labels.shape[0], four)
-        self._keep_classes(Classes(classes, self._positive_of(classes, costs)))
-        target = (index == self._positive).astype(np.int8)
-        kept = constant_sums(four, target, weight)
-        return Problem(X, target, weight, self._classes, costs, plain_numbers(four), kept)
+        require_target(self, y)
+        problem = read_training_set(self, self._read_features(X, reset=True), y, sample_weight, given)
+        self._keep_classes(problem.classes)
+        return problem
 
     def _keep_classes(self, classes: Classes) -> None:
         self.classes_ = classes.labels

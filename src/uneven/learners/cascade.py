@@ -18,8 +18,8 @@ from uneven.learners.cascade_training import Stages, columns_after, highest_pric
 from uneven.learners.costs_and_loss import read_cost
 from uneven.learners.parameters import generator, require_integer
 from uneven.learners.progress import progress
-from uneven.learners.reading import read_labels, read_weights
 from uneven.losses import Loss, Phi
+from uneven.metrics.labels import read_target, read_weights
 from uneven.solvers.progress import silent
 
 #: As many stages have one tree, then as many two, four, ...
@@ -338,7 +338,7 @@ class UnevenCascadeClassifier(BoostedTrees):
         """
         check_is_fitted(self, "classes_")
         rows = self._read_features(X, reset=False)
-        labels = read_labels(y, len(rows))
+        labels = read_target(y, len(rows))
         if not np.isin(labels, self.classes_).all():
             raise LossError(f"y must hold the classes {brief(self.classes_.tolist())} of the fit")
         weight = read_weights(sample_weight, len(rows))

@@ -10,14 +10,13 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from uneven.costs import COSTS, GivenCosts, RowCosts
+from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
 from uneven.decisions.alpha import probability_thresholds
 from uneven.decisions.correction import AS_IT_IS, CorrectedOdds, Correction
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows, ShiftCurve, shift_curve
 from uneven.decisions.posterior import ShiftPosterior
 from uneven.decisions.scored_rows import MOST_ROWS, compress
 from uneven.learners.contract import EstimatorContract, costs_of_fit, costs_to_score
-from uneven.learners.costs_and_loss import read_costs
 from uneven.learners.guaranteed_shift import GuaranteedShift
 from uneven.learners.names_as_text import with_names, with_text
 
@@ -58,12 +57,14 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
 
     def _given_costs(self, count: int, given: GivenCosts) -> RowCosts:
         """The costs of the rows of a fit: those given to ``fit``, and the constructor's for the others."""
-        four = costs_of_fit(self, given)
-        read_costs(count, four)  # numbers must be positive
-        costs = RowCosts.read(count, **four)
-        self._costs_by_row = [name for name in COSTS if isinstance(getattr(costs, name), np.ndarray)]
-        self._costs_of_fit = {name: getattr(costs, name) for name in COSTS if name not in self._costs_by_row}
+        costs = RowCosts.read(count, **costs_of_fit(self, given))
+        four = {name: getattr(costs, name) for name in COSTS}
+        self._costs_of_fit = {name: value for name, value in four.items() if not isinstance(value, np.ndarray)}
         return costs
+
+    def _symmetric(self, costs: Cost | RowCosts) -> bool:
+        """Whether it makes no difference which class is the positive one."""
+        return isinstance(costs, Cost) and costs.fp_cost == costs.fn_cost
 
     def _keep_decisions(self, rows: OutOfFoldRows, costs: RowCosts) -> None:
         """Find calibration and correction from out-of-fold probabilities, and keep these for other costs."""

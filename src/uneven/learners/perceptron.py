@@ -21,9 +21,8 @@ from uneven.learners.costs_and_loss import plain_numbers, read_costs
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import require_integer
 from uneven.learners.progress import progress
-from uneven.learners.reading import one_column, read_weights
 from uneven.learners.weighting import learnt_labels, require_both
-from uneven.metrics.labels import two_classes
+from uneven.metrics.labels import one_column, read_weights, two_classes
 from uneven.solvers.kernel.gram import squared_norms
 from uneven.solvers.online.perceptron import Examples, PerceptronState, one_pass, train
 

@@ -1,4 +1,4 @@
-"""How learners read what they are given: features, labels and weights. Bad ones are refused in one sentence.
+"""How learners read a matrix of features. A bad one is refused in one sentence.
 
 scikit-learn's checks take longer than a small fit. An array that they would return as it is does not go through them.
 """
@@ -10,9 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from uneven import _inputs
-from uneven._caller import warn_caller
-from uneven._inputs import brief
 from uneven.errors import CostError
 from uneven.solvers.threads import in_threads, row_ranges
 
@@ -56,59 +53,6 @@ def _took_plain_matrix(learner: Any, columns: int, reset: bool) -> bool:
         learner.n_features_in_ = columns
         return True
     return learner.__dict__.get("n_features_in_") == columns and "feature_names_in_" not in learner.__dict__
-
-
-def read_labels(y: Any, count: int) -> np.ndarray:
-    """Labels in one dimension, one for each of ``count`` rows."""
-    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufUS" and y.size == count:
-        return np.ascontiguousarray(y)
-    from sklearn.utils.validation import check_consistent_length
-
-    labels = one_column(y)
-    check_consistent_length(np.empty((count, 0)), labels)
-    return labels
-
-
-def one_column(y: Any) -> np.ndarray:
-    """Labels in one dimension; a matrix of one column is taken, with the warning that scikit-learn's own would give."""
-    from sklearn.exceptions import DataConversionWarning
-    from sklearn.utils import column_or_1d
-
-    labels = np.asarray(column_or_1d(y))
-    if np.asarray(y).ndim == 2:
-        warn_caller(
-            "A column-vector y was passed when a 1d array was expected; it is read as 1d, and y.ravel() is one",
-            DataConversionWarning,
-        )
-    return labels
-
-
-def read_weights(sample_weight: Any, count: int) -> np.ndarray:
-    """Finite nonnegative weights, not all 0; empty if none are given. One number is the weight of every row."""
-    if sample_weight is None:
-        return np.empty(0)
-    weight, scalar = _inputs.float_array("sample_weight", sample_weight, CostError)
-    if scalar:
-        weight = np.full(count, weight[0])
-    if weight.shape != (count,):
-        raise CostError(f"sample_weight must be {count} numbers, one for each row of X, got shape {weight.shape}")
-    weight = np.ascontiguousarray(weight, dtype=np.float64)
-    least, largest = weight.min(), weight.max()
-    if least < 0 or not np.isfinite(largest):
-        raise CostError(f"sample_weight must be finite and nonnegative, got {brief(least if least < 0 else largest)}")
-    if largest == 0:
-        raise CostError("sample_weight must not be zero for every row: there would be nothing to learn from")
-    return weight
-
-
-def require_weighted_classes(weight: np.ndarray, index: np.ndarray, classes: np.ndarray) -> None:
-    """Raise if all examples of a class have the weight 0; ``index`` is 0 or 1 for each example."""
-    for label in (0, 1):
-        if weight.size and not weight[index == label].any():
-            raise CostError(
-                "the labels must come from two classes, but sample_weight is 0 for every example of class "
-                f"{classes[label]!r}"
-            )
 
 
 def require_finite(name: str, X: Any, *, missing: bool = False) -> None:

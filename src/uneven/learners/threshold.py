@@ -11,18 +11,18 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
+from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from uneven._caller import warn_caller
 from uneven._inputs import Exact, brief
-from uneven.costs import COSTS, GivenCosts
+from uneven.costs import GivenCosts
 from uneven.decisions.correction import CorrectedOdds, Correction
 from uneven.decisions.methods import METHODS
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.decisions.platt import Sigmoid
 from uneven.decisions.scored_rows import MOST_ROWS
 from uneven.errors import CostError, ParameterError
-from uneven.learners.contract import constant_sums
+from uneven.learners.base import read_training_set, require_target
 from uneven.learners.corrected_decisions import CorrectedDecisions
 from uneven.learners.out_of_fold import (
     SEED,
@@ -36,9 +36,7 @@ from uneven.learners.out_of_fold import (
 )
 from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.progress import Bar
-from uneven.learners.reading import read_labels, read_weights
 from uneven.metrics.cost_estimate import CostEstimate, estimates
-from uneven.metrics.labels import positive_class, two_classes
 
 #: Parts of the rows of a fitted estimator that take turns in the estimate of the cost.
 _PARTS = 5
@@ -242,34 +240,26 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         if self.order > _MOST_ORDER:
             raise ParameterError(f"order must be an integer from 1 to {_MOST_ORDER}, got {brief(self.order)}")
         self._require_classifier()
-        if y is None:
-            raise CostError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        labels = read_labels(y, _num_samples(X))
-        if not labels.size:
-            raise CostError("X must have at least one row, got none")
-        weight = read_weights(sample_weight, labels.size)
-        classes, index = two_classes(labels)
+        require_target(self, y)
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-        costs = self._given_costs(labels.size, given)
-        alike = not costs.per_row and bool(costs.fp_regret == costs.fn_regret)
-        positive = positive_class(classes, self.pos_label, symmetric=alike, neg_label=self.neg_label)
-        X, labels = indexable(X, labels)
-        told = weight if weight.size else None
-        pos_label = classes.tolist()[positive]
+        problem = read_training_set(self, X, y, sample_weight, given)
+        costs = self._given_costs(problem.y.size, given)
+        classes, pos_label, is_positive = problem.classes.labels, problem.classes.pos_label, problem.y == 1
+        X, labels = indexable(X, problem.classes.label(is_positive))
+        told = problem.sample_weight if problem.sample_weight.size else None
         if self.prefit:
             self._require_fitted(classes)
-            probability = self._prefit_probability(X, index == positive, told, pos_label)
+            probability = self._prefit_probability(X, is_positive, told, pos_label)
         else:
             probability = self._out_of_fold_probability(X, labels, classes, told, pos_label, params)
         tested = ~np.isnan(probability)
-        weight = weight if weight.size else np.ones(labels.size)
-        rows = OutOfFoldRows(probability[tested], (index == positive)[tested], weight[tested])
+        weight = np.ones(labels.size) if told is None else told
+        rows = OutOfFoldRows(probability[tested], is_positive[tested], weight[tested])
         self._keep_decisions(rows, costs.take(tested))
         self._fold = self._fold[tested]
         self._tested = tested
-        four = {name: getattr(costs, name) for name in COSTS}
-        self._constant_sums = constant_sums(four, (index == positive).astype(np.int8), weight)
-        self.classes_, self._positive = classes, positive
+        self._constant_sums = problem.constant_sums
+        self.classes_, self._positive = classes, problem.classes.positive
         self.__dict__.pop("_out_of_fold_cost", None)
         self._forget_rows()
         for name in ("n_features_in_", "feature_names_in_"):

@@ -12,7 +12,7 @@ import numpy as np
 from uneven.costs import GivenCosts, RowCosts
 from uneven.errors import CostError
 from uneven.metrics.cost_estimate import CostEstimate, estimates
-from uneven.metrics.labels import read_labels, read_weights, require_same_length, where_positive
+from uneven.metrics.labels import read_labels, read_relative_weights, require_same_length, where_positive
 from uneven.metrics.passing_costs import fit_with_costs, predicted_labels, require_way_to_decide
 
 
@@ -91,7 +91,7 @@ def compare(
     (is_positive,) = where_positive(pos_label, labels)
     given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     costs = RowCosts.read(labels.size, **given)
-    weight = None if sample_weight is None else read_weights(sample_weight, labels.size)
+    weight = None if sample_weight is None else read_relative_weights(sample_weight, labels.size)
     fewest = int(min(is_positive.sum(), (~is_positive).sum()))
     if fewest < 2:
         raise CostError(f"cross-validation needs two examples of each class, got {fewest} of one")
@@ -158,7 +158,7 @@ def compare_predictions(
         require_same_length(**{"y_true": truth, f"predictions[{name!r}]": said})
     is_positive, *decisions = where_positive(pos_label, truth, *labels.values())
     costs = RowCosts.read(truth.size, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost)
-    weight = None if sample_weight is None else read_weights(sample_weight, truth.size)
+    weight = None if sample_weight is None else read_relative_weights(sample_weight, truth.size)
     named = {name: said[None] for name, said in zip(labels, decisions, strict=True)}
     return estimates(costs, is_positive, named, weight)
 

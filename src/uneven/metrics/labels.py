@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from uneven import _inputs
+from uneven._caller import warn_caller
 from uneven._inputs import brief
 from uneven.errors import CostError
 
@@ -209,20 +210,69 @@ def positive_class(classes: np.ndarray, pos_label: Any, *, symmetric: bool, neg_
     )
 
 
+def read_target(y: Any, count: int) -> np.ndarray:
+    """The labels of a training set, one for each of ``count`` rows, as scikit-learn's own learners take them."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufUS" and y.size == count:
+        return np.ascontiguousarray(y)
+    from sklearn.utils.validation import check_consistent_length
+
+    labels = one_column(y)
+    check_consistent_length(np.empty((count, 0)), labels)
+    return labels
+
+
+def one_column(y: Any) -> np.ndarray:
+    """Labels in one dimension; a matrix of one column is taken, with the warning that scikit-learn's own would give."""
+    from sklearn.exceptions import DataConversionWarning
+    from sklearn.utils import column_or_1d
+
+    labels = np.asarray(column_or_1d(y))
+    if np.asarray(y).ndim == 2:
+        warn_caller(
+            "A column-vector y was passed when a 1d array was expected; it is read as 1d, and y.ravel() is one",
+            DataConversionWarning,
+        )
+    return labels
+
+
 def read_weights(sample_weight: Any, count: int) -> np.ndarray:
-    """Nonnegative weights of so many examples, scaled by a power of two so that their sum is finite."""
-    weight = read_repetitions(sample_weight, count)
-    return np.ldexp(weight, -np.frexp(weight.max())[1])  # only ratios matter, and a power of two changes none
+    """Finite nonnegative weights, not all 0; empty if none are given. One number is the weight of every row."""
+    if sample_weight is None:
+        return np.empty(0)
+    weight, scalar = _inputs.float_array("sample_weight", sample_weight, CostError)
+    if scalar:
+        weight = np.full(count, weight[0])
+    if weight.shape != (count,):
+        raise CostError(f"sample_weight must be {count} numbers, one for each row, got shape {weight.shape}")
+    weight = np.ascontiguousarray(weight, dtype=np.float64)
+    least, largest = weight.min(), weight.max()
+    if least < 0 or not np.isfinite(largest):
+        raise CostError(f"sample_weight must be finite and nonnegative, got {brief(least if least < 0 else largest)}")
+    if largest == 0:
+        raise CostError(
+            "sample_weight must not be zero for every row: there would be nothing to learn from or to judge"
+        )
+    return weight
+
+
+def require_weighted_classes(weight: np.ndarray, index: np.ndarray, classes: np.ndarray) -> None:
+    """Raise if all examples of a class have the weight 0; ``index`` is 0 or 1 for each example."""
+    for label in (0, 1):
+        if weight.size and not weight[index == label].any():
+            raise CostError(
+                "the labels must come from two classes, but sample_weight is 0 for every example of class "
+                f"{classes[label]!r}"
+            )
 
 
 def read_repetitions(sample_weight: Any, count: int) -> np.ndarray:
-    """Nonnegative weights of so many examples, as they are; 1 by default."""
+    """How often each example counts in a sum: its weight, 1 by default. A metric takes no weight that is one number."""
     if sample_weight is None:
         return np.ones(count)
-    weight = read_vector("sample_weight", sample_weight)
-    if weight.size != count:
-        raise CostError(f"sample_weight must be {count} numbers, got {weight.size}")
-    largest = weight.max()
-    if not np.isfinite(largest) or (weight < 0).any() or largest == 0:
-        raise CostError(f"sample_weight must be finite, nonnegative and not all zero, got {brief(weight)}")
-    return weight
+    return read_weights(read_vector("sample_weight", sample_weight), count)
+
+
+def read_relative_weights(sample_weight: Any, count: int) -> np.ndarray:
+    """The same times a power of two, so that their sum is finite: for means, where only ratios matter."""
+    weight = read_repetitions(sample_weight, count)
+    return np.ldexp(weight, -np.frexp(weight.max())[1])

@@ -11,9 +11,9 @@ import numpy as np
 from uneven.costs import RowCosts
 from uneven.metrics.labels import (
     read_labels,
+    read_relative_weights,
     read_repetitions,
     read_vector,
-    read_weights,
     require_same_length,
     where_positive,
 )
@@ -43,7 +43,7 @@ class Rows:
     @cached_property
     def weight(self) -> np.ndarray:
         """The share of each row in a mean: weights that sum to 1."""
-        weight = read_weights(self.sample_weight, self.count)
+        weight = read_relative_weights(self.sample_weight, self.count)
         return np.asarray(weight / weight.sum())
 
     @cached_property

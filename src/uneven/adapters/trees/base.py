@@ -24,8 +24,9 @@ from uneven.learners.base import Problem, UnevenClassifier
 from uneven.learners.contract import costs_of_fit
 from uneven.learners.costs_and_loss import own_alpha, read_cost, read_costs
 from uneven.learners.parameters import require_choice, require_integer
-from uneven.learners.reading import read_features, read_labels, read_weights
+from uneven.learners.reading import read_features
 from uneven.losses import Loss, Phi
+from uneven.metrics.labels import read_target, read_weights
 
 Self = TypeVar("Self", bound="UnevenTreeClassifier")
 
@@ -304,7 +305,7 @@ class UnevenTreeClassifier(UnevenClassifier):
 
     def _read_evaluation(self, pair: Any, sample_weight: Any, costs: Any, given: GivenCosts) -> _Evaluation:
         X = self._read_features(pair[0], reset=False)
-        labels = read_labels(pair[1], X.shape[0])
+        labels = read_target(pair[1], X.shape[0])
         strange = ~np.isin(labels, self.classes_)
         if strange.any():
             raise CostError(

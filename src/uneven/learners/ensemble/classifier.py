@@ -17,8 +17,9 @@ from uneven._inputs import Exact, brief
 from uneven.costs import GivenCosts, RowCosts
 from uneven.decisions.methods import METHODS
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
-from uneven.errors import CostError, ParameterError
+from uneven.errors import ParameterError
 from uneven.learners.background import run_parts
+from uneven.learners.base import read_training_set, require_target
 from uneven.learners.classes import Classes
 from uneven.learners.corrected_decisions import CorrectedDecisions
 from uneven.learners.ensemble.members import FAMILIES, LARGE, Candidate, Size, choose_families, families_named
@@ -40,9 +41,7 @@ from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
 from uneven.learners.out_of_fold import only_fold, splits
 from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.progress import Bar, progress
-from uneven.learners.reading import read_labels, read_weights, require_weighted_classes
 from uneven.metrics.cost_estimate import CostEstimate
-from uneven.metrics.labels import positive_class, two_classes
 
 #: Folds for many rows: fewer fits, and each fold still holds thousands of rows.
 _FOLDS_OF_MANY = 3
@@ -246,22 +245,15 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         """
         self._read_parameters()
         deadline = deadline_of(self.time_limit)
-        if y is None:
-            raise CostError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        require_target(self, y)
         X = read_table(self, X, reset=True, as_it_is=_is_mapping(self.members))
-        count = X.shape[0] if hasattr(X, "shape") else len(X)
-        labels = read_labels(y, count)
-        weight = None if sample_weight is None else read_weights(sample_weight, count)
-        labels_of_classes, index = two_classes(labels)
-        if weight is not None:
-            require_weighted_classes(weight, index, labels_of_classes)
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+        problem = read_training_set(self, X, y, sample_weight, given)
+        count, classes, is_positive = problem.y.size, problem.classes, problem.y == 1
         costs = self._given_costs(count, given)
-        symmetric = not costs.per_row and costs.fp_regret == costs.fn_regret
-        positive = positive_class(labels_of_classes, self.pos_label, symmetric=symmetric, neg_label=self.neg_label)
-        classes = Classes(labels_of_classes, positive)
-        is_positive = index == positive
-        parts = splits(self._folds(count), X, labels, labels_of_classes, groups, self.random_state)
+        labels = classes.label(is_positive)
+        weight = problem.sample_weight if problem.sample_weight.size else None
+        parts = splits(self._folds(count), X, labels, classes.labels, groups, self.random_state)
         task, entries = self._plan(X, labels, classes, is_positive, weight, parts, deadline)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # of members, many times over

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from uneven.errors import CostError
-from uneven.learners.reading import read_labels
 from uneven.learners.streaming.batch import Batch, Load
 from uneven.learners.streaming.block_size import rows_per_block
 from uneven.learners.streaming.mapped_file import begin_of, give_back
+from uneven.metrics.labels import read_target
 
 
 class ArraySource:
@@ -31,7 +31,7 @@ class ArraySource:
                 f"and type {getattr(X, 'dtype', type(X).__name__)}"
             )
         self.X, count = X, X.shape[0]
-        self.y = None if y is None else read_labels(y, count)
+        self.y = None if y is None else read_target(y, count)
         self.weight = self._vector("sample_weight", weight)
         self.costs = {name: self._vector(name, value) for name, value in (costs or {}).items()}
         self._size = rows_per_block(X.shape[1])

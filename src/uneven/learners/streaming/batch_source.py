@@ -11,8 +11,8 @@ import numpy as np
 from uneven._inputs import brief
 from uneven.costs import COSTS
 from uneven.errors import CostError
-from uneven.learners.reading import read_labels
 from uneven.learners.streaming.batch import Batch, Load, loaded
+from uneven.metrics.labels import read_target
 
 _SHAPE = (
     "a batch is (X, y), (X, y, weight) or (X, y, weight, costs), where costs is a dict such as {'fn_cost': amounts}"
@@ -62,7 +62,7 @@ class BatchSource:
         X = self._features(item[0], number)
         count = X.shape[0]
         try:
-            y = read_labels(item[1], count)
+            y = read_target(item[1], count)
         except ValueError as error:
             raise CostError(f"in batch {number}: {error}") from None
         weight = item[2] if len(item) > 2 else None
