@@ -20,6 +20,7 @@ from tampering import is_accepted, mutated
 import uneven
 from uneven.calibration import Certificate, certify, verify
 from uneven.calibration.certificate.reader import read_loss
+from uneven.calibration.proof.prover import formulas_of
 from uneven.calibration.proof.rules import Rules
 from uneven.errors import CertificateError, LossError, ParameterError
 
@@ -286,8 +287,7 @@ def test_a_thousand_mutations(samples: list[Certificate]) -> None:
             continue
         accepted += 1
         if mutant["claim"] != original["claim"] or mutant["loss"] != original["loss"]:
-            positive, negative = read_loss(mutant["loss"])
-            Truth(uneven.losses.loss._rebuilt(positive, negative, None)).require(certificate)
+            Truth.of_document(mutant["loss"]).require(certificate)
     assert accepted < 60  # a point, a level or a bound that may be moved a little
 
 
@@ -489,7 +489,7 @@ def test_a_slope_at_zero_that_is_0_times_infinity_is_not_0() -> None:
     """sqrt(t**2 + t**4) has slope 1 to the right of 0; substituting t = 0 says 0."""
     negative = "exp(t) + exp(-0.5*relu(-t)) + max(sqrt(relu(t)**2 + relu(t)**4), 0.5*relu(t))"
     loss = uneven.Loss("exp(-t)", negative)
-    rules = Rules(*loss.partials, 128)
+    rules = Rules(*formulas_of(loss), 128)
     slopes = rules.slopes_at_zero(1)
     assert slopes is None or slopes[1].lo > 1.9
     certificate = certify(loss, budget=300)
@@ -532,13 +532,15 @@ def test_a_whole_number_of_many_digits() -> None:
 
 
 def test_a_proof_that_fails_its_own_check_is_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    from uneven.calibration import Verification
     from uneven.calibration.proof import prover
 
-    monkeypatch.setattr(prover, "verify", lambda _: Verification(False, "step 1: no"))
+    def reject(text: str) -> None:
+        raise CertificateError("step 1: no", 1)
+
+    monkeypatch.setattr(prover, "check", reject)
     decision = prover.prove(uneven.UnevenMarginLoss("hinge"), None, prover.Limits())
     assert decision.claim.status == "undecided"
-    assert "failed its own check" in decision.claim.missing
+    assert decision.claim.missing == "the proof failed its own check (step 1: no)"
 
 
 def test_what_verify_returns() -> None:

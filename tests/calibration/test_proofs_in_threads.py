@@ -21,6 +21,8 @@ import uneven
 from uneven._shared import cut_short, kept, kept_property, shared_lock
 from uneven.calibration import calibrated_losses, decide
 from uneven.calibration.proof import search
+from uneven.calibration.proof.formulas import Formulas
+from uneven.calibration.proof.prover import formulas_of
 from uneven.expression import parse
 from uneven.learners import costs_and_loss
 from uneven.ops import balls
@@ -144,11 +146,11 @@ def test_threads_wait_for_each_other_inside_a_block() -> None:
 
 def test_derivatives_keep_their_order_in_threads() -> None:
     """Two threads that append to one list would call a slope a curvature."""
-    partials = uneven.UnevenMarginLoss("sigmoid", gamma=3).partials
-    expected = uneven.calibration.proof.formulas.Formulas(*partials, 160).trees(3)
+    partials = formulas_of(uneven.UnevenMarginLoss("sigmoid", gamma=3))
+    expected = Formulas(*partials, 160).trees(3)
     for _ in range(20):
         forget()
-        shared = uneven.calibration.proof.formulas.Formulas(*partials, 160)
+        shared = Formulas(*partials, 160)
         with many_switches(), ThreadPoolExecutor(8) as threads:
             assert set(threads.map(shared.trees, [3] * 16)) == {expected}
             assert len(shared._trees) == 4

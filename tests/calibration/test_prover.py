@@ -17,6 +17,7 @@ import uneven
 from uneven.calibration import Certificate, certify, verify
 from uneven.calibration.certificate.reader import read_loss
 from uneven.calibration.proof.numbers import read_number
+from uneven.calibration.proof.prover import formulas_of
 from uneven.calibration.proof.rules import Rules, at
 from uneven.errors import CertificateError
 from uneven.expression import parse, simplify, substitute, to_text
@@ -86,7 +87,7 @@ def test_mutations_of_hard_proofs(certificates: dict[str, Certificate]) -> None:
         if not is_accepted(certificate):
             continue
         if mutant["claim"] != original["claim"] or mutant["loss"] != original["loss"]:
-            Truth(uneven.losses.loss._rebuilt(*read_loss(mutant["loss"]), None)).require(certificate)
+            Truth.of_document(mutant["loss"]).require(certificate)
 
 
 def _cells(step: dict[str, Any]) -> list[list[Any]]:
@@ -133,7 +134,7 @@ def test_random_guarded_losses(seed: int) -> None:
 
 
 def _rules(positive: str, negative: str) -> Rules:
-    return Rules(*uneven.Loss(positive, negative).partials, 160)
+    return Rules(*formulas_of(uneven.Loss(positive, negative)), 160)
 
 
 CELL = (Fraction(0), Fraction(1, 64))

@@ -11,9 +11,10 @@ import pytest
 from flint import arb
 
 import uneven
-from uneven.expression import Node, derivative, parse, simplify, to_latex, to_text
+from uneven.expression import Node, derivative, parse, simplify, to_text
 from uneven.expression.calls import domain, pieces, vanishing
 from uneven.expression.functions import CONCAVE, CONVEX, FALLING, FUNCTIONS, RISING, Function, only_at
+from uneven.expression.latex import to_latex
 from uneven.expression.tree import Add, Call, Number, T
 from uneven.ops import balls, floats, kernels, precise
 from uneven.ops.balls import Impossible, Undefined, enclose_interval, interval

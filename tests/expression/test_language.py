@@ -15,14 +15,15 @@ from strategies import loss_sentences, sentences
 
 import uneven
 from uneven.errors import ExpressionError, UnevenError
-from uneven.expression import derivative, parse, simplify, to_latex, to_text
+from uneven.expression import derivative, parse, simplify, to_text
 from uneven.expression.functions import FUNCTIONS
+from uneven.expression.latex import to_latex
 from uneven.expression.tree import MAX_DEPTH, MAX_NODES
 from uneven.ops.balls import Undefined, enclose, enclose_interval, interval
 from uneven.ops.floats import plain_values, values
 from uneven.ops.nearest import nearest_float
 from uneven.shape.curvature import is_convex
-from uneven.shape.pieces import kinks
+from uneven.shape.kinks import kinks
 
 
 @given(sentences)

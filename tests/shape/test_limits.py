@@ -15,7 +15,8 @@ from uneven.errors import ExpressionError
 from uneven.expression import parse, simplify
 from uneven.ops.balls import Undefined
 from uneven.ops.nearest import nearest_float
-from uneven.shape.limits import exact_limit, limit, numeric_limit
+from uneven.shape.limits import exact_limit
+from uneven.shape.numeric_limits import limit, numeric_limit
 
 
 @pytest.mark.parametrize(

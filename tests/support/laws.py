@@ -10,7 +10,8 @@ import numpy as np
 from flint import arb
 
 import uneven
-from uneven.expression import derivative, parse, simplify, to_latex, to_text
+from uneven.expression import derivative, parse, simplify, to_text
+from uneven.expression.latex import to_latex
 from uneven.losses import Phi
 from uneven.losses.facts import falsified
 from uneven.losses.margin_function import smooth_switches
@@ -37,7 +38,7 @@ def away_from(points: tuple[float, ...], distance: float = 0.02) -> np.ndarray:
 
 
 def switch_points(phi: Phi) -> tuple[float, ...]:
-    from uneven.shape.pieces import switch_points
+    from uneven.shape.kinks import switch_points
 
     return tuple(map(float, switch_points(phi.tree)))
 

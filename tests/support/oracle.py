@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from uneven.calibration import Certificate
-from uneven.losses import Loss
+from uneven.losses import Loss, phi
+from uneven.losses.loss import _rebuilt
+from uneven.losses.partial import Partial
 
 _T = np.concatenate([[0.0], np.geomspace(1e-9, 1e6, 60_001), np.linspace(0, 12, 24_001)[1:]])
 
@@ -20,6 +24,15 @@ class Truth:
         with np.errstate(all="ignore"):
             self.values = np.array([loss.positive(t), loss.negative(t)])
         self.right, self.left = t >= 0, t <= 0
+
+    @classmethod
+    def of_document(cls, data: dict[str, Any]) -> Truth:
+        """The truth about the loss that a certificate names, read without its checker."""
+        partials = (
+            Partial(phi(part["function"]), Fraction(part["weight"]), Fraction(part["scale"]))
+            for part in (data["positive"], data["negative"])
+        )
+        return cls(_rebuilt(*partials, None))
 
     def difference(self, eta: float) -> tuple[float, float]:
         """A - B and the scale of its error."""

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from uneven.calibration.analysis import TightDistribution as TightDistribution
     from uneven.calibration.analysis import analyze as analyze
     from uneven.calibration.calibrated_losses import calibrated_loss as calibrated_loss
-    from uneven.calibration.certificate import Certificate as Certificate
-    from uneven.calibration.certificate import Verification as Verification
-    from uneven.calibration.certificate import verify as verify
     from uneven.calibration.certifier import certify as certify
     from uneven.calibration.claim import Claim as Claim
     from uneven.calibration.claim import OnlyAlpha as OnlyAlpha
@@ -22,22 +19,25 @@ if TYPE_CHECKING:
     from uneven.calibration.implied_costs import ImpliedAlpha as ImpliedAlpha
     from uneven.calibration.implied_costs import implied_alpha as implied_alpha
     from uneven.calibration.verdict import Verdict as Verdict
+    from uneven.calibration.verification import Certificate as Certificate
+    from uneven.calibration.verification import Verification as Verification
+    from uneven.calibration.verification import verify as verify
 
 _HOME = {
     "Analysis": "uneven.calibration.analysis",
-    "Certificate": "uneven.calibration.certificate",
+    "Certificate": "uneven.calibration.verification",
     "Claim": "uneven.calibration.claim",
     "FiniteDistribution": "uneven.calibration.finite_distribution",
     "ImpliedAlpha": "uneven.calibration.implied_costs",
     "OnlyAlpha": "uneven.calibration.claim",
     "TightDistribution": "uneven.calibration.analysis",
     "Verdict": "uneven.calibration.verdict",
-    "Verification": "uneven.calibration.certificate",
+    "Verification": "uneven.calibration.verification",
     "analyze": "uneven.calibration.analysis",
     "calibrated_loss": "uneven.calibration.calibrated_losses",
     "certify": "uneven.calibration.certifier",
     "implied_alpha": "uneven.calibration.implied_costs",
-    "verify": "uneven.calibration.certificate",
+    "verify": "uneven.calibration.verification",
 }
 
 __all__ = sorted(_HOME)  # noqa: PLE0605 - a list of strings

@@ -8,13 +8,13 @@ from typing import Any
 
 from uneven import _inputs
 from uneven._inputs import Exact
-from uneven.calibration.certificate import Certificate, verify
 from uneven.calibration.decide import decide
 from uneven.calibration.implied_costs import as_loss
 from uneven.calibration.proof.attempt import NotShown
-from uneven.calibration.proof.prover import Decision, Limits, attempt_at, written
+from uneven.calibration.proof.prover import Decision, Limits, attempt_at, write
 from uneven.calibration.proof.psi_search import psi_alpha, psi_table
 from uneven.calibration.proof.search import Exhausted
+from uneven.calibration.verification import Certificate, verify
 from uneven.errors import LossError, ParameterError
 from uneven.losses import Loss, Phi
 
@@ -83,7 +83,7 @@ def certify(
     eps = None if psi is None else _read_eps(psi)
     decision = decide(chosen, asked, None if limits == _USUAL else limits)
     table = None if eps is None or decision.proof.method == "none" else _psi_table(chosen, decision, eps, limits)
-    certificate = written(chosen, decision.proof, decision.claim, table)
+    certificate = Certificate(write(chosen, decision.proof, decision.claim, table))
     if table is not None and not (checked := verify(certificate)):
         raise LossError(f"psi was not bounded: the table failed its own check ({checked.reason})")
     return certificate

@@ -18,7 +18,8 @@ def to_latex(node: Node) -> str:
 
     Examples
     --------
-    >>> from uneven.expression import parse, to_latex
+    >>> from uneven.expression import parse
+    >>> from uneven.expression.latex import to_latex
     >>> print(to_latex(parse("expit(-2*t)**2/3")))
     \\frac{\\sigma(-2 t)^{2}}{3}
     """

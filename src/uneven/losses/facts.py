@@ -6,7 +6,7 @@ import numpy as np
 
 from uneven.errors import LossError
 from uneven.losses.margin_function import Phi
-from uneven.shape.limits import limit
+from uneven.shape.numeric_limits import limit
 
 _POINTS = np.unique(
     np.concatenate([np.linspace(-8, 8, 401), np.geomspace(1e-3, 1e3, 61), -np.geomspace(1e-3, 1e3, 61)])

@@ -13,14 +13,15 @@ import numpy as np
 from uneven import _inputs
 from uneven._inputs import Exact
 from uneven.errors import ExpressionError, LossError, ParameterError
-from uneven.expression import Node, derivative, parse, simplify, substitute, to_latex, to_text
+from uneven.expression import Node, derivative, parse, simplify, substitute, to_text
 from uneven.expression.functions import FUNCTIONS
+from uneven.expression.latex import to_latex
 from uneven.expression.tree import CONSTANTS, MAX_CHARACTERS, Number, depends_on_t, put
 from uneven.losses import registry
 from uneven.losses.declaration import Declaration
 from uneven.losses.notebook import block, phi_latex
 from uneven.shape.curvature import is_convex
-from uneven.shape.limits import limit
+from uneven.shape.numeric_limits import limit
 
 #: Words of the language; not names of a phi.
 RESERVED = ("t", "where", *CONSTANTS, *FUNCTIONS)
@@ -119,7 +120,7 @@ class Phi:
     @property
     def kinks(self) -> tuple[float, ...]:
         """Values of t where phi jumps or has no derivative."""
-        from uneven.shape.pieces import kinks
+        from uneven.shape.kinks import kinks
 
         return kinks(self.tree)
 
@@ -201,7 +202,8 @@ def smooth_switches(tree: Node) -> tuple[tuple[float, float], ...]:
     The derivative of relu and abs at 0 is taken to be 0. A sum of them may be smooth there, with another slope.
     """
     from uneven.ops.floats import values
-    from uneven.shape.pieces import Undecidable, kinks, slope_beside, switch_points
+    from uneven.shape.kinks import kinks, switch_points
+    from uneven.shape.pieces import Undecidable, slope_beside
 
     found = []
     for point in switch_points(tree):

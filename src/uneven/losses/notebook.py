@@ -6,7 +6,8 @@ import html
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from uneven.expression import to_latex, to_text
+from uneven.expression import to_text
+from uneven.expression.latex import to_latex
 
 if TYPE_CHECKING:
     from uneven.expression import Node

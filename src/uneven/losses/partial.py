@@ -77,7 +77,7 @@ class Partial:
     @cached_property
     def switch_points(self) -> tuple[float, ...]:
         """Values of t where the formula changes."""
-        from uneven.shape.pieces import switch_points
+        from uneven.shape.kinks import switch_points
 
         if not isinstance(self.function, Phi):
             return ()

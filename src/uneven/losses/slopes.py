@@ -15,7 +15,7 @@ from uneven.expression.tree import MAX_CHARACTERS
 from uneven.losses.margin_function import Phi, phi
 from uneven.ops.floats import plain_values
 from uneven.shape.antiderivative import antiderivative
-from uneven.shape.pieces import switch_points
+from uneven.shape.kinks import switch_points
 
 _FAR = 1e12
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)

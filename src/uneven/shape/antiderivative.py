@@ -17,8 +17,8 @@ from uneven.expression import Node, affine, simplify, substitute
 from uneven.expression.algebra import add, call, inv, mul, neg, power, subtract
 from uneven.expression.tree import ONE, Call, Number, Symbol, T, depends_on_t, put, transform
 from uneven.ops.floats import plain_values
+from uneven.shape.kinks import switch_zeros
 from uneven.shape.piece_on_cell import formula_inside
-from uneven.shape.pieces import switch_zeros
 from uneven.shape.quotients import Quotient, quotient
 
 Polynomial = Any  # an fmpq_poly

@@ -18,8 +18,9 @@ from uneven.ops.floats import plain_values
 from uneven.ops.nearest import nearest_float
 from uneven.ops.precise import value_at
 from uneven.ops.rationals import exact_value
+from uneven.shape.kinks import clustered, switch_zeros
 from uneven.shape.lower_bound import negative_point
-from uneven.shape.pieces import clustered, pole_arguments, switch_zeros
+from uneven.shape.pieces import pole_arguments
 from uneven.shape.polynomials import is_nonnegative_polynomial
 from uneven.shape.zeros import Zero, local_minima, location, lowest_between, probe_points, zeros
 

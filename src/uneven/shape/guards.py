@@ -16,7 +16,7 @@ from uneven.expression import simplify
 from uneven.expression.algebra import add, affine, call, is_positive, mul, neg, subtract, terms_of, where
 from uneven.expression.tree import ONE, ZERO, Call, Node, Number, Symbol, T, Where, depends_on_t, put, transform
 from uneven.ops.rationals import exact_value
-from uneven.shape.piece_on_cell import OPPOSITE, formula_inside, switches
+from uneven.shape.piece_on_cell import OPPOSITE, conditions, formula_inside
 from uneven.shape.pieces import pole_arguments
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -45,7 +45,7 @@ def guarded(tree: Node) -> Node:
     >>> to_text(guarded(simplify(parse("where(expit(t) < 1/2, 1, 4*expit(-t)**2)"))))
     'where(t < 0, 1, 4*expit(-t)**2)'
     """
-    if all(affine(switch) is not None for switch in switches(tree)):
+    if all(affine(condition) is not None for condition in conditions(tree)):
         return tree
     try:
         return formula_inside(simplify(transform(tree, _rewritten)), -math.inf, math.inf)

@@ -32,8 +32,8 @@ _TRUE_FOR = {
 _CLOSED = {_NOT_NEGATIVE: _POSITIVE, _NOT_POSITIVE: _NEGATIVE}
 
 
-def switches(tree: Node) -> Iterator[Node]:
-    """Trees whose sign selects a formula."""
+def conditions(tree: Node) -> Iterator[Node]:
+    """Trees whose sign selects a formula; unlike switches, ends of a domain are none."""
     for node in tree.walk():
         switch = _switch_of(node)
         if switch is not None:
@@ -46,8 +46,8 @@ def _switch_of(node: Node) -> Node | None:
 
 
 @lru_cache(maxsize=4096)
-def _distinct_switches(tree: Node) -> tuple[Node, ...]:
-    return tuple(dict.fromkeys(switches(tree)))
+def _distinct_conditions(tree: Node) -> tuple[Node, ...]:
+    return tuple(dict.fromkeys(conditions(tree)))
 
 
 @lru_cache(maxsize=65536)
@@ -63,7 +63,7 @@ def formula_inside(tree: Node, low: End, high: End) -> Node:
     '(0.05 - expit(t))**2'
     """
     while True:  # a resolved inner switch may make an outer one affine
-        kept = _distinct_switches(tree)
+        kept = _distinct_conditions(tree)
         signs = tuple(_sign_inside(switch, low, high) for switch in kept)
         if not any(signs):
             return tree
@@ -102,7 +102,7 @@ def _sign_of_line(slope: Fraction, offset: Fraction, low: End, high: End) -> int
 @lru_cache(maxsize=4096)
 def _resolved(tree: Node, signs: tuple[int, ...]) -> Node:
     """The tree with its switches resolved, for signs in the order of its distinct switches."""
-    known = dict(zip(_distinct_switches(tree), signs, strict=True))
+    known = dict(zip(_distinct_conditions(tree), signs, strict=True))
 
     def resolve(node: Node) -> Node:
         written = pieces(node)

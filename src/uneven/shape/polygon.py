@@ -12,7 +12,8 @@ from uneven.errors import ExpressionError
 from uneven.expression import Node, derivative
 from uneven.expression.tree import ZERO
 from uneven.ops.floats import plain_values
-from uneven.shape.pieces import Undecidable, beside, kinks, switch_points
+from uneven.shape.kinks import kinks, switch_points
+from uneven.shape.pieces import Undecidable, beside
 
 
 @lru_cache(maxsize=1024)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
-from uneven.calibration.certificate.claims import UNDECIDED, claim_data, read_claim, summary
-from uneven.calibration.certificate.document import Certificate
+from uneven.calibration.certificate.claims import UNDECIDED, read_claim
 from uneven.calibration.certificate.effort import require_affordable
 from uneven.calibration.certificate.psi_table import check_psi
-from uneven.calibration.certificate.reader import Steps, read_document, read_loss
+from uneven.calibration.certificate.reader import Steps, accept_any, read_document, read_loss
 from uneven.calibration.claim import Claim
 from uneven.calibration.proof.rules import DIFFERENCE, NEGATIVE, POSITIVE, Rules, at
 from uneven.calibration.proof.steps import WHOLE_LINE, Descent, Floor, Kink, Mirror, Point, Sign, Slope
@@ -20,80 +18,21 @@ from uneven.errors import CertificateError, ExpressionError
 _ONE, _ZERO = Fraction(1), Fraction(0)
 
 
-@dataclass(frozen=True)
-class Verification:
-    """The result of :func:`verify`; true if the certificate is valid.
+def check(text: str, refuse: Callable[[str], object] = accept_any) -> tuple[str, Claim]:
+    """The statement and the claim of a valid certificate, from its JSON text alone.
 
-    Attributes
-    ----------
-    valid : bool
-        Whether every step holds and the claim follows from them.
-    reason : str
-        The proved statement, with every digit of its numbers, or the first error.
-    claim : Claim or None
-        What is proved; None if the certificate is not valid.
-    step : int or None
-        The first step that does not hold, counted from 1; None if the error is not in a step.
-    """
-
-    valid: bool
-    reason: str
-    claim: Claim | None = None
-    step: int | None = None
-
-    def __bool__(self) -> bool:
-        return self.valid
-
-    def __str__(self) -> str:
-        if self.claim is not None:
-            return f"valid: {summary(claim_data(self.claim))}"
-        return f"not valid: {self.reason}"
-
-
-def verify(certificate: Certificate | str) -> Verification:
-    """Check a certificate again, from its JSON text alone.
-
-    Parameters
-    ----------
-    certificate : Certificate or str
-        A certificate, or its JSON text.
-
-    Returns
-    -------
-    Verification
-        True if the certificate proves its claim; otherwise false, with the reason. An undecided certificate proves
-        nothing, so it is not valid.
+    ``refuse`` is called with the text of each partial loss. It may raise an error to reject the certificate, and can do
+    nothing else, so a valid answer does not rest on it.
 
     Raises
     ------
     CertificateError
-        If the text is not a certificate at all.
-
-    Examples
-    --------
-    >>> import uneven
-    >>> certificate = uneven.certify(uneven.UnevenMarginLoss("hinge", gamma=2, alpha="1/4"))
-    >>> result = uneven.verify(certificate)
-    >>> bool(result), result.claim.status
-    (True, 'calibrated')
-    >>> print(uneven.verify(certificate.to_json().replace('"scale": "-2"', '"scale": "-3"')))
-    not valid: step 6: slope at 0: the slope at t = 0 could not be shown to be 0
+        If the certificate does not prove its claim.
     """
-    text = certificate.text if isinstance(certificate, Certificate) else certificate
-    try:
-        return Verification(True, *_checked(text))
-    except CertificateError as error:
-        if error.unreadable:
-            raise
-        return Verification(False, str(error), step=error.step)
-
-
-def _checked(text: str) -> tuple[str, Claim]:
-    """The statement and the claim of a valid certificate; else :class:`CertificateError`."""
     document = read_document(text)
     if document["status"] == UNDECIDED:
         raise CertificateError("an undecided certificate proves nothing")
-    rules = Rules(*read_loss(document["loss"]), document["bits"])
+    rules = Rules(*read_loss(document["loss"], refuse), document["bits"])
     claim = read_claim(document["claim"])
     steps = Steps(document["steps"], rules)
     if document["method"] not in _METHODS:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_UP, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from uneven._inputs import to_float
 from uneven.calibration.claim import NO_ALPHA, UNKNOWN_ALPHA, Claim, OnlyAlpha
 from uneven.calibration.proof.numbers import number, read_number
 from uneven.errors import CertificateError
@@ -113,35 +111,6 @@ def statement(claim: dict[str, Any]) -> str:
         case "undecided":
             return f"Nothing is proved: {claim['missing']}"
     raise KeyError(claim["kind"])
-
-
-def summary(claim: dict[str, Any]) -> str:
-    """The claim in words, with numbers that a person can read; :func:`statement` has all their digits."""
-    short = dict(claim)
-    for name in ("alpha", "witness", *(("low", "high") if claim.get("low") == claim.get("high") else ())):
-        if short.get(name) is not None:
-            short[name] = _short(read_number(short[name]))
-    if short.get("extra_regret") is not None:
-        short["extra_regret"] = _rounded_up(read_number(short["extra_regret"]))
-    return statement(short)
-
-
-def _short(value: Fraction) -> str:
-    """The exact text if it is short; a double as Python writes it, and saying so; else six digits."""
-    text = number(value)
-    if len(text) <= 20:
-        return text
-    nearest = to_float(value)
-    return f"{nearest!r} (in double precision)" if Fraction(nearest) == value else f"{nearest:.6g} (rounded)"
-
-
-def _rounded_up(value: Fraction) -> str:
-    """A bound with three digits, not below the value."""
-    text = number(value)
-    if len(text) <= 9:
-        return text
-    digits = Context(prec=3, rounding=ROUND_UP).divide(Decimal(value.numerator), Decimal(value.denominator))
-    return f"{digits:.2e}"
 
 
 def _at_witness(claim: dict[str, Any]) -> str:

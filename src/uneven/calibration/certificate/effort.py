@@ -7,7 +7,7 @@ from typing import Any
 from uneven.calibration.proof.rules import Rules
 from uneven.errors import CertificateError
 from uneven.ops.balls import Undefined
-from uneven.shape.piece_on_cell import switches
+from uneven.shape.piece_on_cell import conditions
 
 _MOST_EFFORT = 250_000  # cells times parts of the formulas, at low precision: takes a few seconds
 _PER_STEP = 8  # cost of a step besides its cells, in cells
@@ -64,5 +64,5 @@ def _parts(rules: Rules) -> int:
             trees = rules.trees(order)
         except Undefined:  # too large: no rule can use it
             break
-        total += sum(len(set(tree.walk())) * (_SWITCHED if any(switches(tree)) else 1) for tree in trees)
+        total += sum(len(set(tree.walk())) * (_SWITCHED if any(conditions(tree)) else 1) for tree in trees)
     return total

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeVar
 
 from uneven.calibration.certificate.claims import KINDS, read_claim, statement
 from uneven.calibration.certificate.document import MAX_CHARACTERS, SCHEMA, THEOREMS
+from uneven.calibration.proof.formulas import PartialFormula
 from uneven.calibration.proof.numbers import number, read_number
 from uneven.calibration.proof.rules import Rules
 from uneven.calibration.proof.steps import Floor, Step, read_step
 from uneven.errors import CertificateError, UnevenError
-from uneven.expression import to_text
-from uneven.losses import phi
-from uneven.losses.partial import Partial
+from uneven.expression import parse, simplify, to_text
+from uneven.expression.algebra import mul
+from uneven.expression.tree import Number
 
 S = TypeVar("S", bound=Step)
 _ZERO = Fraction(0)
@@ -73,27 +75,37 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def read_loss(data: Any) -> tuple[Partial, Partial]:
-    """The two partial losses, each weight * function(scale * t), parsed from their texts."""
+def accept_any(function: str) -> None:
+    """Refuse no formula."""
+
+
+def read_loss(data: Any, refuse: Callable[[str], object] = accept_any) -> tuple[PartialFormula, PartialFormula]:
+    """The two partial losses, each weight * function(scale * t), parsed from their texts.
+
+    ``refuse`` is called with the text of each function. It may raise an :class:`UnevenError`, and can do nothing else.
+    """
     if not isinstance(data, dict) or set(data) != {"positive", "negative"}:
         raise CertificateError("the loss must have two fields, 'positive' and 'negative'")
-    return _read_partial(data["positive"]), _read_partial(data["negative"])
+    return _read_partial(data["positive"], refuse), _read_partial(data["negative"], refuse)
 
 
-def _read_partial(data: Any) -> Partial:
+def _read_partial(data: Any, refuse: Callable[[str], object]) -> PartialFormula:
     if not isinstance(data, dict) or set(data) != {"function", "weight", "scale"}:
         raise CertificateError("a partial loss must have the fields 'function', 'weight' and 'scale'")
     weight, scale = read_number(data["weight"]), read_number(data["scale"])
     if weight <= 0 or scale == 0:
         raise CertificateError("a weight must be positive, and a scale must not be 0")
+    text = data["function"]
     try:
-        function = phi(data["function"])
-        partial = Partial(function, weight, scale)
-        canonical = to_text(function.tree)
-        to_text(partial.tree)  # raises an error if it has too many digits
+        refuse(text)
+        written = parse(text)
+        partial = PartialFormula(simplify(written), weight, scale)
+        canonical = to_text(partial.function)
+        to_text(mul(Number(weight), partial.unweighted))  # raises an error if it has too many digits
     except UnevenError as error:
         raise CertificateError(f"a partial loss is not a loss: {error}") from None
-    if canonical != data["function"]:
+    # What simplifying changes could be defined where the formula as written is not: log(t) - log(t) is 0.
+    if canonical != text or written != partial.function:
         raise CertificateError(f"a function must be in its canonical form, {canonical!r}")
     return partial
 

@@ -5,14 +5,14 @@ A cell is a closed interval of t with rational or infinite ends.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
 from uneven.errors import ExpressionError
-from uneven.expression import Node, derivative
+from uneven.expression import Node, derivative, substitute
 from uneven.expression.algebra import add, mul
-from uneven.expression.tree import Number
-from uneven.losses.partial import Partial
+from uneven.expression.tree import Number, T
 from uneven.ops.balls import Interval, Undefined, above, combination, enclose_interval, interval
 from uneven.ops.rationals import exact_value
 from uneven.shape.continuity import is_continuous
@@ -33,15 +33,29 @@ def at(eta: Fraction) -> Pair:
     return eta, 1 - eta
 
 
+@dataclass(frozen=True)
+class PartialFormula:
+    """One partial loss, weight * function(scale * t): all that a proof knows of it."""
+
+    function: Node
+    weight: Fraction
+    scale: Fraction
+
+    @property
+    def unweighted(self) -> Node:
+        """function(scale * t) as one tree."""
+        return substitute(self.function, {"t": mul(Number(self.scale), T)})
+
+
 class Formulas:
     """Formulas and enclosures of F for one loss, at one precision."""
 
-    def __init__(self, positive: Partial, negative: Partial, bits: int) -> None:
+    def __init__(self, positive: PartialFormula, negative: PartialFormula, bits: int) -> None:
         self.partials = (positive, negative)
         self.bits = bits
         # The trees leave out the weights of the partial losses, which multiply the weights of F instead: a weight such
         # as 1/10 would be rounded in a tree and could hide a sign.
-        first, second = (guarded(Partial(partial.function, inner=partial.inner).tree) for partial in self.partials)
+        first, second = (guarded(partial.unweighted) for partial in self.partials)
         self._trees = [(first, second)]
         self._enclosed = lru_cache(maxsize=65536)(self._enclose)
         self._merged = lru_cache(maxsize=1024)(self._merge)

@@ -18,7 +18,7 @@ from uneven.calibration.risk.half_lines import HalfLineSolver
 from uneven.losses import Loss, Phi, UnevenMarginLoss
 from uneven.losses.partial import Partial
 from uneven.ops.balls import Undefined, enclose_interval, interval
-from uneven.shape.pieces import switch_points
+from uneven.shape.kinks import switch_points
 
 _SCALES = (-3, 0, 1, 3)
 _LARGE = arb(2) ** 4000

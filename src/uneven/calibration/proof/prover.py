@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from uneven.calibration.certificate.checker import verify
-from uneven.calibration.certificate.document import Certificate, written_certificate, written_loss
+from uneven.calibration.certificate.checker import check
+from uneven.calibration.certificate.document import write_document, write_loss
 from uneven.calibration.certificate.reader import read_loss
 from uneven.calibration.claim import UNKNOWN_ALPHA, Claim
 from uneven.calibration.proof.attempt import Attempt, NotShown, Proof
+from uneven.calibration.proof.formulas import PartialFormula
 from uneven.calibration.proof.hints import Hints
 from uneven.calibration.proof.methods.convex import prove_convex
 from uneven.calibration.proof.methods.order import refute_every_alpha, refute_one_alpha
@@ -25,8 +26,8 @@ from uneven.calibration.proof.rules import NEGATIVE, POSITIVE, Rules
 from uneven.calibration.proof.search import Budget, Exhausted, Search
 from uneven.calibration.proof.steps import Step
 from uneven.calibration.proof.witness import witness
-from uneven.errors import ExpressionError
-from uneven.losses import Loss
+from uneven.errors import CertificateError, ExpressionError
+from uneven.losses import Loss, phi
 
 BITS = 160
 _METHODS: tuple[Callable[[Attempt], Proof], ...] = (
@@ -69,9 +70,17 @@ class Decision:
         return replace(self, stopped=self.stopped or search.stopped, starved=self.starved or search.starved)
 
 
+def formulas_of(loss: Loss) -> tuple[PartialFormula, PartialFormula]:
+    """What a proof knows of a loss: the formulas, weights and scales of its partial losses."""
+    first, second = (
+        PartialFormula(partial.require_phi("proof").tree, partial.weight, partial.inner) for partial in loss.partials
+    )
+    return first, second
+
+
 def attempt_at(loss: Loss, limits: Limits, *, shorten: bool = True) -> Attempt:
     """The tools for a proof about this loss."""
-    rules = Rules(*read_loss(written_loss(loss)), BITS)
+    rules = Rules(*read_loss(write_loss(*formulas_of(loss)), refuse=phi), BITS)
     budget = Budget(limits.cells, limits.seconds)
     hints = Hints(loss, budget.check_time)
     return Attempt(
@@ -119,10 +128,10 @@ def concluded(proof: Proof, alpha: Fraction | None) -> Claim:
     return Claim(alpha, proof.only, witness=witness(proof, alpha))
 
 
-def written(loss: Loss, proof: Proof, claim: Claim, psi: dict[str, Any] | None = None) -> Certificate:
-    """The certificate of a claim."""
+def write(loss: Loss, proof: Proof, claim: Claim, psi: dict[str, Any] | None = None) -> str:
+    """The certificate of a claim, as JSON."""
     steps = [step.to_dict() for step in proof.steps]
-    return written_certificate(written_loss(loss), proof.method, steps, claim, BITS, psi)
+    return write_document(write_loss(*formulas_of(loss)), proof.method, steps, claim, BITS, psi)
 
 
 def _nonnegative(attempt: Attempt) -> list[Step]:
@@ -147,7 +156,8 @@ def _first(methods: Iterable[Callable[[Attempt], Proof]], attempt: Attempt, miss
 def _confirmed(loss: Loss, alpha: Fraction | None, proof: Proof) -> Decision:
     """The decision if the checker accepts the proof; so a bug in the prover cannot become a claim."""
     claim = concluded(proof, alpha)
-    checked = verify(written(loss, proof, claim))
-    if not checked:
-        return undecided(alpha, f"the proof failed its own check ({checked.reason})")
+    try:
+        check(write(loss, proof, claim))
+    except CertificateError as error:
+        return undecided(alpha, f"the proof failed its own check ({error})")
     return Decision(claim, proof)

@@ -11,13 +11,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from uneven.calibration.proof.formulas import DIFFERENCE, NEGATIVE, POSITIVE, End, Level, Pair, at
+from uneven.calibration.proof.formulas import DIFFERENCE, NEGATIVE, POSITIVE, End, Level, Pair, PartialFormula, at
 from uneven.calibration.proof.slopes import SlopesAtZero, tree_at_zero
 from uneven.errors import ExpressionError
 from uneven.expression import Node, derivative, substitute
 from uneven.expression.algebra import add, call, mul, neg, subtract
 from uneven.expression.tree import ZERO, Number, T
-from uneven.losses.partial import Partial
 from uneven.ops.balls import Interval, Undefined, above, below, combination, enclose_interval, interval, precision
 from uneven.shape.constants import constant_limit, constant_sign
 from uneven.shape.curvature import is_convex
@@ -41,7 +40,7 @@ RULES = ("value", "falls", "rises", "mean", "tangent", "supporting", "balanced",
 class Rules(SlopesAtZero):
     """Rules for one loss, at one precision."""
 
-    def __init__(self, positive: Partial, negative: Partial, bits: int) -> None:
+    def __init__(self, positive: PartialFormula, negative: PartialFormula, bits: int) -> None:
         super().__init__(positive, negative, bits)
         self._floors: dict[str, Callable[[Pair, Level, End, End], bool]] = {
             "value": self._by_value,

@@ -5,13 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
-from uneven.calibration.proof.formulas import Formulas, Pair
+from uneven.calibration.proof.formulas import Formulas, Pair, PartialFormula
 from uneven.errors import ExpressionError
 from uneven.expression import Node, substitute
 from uneven.expression.algebra import add, mul, neg, terms_of
 from uneven.expression.tree import ZERO, Number, T
-from uneven.losses import Phi
-from uneven.losses.partial import Partial
 from uneven.ops.balls import Interval, Undefined, above, below, combination, enclose_interval, interval
 from uneven.ops.rationals import exact_value
 from uneven.shape.pieces import Undecidable, slope_beside
@@ -22,7 +20,7 @@ _ZERO = Fraction(0)
 class SlopesAtZero(Formulas):
     """One-sided slopes of F at t = 0, and what follows from them."""
 
-    def __init__(self, positive: Partial, negative: Partial, bits: int) -> None:
+    def __init__(self, positive: PartialFormula, negative: PartialFormula, bits: int) -> None:
         super().__init__(positive, negative, bits)
         self.is_balanced = lru_cache(maxsize=1024)(self._is_balanced)
 
@@ -104,11 +102,9 @@ class SlopesAtZero(Formulas):
     def own_balance(self) -> Fraction | None:
         """If both partial losses use one function on two scales: the eta at which the slope of C(eta, .) at 0 is 0."""
         first, second = self.partials
-        if not (isinstance(first.function, Phi) and isinstance(second.function, Phi)):
+        if first.function != second.function or first.scale * second.scale >= 0:
             return None
-        if first.function.tree != second.function.tree or first.inner * second.inner >= 0:
-            return None
-        p, n = first.weight * first.inner, second.weight * second.inner
+        p, n = first.weight * first.scale, second.weight * second.scale
         return n / (n - p)
 
     def _is_balanced(self, weights: Pair) -> bool:

@@ -14,7 +14,7 @@ from uneven.errors import LossError, SolverError
 from uneven.losses import Loss, Phi
 from uneven.losses.margin_function import smooth_switches
 from uneven.ops.kernels import CompiledPhi, compiled
-from uneven.shape.pieces import switch_points
+from uneven.shape.kinks import switch_points
 from uneven.shape.polygon import is_piecewise_linear, kinks_and_jumps
 from uneven.solvers.linear.infimum import infimum
 
