@@ -23,7 +23,7 @@ import dask.dataframe as dd  # noqa: E402
 
 from uneven.adapters.dask import DaskUnevenLinearClassifier  # noqa: E402
 from uneven.adapters.dask_rows import Recipe, Rows, read_rows, summary  # noqa: E402
-from uneven.learners.streaming.marking import Marking  # noqa: E402
+from uneven.learners.streaming.marking import BlockMaker  # noqa: E402
 
 N = 1200
 
@@ -138,11 +138,14 @@ def test_a_partition_that_is_loaded_again_becomes_the_same_numbers(frame: pd.Dat
 
     rows = loaded()
     plan = summary(rows, 30).plan(16)
-    first = rows.block(Marking("bad"), plan)
-    for again in (loaded().block(Marking("bad"), plan), pickle.loads(pickle.dumps(rows)).block(Marking("bad"), plan)):
+    first = rows.block(BlockMaker("bad"), plan)
+    for again in (
+        loaded().block(BlockMaker("bad"), plan),
+        pickle.loads(pickle.dumps(rows)).block(BlockMaker("bad"), plan),
+    ):
         np.testing.assert_array_equal(again.X, first.X)
         np.testing.assert_array_equal(again.y, first.y)
-    assert rows.block(Marking("bad"), plan) is first
+    assert rows.block(BlockMaker("bad"), plan) is first
 
 
 def _fit(frame: pd.DataFrame, labels: Any = None, **more: Any) -> DaskUnevenLinearClassifier:

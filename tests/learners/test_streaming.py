@@ -18,11 +18,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import uneven
-from uneven.learners.streaming import door
+from uneven.learners.streaming import loop as block_loop
 from uneven.learners.streaming.array_source import ArraySource
 from uneven.learners.streaming.loop import BlockLoop
 from uneven.learners.streaming.mapped_file import MappedFile
-from uneven.learners.streaming.marking import Marking
+from uneven.learners.streaming.marking import BlockMaker
 from uneven.solvers.linear.parts.survey import SurveyRows
 
 N, D = 4000, 4
@@ -244,8 +244,9 @@ def test_kept_and_read_blocks_give_the_same_numbers(
 
     monkeypatch.setattr(source, "rows_per_block", lambda width: 300)
     answers = []
-    for room in (0, 30_000, 10**9):
-        loop = BlockLoop(ArraySource(data["X"], data["y"]), Marking(1), room)
+    for limit in (0, 50_000, 10**9):
+        loop = BlockLoop(ArraySource(data["X"], data["y"]), limit)
+        loop.make_block = BlockMaker(1)
         for _ in range(3):
             answers.append(loop.ask(SurveyRows(np.zeros(D))).sums)
         assert loop.reads == 3
@@ -272,11 +273,11 @@ def test_large_row_groups_are_read_in_pieces(
 
 
 def test_fewer_threads_where_their_loads_would_not_fit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "thread_count", lambda: 64)
+    monkeypatch.setattr(block_loop, "thread_count", lambda: 64)
     source: Any = uneven.StreamedRows(folder, target="y", columns=NAMES).source({})
     assert source.bytes_of_load > source.tables.largest_group > 400 * 8 * D
     for limit in (10**6, 10**8, 10**10, 10**12):
-        found = door._workers(source, limit)
+        found = block_loop.count_workers(source, limit)
         assert found == 2 or found * source.bytes_of_load <= 0.3 * limit
     assert found == 64
 

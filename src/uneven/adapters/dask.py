@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact, brief
 from uneven.adapters.trees.extras import library
-from uneven.costs import Cost, GivenCosts
+from uneven.costs import GivenCosts
 from uneven.errors import CostError, ParameterError
 from uneven.learners.cluster import HoldsClient, read_client
 from uneven.learners.contract import costs_of_fit, costs_to_score
@@ -20,8 +20,7 @@ from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.parameters import require_integer
 from uneven.learners.streaming import table_plan
 from uneven.learners.streaming.batch import Batch
-from uneven.learners.streaming.frame_columns import Plan
-from uneven.learners.streaming.in_parts import fit_parts
+from uneven.learners.streaming.fitting import FROM_PARTS
 from uneven.losses import Loss, Phi
 from uneven.metrics.expected_cost import expected_cost
 from uneven.solvers.linear.parts.own_minima import worth_asking
@@ -201,36 +200,20 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         """
         self._read_parameters()
         client = read_client(self.client, dask_parts.FEATURE)
-        before = self._last_theta()
         four = costs_of_fit(self, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
-        data = dask_rows.LazyRows.read(X, y, sample_weight, four)
-        parts, facts = self._loaded(client, data)
-        some, names = _looked_at(parts.plan, facts, dask_rows.column_names(data.columns["X"]))
-        numbers = np.ones(some.X.shape[1], dtype=bool) if parts.plan is None else table_plan.is_number(parts.plan)
+        parts = self._load(client, dask_rows.LazyRows.read(X, y, sample_weight, four))
         try:
-            solution, separated = fit_parts(
-                self,
-                parts,
-                some,
-                costs=self._costs_of_all(data, facts),
-                numbers=data.recipe.costs,
-                names=names,
-                theta=before,
-                by_parts=_most_know_both_classes(facts, some.X.shape[1]),
-                standardised=numbers if self.standardize else None,
-            )
+            self.fit_parts(parts, **four)
         except BaseException:  # also Ctrl-C: from there the next fit can go on
             if parts.last_theta is not None:
                 self._unfinished = parts.last_theta
             raise
         self.__dict__.pop("_unfinished", None)
-        self._table_plan = parts.plan
         self.n_passes_, self.largest_message_ = parts.passes, parts.largest_message
-        self._warn(solution, separated)
         return self
 
-    def _loaded(self, client: Any, data: dask_rows.LazyRows) -> tuple[dask_parts.DaskParts, list[dask_rows.Facts]]:
-        """Load the partitions on the workers; those with rows, and what is known about them."""
+    def _load(self, client: Any, data: dask_rows.LazyRows) -> dask_parts.DaskParts:
+        """Load the partitions on the workers, and find out what the fit must know before the first pass."""
         held = client.compute(data.delayed())
         found = dask_parts.on_parts(client, held, partial(dask_rows.facts, recipe=data.recipe))
         facts = [one for one in found if one.shape[0]]
@@ -244,16 +227,18 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         if not all(one.plain for one in facts):
             summary = dask_parts.on_parts(client, held, partial(dask_rows.summary, most=self.most_categories))
             plan = summary.plan(self.buckets)
-        return dask_parts.DaskParts(client, held, plan), facts
-
-    def _costs_of_all(self, data: dask_rows.LazyRows, known: list[dask_rows.Facts]) -> Cost | None:
-        """The costs if they are the same in all rows, else None."""
-        if not data.by_row:
-            return read_cost(**data.costs)
-        regrets = {one.regrets for one in known}
-        if len(regrets) > 1 or None in next(iter(regrets)):
-            return None
-        return read_cost(*next(iter(regrets)))
+        near = np.array([one.about for one in facts]) if plan is None else near_the_data(plan)[None]
+        parts = dask_parts.DaskParts(client, held, Batch(near, np.concatenate([one.labels for one in facts])), plan)
+        parts.names = dask_rows.column_names(data.columns["X"]) if plan is None else table_plan.output_names(plan)
+        if self.standardize:
+            parts.standardized = np.ones(near.shape[1], dtype=bool) if plan is None else table_plan.is_number(plan)
+        parts.row_costs = data.row_costs
+        regrets = {one.regrets for one in facts}
+        if data.row_costs and len(regrets) == 1 and None not in next(iter(regrets)):
+            parts.regrets = read_cost(*next(iter(regrets)))
+        if _most_know_both_classes(facts, near.shape[1]):
+            parts.start = FROM_PARTS
+        return parts
 
     def _read_parameters(self) -> None:
         if self.penalty not in ("l2", None):
@@ -347,16 +332,6 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         costs = costs_to_score(self._costs_of_fit, given, "score")
         asked = {"y_true": y, "y_pred": self.predict(X, **given), "sample_weight": sample_weight, **costs}
         return -expected_cost(**dask_predictions.computed(self.client, asked), pos_label=self._classes.pos_label)
-
-
-def _looked_at(
-    plan: Plan | None, facts: list[dask_rows.Facts], names: tuple[str, ...] | None
-) -> tuple[Batch, list[str] | tuple[str, ...] | None]:
-    """Points near the rows with all labels that occur, and the names of the columns."""
-    labels = np.concatenate([one.labels for one in facts])
-    if plan is None:
-        return Batch(np.array([one.about for one in facts]), labels), names
-    return Batch(near_the_data(plan)[None], labels), table_plan.output_names(plan)
 
 
 def _most_know_both_classes(facts: list[dask_rows.Facts], columns: int) -> bool:

@@ -12,8 +12,10 @@ from distributed.protocol.pickle import dumps
 from uneven.adapters.dask_rows import Rows
 from uneven.errors import ClusterError
 from uneven.learners.cluster import distributed, require_scheduler
+from uneven.learners.streaming.batch import Batch
+from uneven.learners.streaming.fitting import RowsInParts
 from uneven.learners.streaming.frame_columns import Plan
-from uneven.learners.streaming.marking import Marking
+from uneven.learners.streaming.marking import BlockMaker
 from uneven.solvers.linear.parts.protocol import Addable, Question, summed
 from uneven.solvers.linear.parts.slopes import SlopesAt
 
@@ -35,7 +37,7 @@ _MOST_RESTARTS = 5
 A = TypeVar("A", bound=Addable)
 
 
-class DaskParts:
+class DaskParts(RowsInParts):
     """Rows that are futures. A pass sends one question to each, and adds the answers in the order of the futures.
 
     A task may run only on a worker that holds its rows, so rows never move. If such a worker dies, the pass is started
@@ -43,10 +45,6 @@ class DaskParts:
 
     Attributes
     ----------
-    marking : Marking
-        How labels and costs of a partition become classes and weights.
-    plan : list of dict or None
-        How its columns become numbers; None if they are.
     passes : int
         Questions asked so far.
     largest_message : int
@@ -55,9 +53,8 @@ class DaskParts:
         Where the last step was evaluated: from here a fit can go on.
     """
 
-    def __init__(self, client: Any, held: Sequence[Any], plan: Plan | None = None) -> None:
-        self.client, self.plan = client, plan
-        self.marking = Marking(1)
+    def __init__(self, client: Any, held: Sequence[Any], some: Batch, plan: Plan | None = None) -> None:
+        self.client, self.some, self.plan = client, some, plan
         self.held = list(held)
         self.passes = 0
         self.largest_message = 0
@@ -65,7 +62,7 @@ class DaskParts:
 
     def ask(self, question: Question[A]) -> A:
         """The sum of the answers of all partitions."""
-        asked = _Asked(question, self.marking, self.plan)
+        asked = _Asked(question, self.make_block, self.plan)
         found = on_parts(self.client, self.held, asked)
         self.passes += 1
         self.largest_message = max(self.largest_message, len(dumps(asked)), found.most_bytes)
@@ -90,11 +87,11 @@ class _Asked:
     """What runs on a worker for each partition."""
 
     question: Question[Any]
-    marking: Marking
+    make_block: BlockMaker
     plan: Plan | None
 
     def __call__(self, rows: Rows) -> _Measured:
-        answer = self.question.answer(rows.block(self.marking, self.plan))
+        answer = self.question.answer(rows.block(self.make_block, self.plan))
         return _Measured(answer, len(dumps(answer)))
 
 

@@ -19,7 +19,7 @@ from uneven.learners.reading import require_finite
 from uneven.learners.streaming import frame_columns
 from uneven.learners.streaming.batch import Batch
 from uneven.learners.streaming.column_summary import ColumnSummary
-from uneven.learners.streaming.marking import Marking
+from uneven.learners.streaming.marking import BlockMaker
 from uneven.metrics.labels import distinct_labels, read_target, read_weights
 from uneven.solvers.linear.parts.block import Block
 
@@ -136,9 +136,9 @@ class LazyRows:
         return cls(Recipe(None if is_array(X) else frame_columns.names_of(X), numbers), found, costs)
 
     @property
-    def by_row(self) -> bool:
-        """Whether some cost has a value for each row."""
-        return len(self.recipe.costs) < len(self.costs)
+    def row_costs(self) -> tuple[str, ...]:
+        """The costs that have a value for each row."""
+        return tuple(name for name in self.costs if name not in self.recipe.costs)
 
     def delayed(self) -> list[Any]:
         """The partitions as :class:`Rows`, not loaded yet."""
@@ -202,7 +202,7 @@ class Rows:
     def __init__(self, number: int, batch: Batch, names: tuple[str, ...] | None = None) -> None:
         self.number, self.batch, self.names = number, batch, names
         self._encoded = False
-        self._block: tuple[Marking, Block] | None = None
+        self._block: tuple[BlockMaker, Block] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_block": None}
@@ -223,7 +223,7 @@ class Rows:
         X = self.batch.X
         return dask_columns.table_of_matrix(X, self.names or ()) if self.plain else X
 
-    def block(self, marking: Marking, plan: frame_columns.Plan | None = None) -> Block:
+    def block(self, make_block: BlockMaker, plan: frame_columns.Plan | None = None) -> Block:
         """The partition as the passes take it; made once."""
         if plan is not None and not self._encoded:
             place = f"partition {self.number} (counted from 0)"
@@ -233,8 +233,8 @@ class Rows:
             except CostError as error:
                 raise CostError(f"{place}: {error}") from None
             self.batch, self._encoded = replace(self.batch, X=matrix), True
-        if self._block is None or self._block[0] != marking:
-            self._block = marking, marking.block(self.batch, self.number)
+        if self._block is None or self._block[0] != make_block:
+            self._block = make_block, make_block(self.batch, self.number)
         return self._block[1]
 
 

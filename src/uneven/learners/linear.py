@@ -18,11 +18,11 @@ from uneven.costs import Cost, GivenCosts, RowCosts
 from uneven.errors import LossError, ParameterError
 from uneven.learners.base import Problem, with_parameters
 from uneven.learners.costs_and_loss import loss_for_rows, own_alpha
+from uneven.learners.linear_parts import LearnsInParts
 from uneven.learners.linear_penalty import penalty_weights
-from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import generator, require_choice, require_integer
 from uneven.learners.progress import progress
-from uneven.learners.streaming.rows import is_streamed
+from uneven.learners.streaming.rows import StreamedRows, is_streamed
 from uneven.learners.weighting import Weighting
 from uneven.losses import Declaration, Loss, Phi
 from uneven.solvers.linear.design import design
@@ -36,7 +36,7 @@ from uneven.solvers.linear.solver import Settings
 from uneven.solvers.progress import silent
 
 
-class UnevenLinearClassifier(LinearScores):
+class UnevenLinearClassifier(LearnsInParts):
     r"""A linear classifier that is right for your costs.
 
     With the score :math:`f_i = w^\top x_i + b` of the positive class, it minimises
@@ -240,7 +240,8 @@ class UnevenLinearClassifier(LinearScores):
         self._read_parameters()
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         if target is not None or columns is not None or is_streamed(X):
-            return self._fit_streamed(X, y, sample_weight, given, target, columns)
+            parts = StreamedRows.of(X, y, sample_weight, target, columns).parts(given)
+            return self.fit_parts(parts, **given)
         before = self._last_theta()
         self.__dict__.pop("_table_plan", None)  # of an earlier fit on a table
         problem = self._read(X, y, sample_weight, given)
@@ -262,29 +263,6 @@ class UnevenLinearClassifier(LinearScores):
         self._check_probabilities(problem.X, problem.y, problem.sample_weight, given)
         self._warn(solution, self.penalty is None and objective.separates(solution.theta))
         return self
-
-    def _fit_streamed(
-        self, X: Any, y: Any, sample_weight: Any, given: GivenCosts, target: Any, columns: Any
-    ) -> UnevenLinearClassifier:
-        from uneven.learners.streaming import door
-
-        self.__dict__.pop("probability_ratio_", None)  # of an earlier fit in memory
-        rows = door.as_rows(X, y, sample_weight, target, columns)
-        self._warn(*door.fit(self, rows, given))
-        return self
-
-    def _checked_score(self, X: Any) -> np.ndarray:
-        # A dataframe with the columns of a table that the learner was fitted to, and not with those made of them.
-        from_table = self.__dict__.get("_table_plan") is not None and hasattr(X, "iloc")
-        from_table = from_table and list(X.columns) != self.feature_names_in_.tolist()
-        if not from_table and not is_streamed(X):
-            return super()._checked_score(X)
-        from sklearn.utils.validation import check_is_fitted
-
-        from uneven.learners.streaming import door
-
-        check_is_fitted(self, "classes_")
-        return door.scores_of_frame(self, X) if from_table else door.scores(self, X)
 
     def fit_path(
         self,

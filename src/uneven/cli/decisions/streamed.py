@@ -129,7 +129,7 @@ def costs_in_parts(given: GivenCosts, names: list[str]) -> dict[str, Any]:
     for name in COSTS:
         text = str(getattr(given, name)).strip().strip("`")
         option = f"--{name.replace('_', '-')}"
-        if text not in names and not _is_number(text):
+        if text not in names and not is_number(text):
             raise UnevenError(
                 f"{option} must be a number or a column where files are read in parts, got {text!r}; write a column "
                 "with the result into the files"
@@ -138,7 +138,8 @@ def costs_in_parts(given: GivenCosts, names: list[str]) -> dict[str, Any]:
     return found
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a text is a number."""
     try:
         float(text)
     except ValueError:

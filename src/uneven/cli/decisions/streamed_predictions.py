@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from uneven.cli._output import whole_file
+from uneven.cli.decisions.streamed import is_number
 from uneven.errors import UnevenError
-from uneven.learners.streaming.door import decided
 from uneven.learners.streaming.rows import tables_of
 from uneven.tables.table import harmless_cell
 
@@ -25,36 +25,28 @@ def write_predictions(content: dict[str, Any], data: str, output: str, costs: di
     rows = positives = 0
     with whole_file(output) as partial, _Writer(partial, output) as writer:
         names = _ids(data, about["id"])
-        for is_positive, probability, score, words in decided(learner, data, given):
+        for found in learner.predict_parts(data, **given):
             columns: dict[str, Any] = {}
             if names is not None:
-                columns[about["id"]] = names.take(len(score))
-            columns["prediction"] = words
-            if probability is not None:
-                columns["probability"] = probability
-            columns["score"] = score
+                columns[about["id"]] = names.take(len(found.score))
+            columns["prediction"] = found.label
+            if found.loss is not None:
+                columns["probability"] = found.probability
+            columns["score"] = found.score
             writer.write(columns)
-            rows, positives = rows + len(score), positives + int(is_positive.sum())
+            rows, positives = rows + len(found.score), positives + int(found.is_positive.sum())
     return rows, positives
 
 
 def changed_numbers(costs: dict[str, str]) -> dict[str, float]:
     """Costs in place of those of a fit in parts."""
-    per_row = [name for name, text in costs.items() if text.strip() and not _is_number(text)]
+    per_row = [name for name, text in costs.items() if text.strip() and not is_number(text)]
     if per_row:
         raise UnevenError(
             f"a model that was fitted in parts takes other costs as numbers, got --{per_row[0].replace('_', '-')} "
             f"{costs[per_row[0]]!r}"
         )
     return {name: float(text) for name, text in costs.items()}
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 class _Ids:

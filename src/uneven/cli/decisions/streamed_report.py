@@ -14,8 +14,6 @@ from uneven.cli.decisions.reporting import OURS
 from uneven.cli.decisions.streamed import costs_in_parts
 from uneven.cli.decisions.streamed_predictions import changed_numbers
 from uneven.costs import RowCosts
-from uneven.learners import StreamedRows
-from uneven.learners.streaming.door import judged
 from uneven.learners.streaming.rows import tables_of
 from uneven.metrics import CostEstimate
 from uneven.metrics.intervals import dearer_mistakes, is_rough
@@ -53,9 +51,9 @@ def streamed_report(content: dict[str, Any], data: str, changes: dict[str, str])
     sums, squares, mistakes = np.zeros(3), np.zeros((2, 3)), np.zeros((3, 2))
     regrets, apart_from_ours = np.zeros(2), np.zeros((3, 2))
     rows = positives = 0
-    table = StreamedRows(data, target=about["target"])
-    for said, truth, of_rows in judged(learner, table, changed_numbers(changes), columns):
-        costs = RowCosts.read(truth.size, **numbers, **of_rows)
+    for part in learner.predict_parts(data, labels=about["target"], row_costs=columns, **changed_numbers(changes)):
+        said, truth = part.is_positive, part.truth
+        costs = RowCosts.read(truth.size, **numbers, **part.batch.costs)
         decisions = (said, np.zeros_like(said), np.ones_like(said))
         paid = np.array([costs.paid(truth, decision) for decision in decisions])
         sums += paid.sum(axis=1)

@@ -1,32 +1,29 @@
-"""A fit on rows in parts: the first look, the loss and its weights, a start from a sample, and the solver.
+"""A fit on rows in parts: the first look, a start near the solution, and the solver.
 
-Whoever holds the rows gives :class:`Parts`; nothing here knows whether they are blocks of a file or on other machines.
+Whoever holds the rows gives :class:`RowsInParts`; nothing here knows whether they are blocks of a file or on other
+machines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from uneven._caller import warn_caller
-from uneven._inputs import exact, to_float
-from uneven.costs import COSTS, Cost
+from uneven.costs import Cost
 from uneven.errors import CostError, LossError
 from uneven.learners.classes import Classes
-from uneven.learners.contract import sums_of_classes
-from uneven.learners.costs_and_loss import own_alpha
 from uneven.learners.streaming.batch import Batch
-from uneven.learners.streaming.marking import Marking
-from uneven.learners.weighting import Weighting, of_classes
-from uneven.losses import Loss
+from uneven.learners.streaming.marking import BlockMaker
 from uneven.metrics.labels import distinct_labels, two_classes
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.parts.minimise import minimise, refusal
 from uneven.solvers.linear.parts.own_minima import start_from_parts
-from uneven.solvers.linear.parts.protocol import Both, Parts
+from uneven.solvers.linear.parts.protocol import Addable, Both, Question
 from uneven.solvers.linear.parts.sample import Sample, SampleRows
 from uneven.solvers.linear.parts.separation import SeparatedBy
 from uneven.solvers.linear.parts.summed_objective import Standardisation, SummedObjective
@@ -34,15 +31,60 @@ from uneven.solvers.linear.parts.survey import Survey, SurveyRows
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solve import minimise as minimise_in_memory
 from uneven.solvers.linear.solver import Settings
-from uneven.solvers.progress import silent
+from uneven.solvers.progress import Progress, silent
+
+A = TypeVar("A", bound=Addable)
 
 #: Numbers and rows that the sample of each class has at most.
 _SAMPLE_NUMBERS, _SAMPLE_ROWS = 2_000_000, 50_000
+#: Where a fit starts: at the minimum on a sample of all rows, or from the minima of the parts themselves.
+FROM_SAMPLE, FROM_PARTS = "sample", "parts"
+
+
+class RowsInParts(ABC):
+    """All rows of a fit, whoever holds them: blocks of files, the workers of Dask, the executors of Spark.
+
+    Attributes
+    ----------
+    some : Batch
+        Some rows, or points near them, and some labels.
+    make_block : BlockMaker
+        Makes a block of each batch; the fit sets it before the first question, and once more after it.
+    names : sequence of str, optional
+        Names of the columns.
+    plan : list of dict, optional
+        How the columns of a table become numbers.
+    row_costs : tuple of str
+        Those of the four costs that the batches bring for each row.
+    regrets : Cost, optional
+        What both mistakes cost more than the right decisions, if the costs of the rows turn out to be all the same.
+    standardized : ndarray of bool, optional
+        The columns to be standardised; by default none.
+    start : {"sample", "parts", None}
+        Where the fit starts unless it is a warm one: at the minimum on a sample of the rows, which every part sends;
+        from the minima of the parts themselves, which pays if most are large and have both classes; or at 0.
+    """
+
+    some: Batch
+    make_block: BlockMaker
+    names: Sequence[str] | None = None
+    plan: list[dict[str, Any]] | None = None
+    row_costs: tuple[str, ...] = ()
+    regrets: Cost | None = None
+    standardized: np.ndarray | None = None
+    start: str | None = None
+
+    @abstractmethod
+    def ask(self, question: Question[A]) -> A:
+        """The sum of the answers of all blocks, in the order of the blocks."""
+
+    def expect(self, *, kinked: bool, progress: Progress) -> None:  # noqa: B027 - not everyone tells how long it takes
+        """What is known before the first question: whether the loss has a kink, and where to report progress."""
 
 
 @dataclass(frozen=True)
 class FirstLook:
-    """What is known after the first read.
+    """What is known after the first question.
 
     Attributes
     ----------
@@ -50,77 +92,48 @@ class FirstLook:
         With the positive class as class 1.
     sample : Sample, optional
     classes : Classes
-    marking : Marking
-        For all further reads.
     """
 
     survey: Survey
     sample: Sample | None
     classes: Classes
-    marking: Marking
-
-
-def first_marking(
-    y: np.ndarray, pos_label: Any, costs: Cost | None, numbers: dict[str, Any], finished: Loss | None
-) -> Marking:
-    """How rows are marked in the first read, before all labels are known.
-
-    Parameters
-    ----------
-    y : ndarray
-        Some labels.
-    pos_label : label or None
-    costs : Cost or None
-        None if costs differ by row.
-    numbers : dict
-        The costs that are numbers.
-    finished : Loss or None
-        A loss that contains costs itself.
-    """
-    found = distinct_labels(y)
-    guess = pos_label
-    if guess is None:  # the labels {0, 1}, {-1, 1} and {False, True} need no pos_label
-        guess = 1 if set(found) <= {0, 1} or set(found) <= {-1, 1} else found[0]
-    if costs is not None:
-        return Marking(guess)
-    alpha = None if finished is None else own_alpha(finished)
-    inside = (1.0, 1.0) if alpha is None else (to_float(alpha), to_float(1 - alpha))
-    same = {name: to_float(exact(name, value, CostError)) for name, value in numbers.items()}
-    return Marking(guess, numbers=same, inside=inside, per_row=True)
 
 
 def look(
-    parts: Parts,
-    marking: Marking,
-    first: Batch,
-    *,
-    positive: Callable[[np.ndarray], int],
-    seed: int,
-    sampled: bool = True,
+    parts: RowsInParts, make_block: BlockMaker, positive: Callable[[np.ndarray], int], random: np.random.Generator
 ) -> FirstLook:
     """Ask the first question, and decide which class is the positive one.
 
-    ``first`` are some rows, ``positive`` tells which of two sorted classes is the positive one. With ``sampled`` a
-    sample of all rows is drawn, for a start near the solution.
+    Parameters
+    ----------
+    parts : RowsInParts
+        They get ``make_block`` for the first question, and the right one for all others.
+    make_block : BlockMaker
+        Its positive label may be the wrong one, unless costs differ by row.
+    positive : callable
+        Tells which of two sorted classes is the positive one.
+    random : Generator
+        For the sample, if the fit starts from one.
     """
+    parts.make_block, first = make_block, parts.some
     d = first.X.shape[1]
     dense = isinstance(first.X, np.ndarray)
     about = np.nan_to_num(first.X.mean(axis=0, dtype=np.float64), posinf=0.0, neginf=0.0) if dense else np.zeros(d)
     survey, sample = SurveyRows(about), None
-    if sampled:
+    if parts.start == FROM_SAMPLE:
         most = min(_SAMPLE_ROWS, max(_SAMPLE_NUMBERS // (d + 1), 10 * (d + 1)))
-        both = parts.ask(Both(survey, SampleRows(most, seed)))
+        both = parts.ask(Both(survey, SampleRows(most, int(random.integers(2**31)))))
         found, sample = both.first, both.second
     else:
         found = parts.ask(survey)
     classes, _ = two_classes(np.array(found.labels, dtype=first.y.dtype if first.y is not None else None))
     chosen = positive(classes)
-    if classes[chosen] != marking.positive:
-        if marking.per_row:
+    if classes[chosen] != make_block.positive:
+        if make_block.per_row:
             raise CostError(f"pos_label must say which of the labels {classes.tolist()} is the positive class")
         found = found.with_classes_exchanged()
         sample = None if sample is None else sample.with_classes_exchanged()
-    known = replace(marking, positive=classes.tolist()[chosen], known=True)
+    parts.make_block = replace(make_block, positive=classes.tolist()[chosen], known=True)
     if found.turned:
         warn_caller(
             f"in {found.turned} of {found.count} rows the mistake costs less than the right decision: "
@@ -132,56 +145,42 @@ def look(
             raise CostError(
                 f"no row with a weight and a cost speaks for class {name!r}: there is nothing to learn from"
             )
-    return FirstLook(found, sample, Classes(classes, chosen), known)
+    return FirstLook(found, sample, Classes(classes, chosen))
 
 
-def weighting_of(survey: Survey, costs: Cost | None, finished: Loss | None) -> Weighting:
-    """How much each class counts; the factors of the rows stay with the rows. ``costs`` None: they differ by row."""
-    nothing = np.empty(0, dtype=np.int8)
-    if costs is not None:
-        negatives, positives = survey.weights.tolist()
-        return Weighting(nothing, *of_classes(costs, negatives, positives, finished, np.empty(0)))
-    mean = float(survey.weights.sum()) / survey.given_weight
-    return Weighting(nothing, np.ones(2) / mean, np.empty(0), 1 / mean)
+def guess_positive(y: np.ndarray, pos_label: Any, positive: Callable[[np.ndarray], int]) -> Any:
+    """The positive label, from some of the labels; right if both occur among them."""
+    found = distinct_labels(y)
+    if len(found) > 1:
+        classes, _ = two_classes(y)
+        return classes.tolist()[positive(classes)]
+    if pos_label is not None:
+        return pos_label
+    return 1 if found[0] in (-1, 0, 1) else found[0]  # the labels {0, 1}, {-1, 1} and {False, True} need no pos_label
 
 
-def constant_sums(survey: Survey, numbers: dict[str, Any]) -> dict[str, Any] | None:
-    """What is kept for ``constant_costs_``; None unless all four costs are numbers.
-
-    The squares of the weights are those of equal weights within a class: a survey does not sum them.
-    """
-    if len(numbers) < len(COSTS):
-        return None
-    return sums_of_classes(numbers, survey.rows, survey.weights, survey.weights**2 / survey.rows)
-
-
-def standardisation(survey: Survey, wanted: bool, numbers: np.ndarray | None) -> Standardisation:
-    """Shift and scale of each column; only columns of numbers are standardised."""
-    none = Standardisation.none(survey.about.size)
-    if not wanted:
-        return none
-    chosen = np.ones(survey.about.size, dtype=bool) if numbers is None else numbers
+def standardisation(survey: Survey, chosen: np.ndarray | None) -> Standardisation:
+    """Shift and scale of each column; None: no column is standardised."""
+    if chosen is None:
+        return Standardisation.none(survey.about.size)
     return Standardisation(np.where(chosen, survey.mean, 0.0), np.where(chosen, survey.deviation, 1.0))
 
 
-def solved(
-    parts: Parts,
+def solve(
+    parts: RowsInParts,
     seen: FirstLook,
     pair: PairOfLosses,
     penalty: tuple[float, float],
     fit_intercept: bool,
-    columns: Standardisation,
     settings: Settings,
     theta: np.ndarray | None = None,
-    *,
-    by_parts: bool = False,
 ) -> tuple[Solution, bool]:
     """Minimise, and whether the classes are separated without a penalty; theta is for the columns as they are.
 
-    ``penalty`` is the weight of the l1 norm and of half the squared norm. ``theta`` is a starting point. Without one,
-    and without a sample, ``by_parts`` asks the parts for one.
+    ``penalty`` is the weight of the l1 norm and of half the squared norm. ``theta`` is a starting point.
     """
     l1, squared = penalty
+    columns = standardisation(seen.survey, parts.standardized)
     objective = SummedObjective(parts, seen.survey, pair, squared, fit_intercept, columns, l1)
     reason = refusal(objective)
     if reason:
@@ -189,9 +188,9 @@ def solved(
     if theta is not None and theta.size == objective.size:
         start: np.ndarray | None = columns.theta_of_standardised(theta)
     elif seen.sample is not None:
-        start = _from_sample(seen.sample, objective, settings)
+        start = _minimise_on_sample(seen.sample, objective, settings)
     else:
-        start = start_from_parts(objective) if by_parts else None
+        start = start_from_parts(objective) if parts.start == FROM_PARTS else None
     solution = minimise(objective, settings, theta=start, near=start is not None)
     raw = columns.theta_of_rows(solution.theta)
     separated = False
@@ -200,7 +199,7 @@ def solved(
     return replace(solution, theta=raw), separated
 
 
-def _from_sample(sample: Sample, objective: SummedObjective, settings: Settings) -> np.ndarray:
+def _minimise_on_sample(sample: Sample, objective: SummedObjective, settings: Settings) -> np.ndarray:
     """The minimum on the sample, to the accuracy that the sample has, in standardised columns."""
     losses = sample.losses(objective.pair, objective.penalty, objective.fit_intercept, objective.columns.rows)
     rough = replace(settings, tol=max(1e-4, 0.1 * losses.size / losses.design.n), progress=silent)

@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
+import numpy as np
+
 from uneven.errors import CostError
-from uneven.learners.streaming.batch import Load, Source
-from uneven.learners.streaming.marking import Marking
+from uneven.learners.streaming.batch import Load, Source, batches
+from uneven.learners.streaming.fitting import FROM_SAMPLE, RowsInParts
+from uneven.learners.streaming.marking import BlockMaker
 from uneven.solvers.linear.parts.block import Block, exchanged
 from uneven.solvers.linear.parts.protocol import Addable, Question, summed
 from uneven.solvers.progress import Progress, silent
@@ -23,50 +26,58 @@ T = TypeVar("T")
 
 #: Seconds between two lines of progress within a read.
 _QUIET = 10.0
-#: Reads of the rows that a fit takes about, as lines of progress say.
+#: Reads of the rows that a fit takes about, as lines of progress say; a loss with a kink takes more.
 _ABOUT_SMOOTH, _ABOUT_KINKED = 7, 11
+#: Share of the memory limit that blocks may take; the rest is for blocks that are read ahead, the sample and sums.
+_FOR_BLOCKS = 0.6
+#: The same for what is being read and decoded.
+_FOR_LOADS = 0.3
 
 
-class BlockLoop:
-    """All rows of a source, as :class:`~uneven.solvers.linear.parts.protocol.Parts`.
+class BlockLoop(RowsInParts):
+    """All rows of a source.
 
     Parameters
     ----------
     source : Source
-    marking : Marking
-    room : int
-        Bytes of blocks that may be kept in memory.
-    kinked : bool
-        Whether the loss has a kink, which takes more reads.
-    workers : int, optional
-        Threads; by default one for each core, and at least two: with one core, one computes while the other waits for
-        the disk.
-    progress : callable
+    limit : int
+        Bytes that rows may take in memory.
+    standardize : bool
+        Whether columns of numbers are standardised.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        marking: Marking,
-        room: int,
-        *,
-        kinked: bool = False,
-        workers: int | None = None,
-        progress: Progress = silent,
-    ) -> None:
-        self.source, self.marking = source, marking
-        self.room, self.progress = room, progress
-        self.expected = _ABOUT_KINKED if kinked else _ABOUT_SMOOTH
+    start = FROM_SAMPLE
+
+    def __init__(self, source: Source, limit: int, *, standardize: bool = False) -> None:
+        first = next(batches(source), None)
+        if first is None:
+            raise CostError("there are no rows: the data are empty")
+        self.source, self.some = source, first
+        self.names, self.plan, self.row_costs = source.names, getattr(source, "plan", None), source.row_costs
+        if standardize:
+            self.standardized = np.ones(first.X.shape[1], dtype=bool) if source.numbers is None else source.numbers
         self.reads, self.rows = 0, 0
-        self._workers = max(2, thread_count()) if workers is None else workers
+        self._room, self._workers = int(_FOR_BLOCKS * limit), count_workers(source, limit)
+        self._expected = _ABOUT_SMOOTH
+        self._progress: Progress = silent
+        self._make_block: BlockMaker | None = None
         self._kept: list[list[Block]] = []  # of each load
         self._all_kept = False
 
-    def with_marking(self, marking: Marking) -> None:
-        """Mark the rows in another way from now on: with the labels known, and maybe with the classes exchanged."""
-        if marking.positive != self.marking.positive:
+    def expect(self, *, kinked: bool, progress: Progress) -> None:
+        self._expected, self._progress = _ABOUT_KINKED if kinked else _ABOUT_SMOOTH, progress
+
+    @property
+    def make_block(self) -> BlockMaker:
+        """Makes a block of each batch."""
+        assert self._make_block is not None
+        return self._make_block
+
+    @make_block.setter
+    def make_block(self, make_block: BlockMaker) -> None:
+        if self._make_block is not None and make_block.positive != self._make_block.positive:
             self._kept = [[exchanged(block) for block in blocks] for blocks in self._kept]
-        self.marking = marking
+        self._make_block = make_block
 
     def ask(self, question: Question[A]) -> A:
         """The sum of the answers of all blocks, in their order."""
@@ -83,7 +94,7 @@ class BlockLoop:
             if now - told > _QUIET:
                 told = now
                 share = f" of {self.rows:,}" if self.rows else ""
-                self.progress(f"read {self.reads}: {rows:,}{share} rows, {rows / (now - began):,.0f} rows per second")
+                self._progress(f"read {self.reads}: {rows:,}{share} rows, {rows / (now - began):,.0f} rows per second")
         if total is None:
             raise CostError("there are no rows: the data are empty")
         if first or not self._all_kept:
@@ -95,8 +106,8 @@ class BlockLoop:
             )
         self.rows = rows
         seconds = max(time.perf_counter() - began, 1e-9)
-        left = max(self.expected - self.reads, 1)
-        self.progress(
+        left = max(self._expected - self.reads, 1)
+        self._progress(
             f"read {self.reads}: {rows:,} rows, {rows / seconds:,.0f} rows per second, about {left} more "
             f"read{'s' if left > 1 else ''} ({left * seconds:.0f} s)"
         )
@@ -117,7 +128,7 @@ class BlockLoop:
 
     def _first_answers(self, question: Question[A], workers: _Workers) -> Iterator[tuple[A, int]]:
         """The answers of the first read, which keeps what it can."""
-        room, keeping, count = self.room, _Switch(True), 0
+        room, keeping, count = self._room, _Switch(True), 0
         for found in workers.results(partial(self._of_load, question, load, keeping) for load in self.source.loads()):
             count += 1
             room -= sum(block.nbytes for block in found.blocks)
@@ -131,14 +142,14 @@ class BlockLoop:
         keep = keeping.on
         blocks: list[Block] = []
 
-        def marked() -> Iterator[Block]:
+        def made() -> Iterator[Block]:
             for number, batch in enumerate(load.read(keep), start=load.first):
-                block = self.marking.block(batch, number)
+                block = self.make_block(batch, number)
                 yield block
                 if keep:
                     blocks.append(block)
 
-        return _Found(*_of_blocks(question, marked()), blocks)
+        return _Found(*_of_blocks(question, made()), blocks)
 
 
 def _of_blocks(question: Question[A], blocks: Iterable[Block]) -> tuple[A, int]:
@@ -152,6 +163,15 @@ def _of_blocks(question: Question[A], blocks: Iterable[Block]) -> tuple[A, int]:
             yield question.answer(block)
 
     return summed(answers()), rows
+
+
+def count_workers(source: Source, limit: int) -> int:
+    """Threads, each of which has a load in memory: one for each core, but fewer where the limit would not hold.
+
+    At least two: with one core, one computes while the other waits for the disk.
+    """
+    of_one = max(int(getattr(source, "bytes_of_load", 0)), 1)
+    return max(2, min(thread_count(), int(_FOR_LOADS * limit) // of_one))
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ from uneven.solvers.linear.parts.block import Block
 
 
 @dataclass(frozen=True)
-class Marking:
-    """How a batch becomes a block.
+class BlockMaker:
+    """How a batch becomes a block: labels, sample weights and costs become a class and a weight of each row.
 
     Attributes
     ----------
@@ -25,9 +25,11 @@ class Marking:
     known : bool
         Whether the labels have been looked at: if not, each block says which ones occur.
     numbers : dict
-        Those of the four costs that are the same in all rows. Empty: no cost differs by row.
+        With costs of rows, those of the four that are the same in all rows.
     inside : tuple of float
         With costs of rows, by what the regrets of the negative and the positive class are divided.
+    per_row : bool
+        Whether a cost differs by row.
     """
 
     positive: Any
@@ -36,7 +38,11 @@ class Marking:
     inside: tuple[float, float] = (1.0, 1.0)
     per_row: bool = False
 
-    def block(self, batch: Batch, number: int) -> Block:
+    def with_costs(self, numbers: dict[str, float], inside: tuple[float, float]) -> BlockMaker:
+        """The same where some costs differ by row; ``numbers`` are the others."""
+        return replace(self, numbers=numbers, inside=inside, per_row=True)
+
+    def __call__(self, batch: Batch, number: int) -> Block:
         """The rows of a batch with the class that each is learnt as."""
         if batch.y is None:
             raise CostError(f"batch {number} has no labels; a batch to learn from is (X, y) or (X, y, weight)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from uneven.learners.streaming.array_source import ArraySource
 from uneven.learners.streaming.batch import Source
 from uneven.learners.streaming.batch_source import BatchSource
 from uneven.learners.streaming.block_size import read_memory_limit
+
+if TYPE_CHECKING:
+    from uneven.learners.streaming.loop import BlockLoop
 
 
 class StreamedRows:
@@ -92,6 +95,26 @@ class StreamedRows:
         """Whether the rows are those of Parquet files or of a dataset."""
         return is_path(self.data) or is_dataset(self.data)
 
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any, target: Any, columns: Any) -> StreamedRows:
+        """What was given to ``fit``, as rows."""
+        if isinstance(X, StreamedRows):
+            for name, value in (("y", y), ("sample_weight", sample_weight), ("target", target), ("columns", columns)):
+                if value is not None:
+                    raise ParameterError(
+                        f"{name} belongs to StreamedRows itself here, got {brief(value)}; give it there"
+                    )
+            return X
+        if y is not None and target is not None:
+            raise ParameterError(f"give the labels as y or as target=, not both, got target={brief(target)}")
+        return cls(X, target=target if y is None else y, columns=columns, sample_weight=sample_weight)
+
+    def parts(self, costs: dict[str, Any]) -> BlockLoop:
+        """The rows as a fit reads them; ``costs`` are those given to ``fit``."""
+        from uneven.learners.streaming.loop import BlockLoop
+
+        return BlockLoop(self.source(per_row(costs)), self.bytes, standardize=self.standardize)
+
     def source(self, costs: dict[str, Any]) -> Source:
         """Where the rows come from; ``costs`` are those that differ by row."""
         if self.is_table:
@@ -129,8 +152,13 @@ class StreamedRows:
             buckets=self.buckets,
         )
 
-    def to_predict(self, plan: list[dict[str, Any]] | None) -> Source:
-        """The same rows without labels; ``plan`` is that of a fit on a table."""
+    def to_predict(
+        self, plan: list[dict[str, Any]] | None, labels: str | None = None, costs: dict[str, str] | None = None
+    ) -> Source:
+        """The same rows to predict; ``plan`` is that of a fit on a table.
+
+        Of a table, ``labels`` and ``costs`` name columns that are read as well; otherwise the rows have no labels.
+        """
         if not self.is_table:
             return (
                 ArraySource(self.data) if isinstance(self.data, np.ndarray) else BatchSource(self.data, labelled=False)
@@ -139,15 +167,7 @@ class StreamedRows:
 
         if plan is None:
             raise CostError("this model was not fitted on a table, so it cannot read one; give an array or batches")
-        return TableSource(tables_of(self.data), plan=plan)
-
-    def to_judge(self, plan: list[dict[str, Any]] | None, costs: dict[str, str]) -> Source:
-        """The rows of a table as numbers by the plan of a fit, with their labels; ``costs`` are names of columns."""
-        from uneven.learners.streaming.table_source import TableSource
-
-        if plan is None:
-            raise CostError("this model was not fitted on a table, so it cannot read one")
-        return TableSource(tables_of(self.data), self.target, costs=costs, plan=plan)
+        return TableSource(tables_of(self.data), labels, costs=costs, plan=plan)
 
 
 def tables_of(data: Any) -> Any:

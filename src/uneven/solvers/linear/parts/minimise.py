@@ -120,6 +120,9 @@ class _Descent:
         return found.value, found.gradient
 
     def at(self, now: Iterate) -> Slopes:
+        """What was found at a theta; a long search along a line may have pushed it out, then it is read again."""
+        if now.theta.tobytes() not in self._found:
+            self.evaluate(now.theta)
         return self._found[now.theta.tobytes()]
 
     def metric(self, now: Iterate, iteration: int = 0) -> Metric:
