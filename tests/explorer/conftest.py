@@ -1,4 +1,4 @@
-"""A server and a browser for each file of tests that asks for them."""
+"""One server and one browser for all tests that ask for them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from browsing import Visit, running_browser, running_explorer
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address() -> Iterator[str]:
     with running_explorer() as (_, found):
         yield found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     with running_browser() as made:
         yield made
