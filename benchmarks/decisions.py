@@ -4,6 +4,7 @@
     python benchmarks/decisions.py run [--jobs 2] [--groups design,fresh,keel,"per row"] [--repeats 0,1]  # resumable
     python benchmarks/decisions.py check                                        # the ensemble itself says the same
     python benchmarks/decisions.py table                                        # puts the tables into docs/study.md
+    python benchmarks/decisions.py again [--repeats 0] [--folds 0]              # our classes of today, the same folds
 
 Costs: a false negative costs 10 false positives, 100 where there are 60 rows of the rarer class, or as many as the
 classes' ratio; for four sets, each row has its own costs. Five outer folds, two repetitions; everything is chosen
@@ -142,17 +143,107 @@ def check() -> None:
         print(f"{name}: the same decision on {same:.1%} of {test.size} rows")
 
 
+def again(known: Path, path: Path, groups: list[str], repeats: list[int], folds: list[int]) -> None:
+    """Our classes of today, as users call them, on folds of the study: relative costs beside the stored ones.
+
+    Resumable: each finished fold is added to ``path`` at once.
+    """
+    import warnings
+
+    import numpy as np
+    from decisions_data import load
+    from decisions_methods import INNER_FOLDS, as_arguments, search_margins
+    from sklearn.model_selection import StratifiedKFold
+
+    import uneven
+    from uneven.learners.ensemble.views import Views
+
+    warnings.simplefilter("ignore")
+    stored = {}
+    for line in known.read_text().splitlines():
+        one = json.loads(line)
+        stored[(one["group"], one["name"], one["repeat"], one["fold"])] = one["results"]
+    done = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    finished = {tuple(one["unit"]) for one in done}
+    wanted = sorted((unit for unit in units(groups, repeats) if unit[3] in folds), key=lambda unit: unit[3])
+    for unit in wanted:
+        if unit in finished or unit not in stored or unit[0] == "per row":
+            continue
+        group, name, repeat, fold = unit
+        problem = load(group, name)
+        outer = StratifiedKFold(OUTER_FOLDS, shuffle=True, random_state=repeat)
+        train, test = list(outer.split(problem.X, problem.y))[fold]
+        X, y, truth = problem.X.iloc[train].reset_index(drop=True), problem.y[train], problem.y[test] == 1
+        ensemble = None
+        results: dict[str, Any] = {}
+        for kind, costs in problem.costs.items():
+            own = as_arguments(costs.take(train))
+            if ensemble is None:
+                ensemble = uneven.UnevenEnsembleClassifier(cv=INNER_FOLDS, random_state=repeat, verbose=False)
+                ensemble.fit(X, y, **own)
+                views = Views(X, y, [])
+                matrices = views.of("linear").train, views.encoder("linear").transform(problem.X.iloc[test])
+            said = {
+                "UnevenEnsembleClassifier": ensemble.predict(problem.X.iloc[test], **own) == 1,
+                "UnevenClassifierCV, linear": search_margins(*matrices, y, own) == 1,
+            }
+            results[kind] = {m: [int(np.sum(it & ~truth)), int(np.sum(~it & truth))] for m, it in said.items()}
+        done.append({"unit": unit, "results": results})
+        with path.open("a") as file:
+            file.write(json.dumps(done[-1]) + "\n")
+        sys.stderr.write(f"\r{len(done)} of {len(wanted)} folds ")
+    _print_again(done, stored)
+
+
+def _print_again(done: list[dict[str, Any]], stored: dict[Any, Any]) -> None:
+    """Mean over sets of relative costs, now and stored, on the same folds."""
+    from collections import defaultdict
+
+    from decisions_data import load
+
+    paid: dict[Any, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    for one in done:
+        group, name, repeat, fold = one["unit"]
+        problem = load(group, name)
+        for kind, said in one["results"].items():
+            fp, fn = float(problem.costs[kind].fp_regret), float(problem.costs[kind].fn_regret)
+            old = stored[(group, name, repeat, fold)][kind]
+            constant = min(fp * old["all positive"][0], fn * old["all negative"][1])
+            for method, (alarms, misses) in said.items():
+                sums = paid[(group, name, kind, method)]
+                sums[0] += fp * alarms + fn * misses
+                sums[1] += fp * old[method][0] + fn * old[method][1]
+                sums[2] += constant
+    for method in ("UnevenEnsembleClassifier", "UnevenClassifierCV, linear"):
+        for group in ("fresh", "keel", "design"):
+            rows = [
+                (now / worth, was / worth)
+                for (g, _, _, m), (now, was, worth) in paid.items()
+                if (g, m) == (group, method)
+            ]
+            if rows:
+                now, was = (sum(column) / len(rows) for column in zip(*rows, strict=True))
+                cheaper = sum(a < b for a, b in rows)
+                dearer = sum(a > b for a, b in rows)
+                print(f"{method}, {group}: {now:.3f} now, {was:.3f} stored", end="; ")
+                print(f"{cheaper} cheaper, {dearer} dearer of {len(rows)} costs")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("run", "check", "table"))
+    parser.add_argument("what", choices=("run", "check", "table", "again"))
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--groups", default="design,fresh,keel,per row")
     parser.add_argument("--repeats", default="0,1")
+    parser.add_argument("--folds", default="0", help="outer folds of again")
     arguments = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
-    if arguments.what == "run":
-        repeats = [int(number) for number in arguments.repeats.split(",")]
+    repeats = [int(number) for number in arguments.repeats.split(",")]
+    if arguments.what == "again":
+        folds = [int(number) for number in arguments.folds.split(",")]
+        again(RESULTS, RESULTS.with_name("decisions_again.jsonl"), arguments.groups.split(","), repeats, folds)
+    elif arguments.what == "run":
         run_all(arguments.results, arguments.jobs, arguments.groups.split(","), repeats)
     elif arguments.what == "check":
         check()

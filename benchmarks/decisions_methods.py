@@ -9,7 +9,7 @@ are known. Learners that need the costs are fitted for each kind of costs.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -233,11 +233,11 @@ def _tuned(fitted: Fitted, y: np.ndarray, own: RowCosts, folds: Any) -> np.ndarr
 
 def _ours(fitted: Fitted, y: np.ndarray, own: RowCosts, new: RowCosts, folds: Any) -> np.ndarray:
     stored, known, rows = _rows(fitted, y)
-    model = uneven.UnevenThresholdClassifierCV(stored, cv=folds).fit(known, y, **_given(own))
-    return np.asarray(model.predict(rows, **_given(new)) == 1)
+    model = uneven.UnevenThresholdClassifierCV(stored, cv=folds).fit(known, y, **as_arguments(own))
+    return np.asarray(model.predict(rows, **as_arguments(new)) == 1)
 
 
-def _given(costs: RowCosts) -> dict[str, Any]:
+def as_arguments(costs: RowCosts) -> dict[str, Any]:
     """The costs as arguments of ``fit``."""
     return {name: getattr(costs, name) for name in COSTS}
 
@@ -359,7 +359,7 @@ def _empulse(
 ) -> dict[str, Callable[[], np.ndarray]]:
     from empulse.models import CSBoostClassifier, CSLogitClassifier, CSThresholdClassifier
 
-    given, later = _given(own), _given(new)
+    given, later = as_arguments(own), as_arguments(new)
 
     def threshold() -> np.ndarray:
         model = CSThresholdClassifier(LogisticRegression(max_iter=1000), random_state=0).fit(known, y, **given)
@@ -376,15 +376,27 @@ def _with_gamma(
     known: np.ndarray, y: np.ndarray, rows: np.ndarray, own: RowCosts, new: RowCosts
 ) -> dict[str, Callable[[], np.ndarray]]:
     def search(learner: str, Cs: list[float]) -> Callable[[], np.ndarray]:
-        def decide() -> np.ndarray:
-            model = uneven.UnevenClassifierCV(
-                learner, Cs=Cs, margin_gammas=[0.25, 0.5, 1, 2, 4], cv=INNER_FOLDS, verbose=False
-            )
-            return model.fit(known, y, **_given(own)).predict(rows, **(_given(new) if own.per_row else {}))
-
-        return decide
+        return lambda: search_margins(
+            known, rows, y, as_arguments(own), as_arguments(new) if own.per_row else {}, learner, Cs
+        )
 
     return {
         "UnevenClassifierCV, linear": search("linear", [0.01, 0.1, 1.0]),
         "UnevenClassifierCV, svc": search("svc", [1.0, 10.0]),
     }
+
+
+def search_margins(
+    known: Any,
+    rows: Any,
+    y: np.ndarray,
+    own: dict[str, Any],
+    new: dict[str, Any] | None = None,
+    learner: str = "linear",
+    Cs: Sequence[float] = (0.01, 0.1, 1.0),
+) -> np.ndarray:
+    """What UnevenClassifierCV says of new rows."""
+    model = uneven.UnevenClassifierCV(
+        learner, Cs=list(Cs), margin_gammas=[0.25, 0.5, 1, 2, 4], cv=INNER_FOLDS, verbose=False
+    )
+    return np.asarray(model.fit(known, y, **own).predict(rows, **(new or {})))
