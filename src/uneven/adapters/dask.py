@@ -21,15 +21,30 @@ from uneven.learners.parameters import require_integer
 from uneven.learners.streaming import table_plan
 from uneven.learners.streaming.batch import Batch
 from uneven.learners.streaming.fitting import FROM_PARTS
+from uneven.learners.streaming.frame_columns import names_of, require_columns
 from uneven.losses import Loss, Phi
 from uneven.metrics.expected_cost import expected_cost
 from uneven.solvers.linear.parts.own_minima import worth_asking
 
-dask = library("dask", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
+library("dask", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
 library("distributed", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
 
-from uneven.adapters import dask_parts, dask_predictions, dask_rows  # noqa: E402 - they import Dask
+import dask.array  # noqa: E402
+
 from uneven.adapters.dask_columns import near_the_data  # noqa: E402
+from uneven.adapters.dask_parts import FEATURE, DaskParts, on_parts  # noqa: E402
+from uneven.adapters.dask_rows import (  # noqa: E402
+    Facts,
+    LazyRows,
+    column_names,
+    facts_of,
+    features,
+    is_array,
+    is_lazy,
+    like_rows,
+    numbers_of,
+    summary,
+)
 
 __all__ = ["DaskUnevenLinearClassifier"]
 
@@ -199,9 +214,9 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         DaskUnevenLinearClassifier
         """
         self._read_parameters()
-        client = read_client(self.client, dask_parts.FEATURE)
+        client = read_client(self.client, FEATURE)
         four = costs_of_fit(self, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
-        parts = self._load(client, dask_rows.LazyRows.read(X, y, sample_weight, four))
+        parts = self._load(client, LazyRows.read(X, y, sample_weight, four))
         try:
             self.fit_parts(parts, **four)
         except BaseException:  # also Ctrl-C: from there the next fit can go on
@@ -212,10 +227,10 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         self.n_passes_, self.largest_message_ = parts.passes, parts.largest_message
         return self
 
-    def _load(self, client: Any, data: dask_rows.LazyRows) -> dask_parts.DaskParts:
+    def _load(self, client: Any, data: LazyRows) -> DaskParts:
         """Load the partitions on the workers, and find out what the fit must know before the first pass."""
         held = client.compute(data.delayed())
-        found = dask_parts.on_parts(client, held, partial(dask_rows.facts, recipe=data.recipe))
+        found = on_parts(client, held, partial(facts_of, recipe=data.recipe))
         facts = [one for one in found if one.shape[0]]
         if not facts:
             raise CostError("X has no rows in any of its partitions")
@@ -225,11 +240,10 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         held = [one for one, fact in zip(held, found, strict=True) if fact.shape[0]]
         plan = None
         if not all(one.plain for one in facts):
-            summary = dask_parts.on_parts(client, held, partial(dask_rows.summary, most=self.most_categories))
-            plan = summary.plan(self.buckets)
+            plan = on_parts(client, held, partial(summary, most=self.most_categories)).plan(self.buckets)
         near = np.array([one.about for one in facts]) if plan is None else near_the_data(plan)[None]
-        parts = dask_parts.DaskParts(client, held, Batch(near, np.concatenate([one.labels for one in facts])), plan)
-        parts.names = dask_rows.column_names(data.columns["X"]) if plan is None else table_plan.output_names(plan)
+        parts = DaskParts(client, held, Batch(near, np.concatenate([one.labels for one in facts])), plan)
+        parts.names = column_names(data.columns["X"]) if plan is None else table_plan.output_names(plan)
         if self.standardize:
             parts.standardized = np.ones(near.shape[1], dtype=bool) if plan is None else table_plan.is_number(plan)
         parts.row_costs = data.row_costs
@@ -294,9 +308,9 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
 
     def _answer(self, method: str, X: Any, given: GivenCosts) -> Any:
         model = self.in_memory()
-        if not dask_rows.is_lazy(X):
+        if not is_lazy(X):
             return getattr(model, method)(X, **given)
-        return dask_predictions.predicted(model, method, X, given)
+        return _predict(model, method, X, given)
 
     def score(
         self,
@@ -327,14 +341,107 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         """
         check_is_fitted(self, "classes_")
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-        if not dask_rows.is_lazy(X):
+        if not is_lazy(X):
             return self.in_memory().score(X, y, sample_weight, **given)
         costs = costs_to_score(self._costs_of_fit, given, "score")
         asked = {"y_true": y, "y_pred": self.predict(X, **given), "sample_weight": sample_weight, **costs}
-        return -expected_cost(**dask_predictions.computed(self.client, asked), pos_label=self._classes.pos_label)
+        return -expected_cost(**_compute(self.client, asked), pos_label=self._classes.pos_label)
 
 
-def _most_know_both_classes(facts: list[dask_rows.Facts], columns: int) -> bool:
+def _most_know_both_classes(facts: list[Facts], columns: int) -> bool:
     """Whether most rows are in partitions that are large and have both classes: their minima are a good start."""
     able = sum(one.shape[0] for one in facts if worth_asking(one.shape[0], columns) and len(one.labels) > 1)
     return able >= _ABLE_SHARE * sum(one.shape[0] for one in facts)
+
+
+# -- predictions are Dask collections again, computed when somebody asks for them --------------------------------------
+
+
+def _predict(model: Any, method: str, X: Any, given: dict[str, Any]) -> Any:
+    """What a method of a fitted model says about the rows of a collection.
+
+    An array gives an array, a dataframe gives a series or dataframe with its index. ``given`` are the costs, each None,
+    a number, or a collection with the partitions of X.
+    """
+    X = features(X)
+    columns = X.shape[1]
+    plan = model.__dict__.get("_table_plan")
+    if plan is not None:
+        if is_array(X):
+            raise CostError(
+                "the model was fitted on a dataframe with texts, dates or missing values, so X must be a dataframe "
+                "with these columns, got a Dask array"
+            )
+        require_columns(plan, names_of(X), "X")
+    elif not np.isnan(columns) and columns != model.n_features_in_:
+        raise CostError(
+            f"X has {columns} columns, but {type(model).__name__} was fitted with {model.n_features_in_} columns"
+        )
+    by_row = {
+        name: like_rows(name, value, X)
+        for name, value in given.items()
+        if value is not None and (is_lazy(value) or np.ndim(value))
+    }
+    numbers = {name: value for name, value in given.items() if value is not None and name not in by_row}
+    names = tuple(by_row)
+    wide = method in ("predict_proba", "predict_log_proba")
+    kind = model.classes_.dtype if method == "predict" else np.dtype(np.float64)
+    if not is_array(X):
+        return _predict_frame(X, by_row, kind, wide, (model, method, names, numbers))
+    if not all(map(is_array, by_row.values())):
+        raise CostError("costs of rows in a Dask array must be Dask arrays, too; to_dask_array() makes one of a series")
+    pairs = [item for one in by_row.values() for item in (one, "i")]
+    return dask.array.blockwise(
+        _answer_rows,
+        "ik" if wide else "i",
+        X,
+        "ij",
+        *pairs,
+        facts=(model, method, names, numbers),
+        new_axes={"k": 2} if wide else None,
+        dtype=kind,
+        concatenate=True,
+        align_arrays=False,
+        meta=np.empty((0, 2) if wide else 0, dtype=kind),
+    )
+
+
+def _compute(client: Any, values: dict[str, Any]) -> dict[str, Any]:
+    """Values by name, with collections as arrays in this process; what is in memory stays as it is."""
+    lazy = [name for name, value in values.items() if is_lazy(value)]
+    wanted = [values[name] for name in lazy]
+    found = dask.compute(*wanted) if client is None else client.gather(client.compute(wanted))
+    return {**values, **{name: np.asarray(value) for name, value in zip(lazy, found, strict=True)}}
+
+
+def _predict_frame(X: Any, by_row: dict[str, Any], kind: Any, wide: bool, facts: Any) -> Any:
+    import pandas as pd
+
+    if any(map(is_array, by_row.values())):
+        raise CostError("costs of rows in a Dask dataframe must be series of it, got a Dask array")
+    labels = facts[0].classes_
+    index = X._meta.index[:0]
+    if wide:
+        meta: Any = pd.DataFrame({label: pd.Series([], dtype=kind) for label in labels.tolist()}, index=index)
+    else:
+        meta = pd.Series(np.empty(0, dtype=kind), index=index)
+    return X.map_partitions(_answer_frame, *by_row.values(), facts=facts, meta=meta, align_dataframes=False)
+
+
+def _answer_rows(X: np.ndarray, *costs: np.ndarray, facts: Any) -> np.ndarray:
+    """The answer for the rows of one partition."""
+    model, method, names, numbers = facts
+    if not X.shape[0]:
+        shape: Any = (0, 2) if method in ("predict_proba", "predict_log_proba") else 0
+        return np.empty(shape, dtype=model.classes_.dtype if method == "predict" else np.float64)
+    return np.asarray(getattr(model, method)(X, **numbers, **dict(zip(names, costs, strict=True))))
+
+
+def _answer_frame(X: Any, *costs: Any, facts: Any) -> Any:
+    import pandas as pd
+
+    named = zip(facts[2], costs, strict=True)
+    values = _answer_rows(X, *(numbers_of(name, one) for name, one in named), facts=facts)
+    if values.ndim == 2:
+        return pd.DataFrame(values, index=X.index, columns=facts[0].classes_.tolist())
+    return pd.Series(values, index=X.index)

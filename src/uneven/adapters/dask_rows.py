@@ -317,7 +317,7 @@ def _matrix(X: Any) -> Any:
     return array if array.flags.c_contiguous or array.flags.f_contiguous else np.ascontiguousarray(array)
 
 
-def facts(rows: Rows, recipe: Recipe) -> list[Facts]:
+def facts_of(rows: Rows, recipe: Recipe) -> list[Facts]:
     """What the client must know of a partition; in a list, so that those of many partitions can be added."""
     X, y, costs = rows.batch.X, np.asarray(rows.batch.y), rows.batch.costs
     found = np.array(distinct_labels(y)[:_MOST_LABELS], dtype=y.dtype)

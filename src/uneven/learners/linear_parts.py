@@ -119,7 +119,7 @@ class LearnsInParts(LinearScores):
         -------
         UnevenLinearClassifier
         """
-        from uneven.learners.streaming import fitting
+        from uneven.learners.streaming.fitting import guess_positive, look, solve
         from uneven.learners.streaming.marking import BlockMaker
 
         self._read_parameters()
@@ -134,14 +134,14 @@ class LearnsInParts(LinearScores):
         def positive(classes: np.ndarray) -> int:
             return self._positive_of(classes, costs)
 
-        make_block = BlockMaker(fitting.guess_positive(np.asarray(parts.some.y), self.pos_label, positive))
+        make_block = BlockMaker(guess_positive(np.asarray(parts.some.y), self.pos_label, positive))
         if regrets is None:
             make_block = make_block.with_costs(_doubles(numbers), _inside(finished))
         kinked = any(partial.function.kinks for partial in loss.partials if hasattr(partial.function, "kinks"))
         parts.expect(kinked=kinked, progress=settings.progress)
-        seen = fitting.look(parts, make_block, positive, settings.random)
+        seen = look(parts, make_block, positive, settings.random)
         weighting = _weighting(seen.survey, regrets, finished)
-        solution, separated = fitting.solve(
+        solution, separated = solve(
             parts,
             seen,
             self._pair(loss, weighting),
