@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import uneven
-from uneven.explorer.answers import zoo
 from uneven.explorer.answers.choices import choices
 from uneven.explorer.answers.formula import formula
 from uneven.explorer.answers.question import read_question
 from uneven.explorer.answers.refusal import Refusal
+from uneven.explorer.answers.zoo import zoo_loss, zoo_names
 from uneven.explorer.service.worker import encoded
 
 USUAL: dict[str, Any] = {"kind": "phi", "phi": "hinge", "gamma": "2", "beta": None, "fp": "1", "fn": "20"}
@@ -96,11 +96,11 @@ def test_what_can_be_chosen() -> None:
         assert read_question({**USUAL, "phi": phi["name"], "parameters": given}).phi == uneven.phi(phi["name"])
     assert encoded(found)
     for name in found["zoo"][:5]:
-        assert read_question({**USUAL, "kind": "zoo", "zoo": name}).plain == zoo.loss(name)
+        assert read_question({**USUAL, "kind": "zoo", "zoo": name}).plain == zoo_loss(name)
 
 
 def test_without_a_zoo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zoo, "_zoo", lambda: None)
-    assert zoo.names() == ()
+    monkeypatch.setattr("uneven.explorer.answers.zoo._zoo", lambda: None)
+    assert zoo_names() == ()
     with pytest.raises(Refusal, match="no losses of other libraries"):
         read_question({**USUAL, "kind": "zoo", "zoo": "torch.nn.BCELoss"})

@@ -32,7 +32,7 @@ class CommandFolder(click.Group):
         if cmd_name not in self.list_commands(ctx):
             return None
         name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(importlib.import_module(f"uneven.cli.commands.{name}"), name)
+        command: click.Command = getattr(importlib.import_module(f"{__package__}.commands.{name}"), name)
         return command
 
     def invoke(self, ctx: click.Context) -> Any:

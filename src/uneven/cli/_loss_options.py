@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from uneven.cli._reading_options import Command
+
 if TYPE_CHECKING:
     from uneven.calibration.prescription import Prescription
     from uneven.losses import Loss
 
-Command = Callable[..., Any]
 _ZOO_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+(\(.*\))?")
 
 #: Parameters of a loss of the zoo.
@@ -26,7 +26,7 @@ settings_option = click.option(
     help="A parameter of a loss of another library, such as weight=1,10; may be repeated.",
 )
 
-_OPTIONS = (
+_LOSS = (
     click.argument("loss", required=False),
     settings_option,
     click.option(
@@ -73,7 +73,7 @@ class Request:
 
 def loss_options(command: Command) -> Command:
     """Give a command the argument LOSS and the options that describe it; see :func:`read_request`."""
-    for option in reversed(_OPTIONS):
+    for option in reversed(_LOSS):
         command = option(command)
     return command
 

@@ -16,7 +16,7 @@ Command = Callable[..., Any]
 _SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 _DECIMALS = {"comma": ",", "point": ".", ".": ".", ",": ","}
 
-_OPTIONS = (
+_READING = (
     click.option("--sep", metavar="CHAR", help="What separates the fields of a text file: , ; | or tab."),
     click.option("--decimal", metavar="CHAR", help="The decimal sign of numbers: . or ,"),
     click.option("--encoding", metavar="NAME", help="The encoding of a text file, such as utf-8 or cp1252."),
@@ -31,7 +31,7 @@ _OPTIONS = (
 
 def reading_options(command: Command) -> Command:
     """Give a command the options of :func:`read_options`."""
-    for option in reversed(_OPTIONS):
+    for option in reversed(_READING):
         command = option(command)
     return command
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import click
 
-Command = Callable[..., Any]
+from uneven.cli._reading_options import Command
 
 _OF = "a number, a column, or an arithmetic of columns"
 
-_OPTIONS = (
+_COSTS = (
     click.option("--fp-cost", required=True, metavar="X", help=f"Cost of a false positive (a false alarm): {_OF}."),
     click.option("--fn-cost", required=True, metavar="Y", help=f"Cost of a false negative (a miss): {_OF}."),
     click.option("--tp-cost", default="0", metavar="Z", help="Cost of a true positive; a benefit is negative."),
@@ -29,7 +26,7 @@ _CHANGES = (
 
 def cost_options(command: Command) -> Command:
     """Give a command the options of the four costs and their unit."""
-    for option in reversed(_OPTIONS):
+    for option in reversed(_COSTS):
         command = option(command)
     return command
 

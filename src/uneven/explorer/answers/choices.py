@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from uneven import __version__, losses
-from uneven.explorer.answers import zoo
 from uneven.explorer.answers.curves import ETAS
+from uneven.explorer.answers.zoo import zoo_names
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.mathml import to_mathml
 from uneven.expression.text import number_text
@@ -20,7 +20,7 @@ def choices(data: Any) -> dict[str, Any]:
     return {
         "version": __version__,
         "phis": [_phi(name) for name in losses.names()],
-        "zoo": list(zoo.names()),
+        "zoo": list(zoo_names()),
         "functions": [*FUNCTIONS, "where"],
         "longest": MAX_CHARACTERS,
         "etas": ETAS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from uneven import _inputs
 from uneven._inputs import to_float
-from uneven.explorer.answers import fits
+from uneven.explorer.answers.fits import FEWEST, MEMBERS, MOST_SECONDS, Tell, fitted
 from uneven.explorer.answers.refusal import Refusal, in_field
 from uneven.tables.columns import planned
 from uneven.tables.files import TEXT
@@ -20,8 +20,6 @@ from uneven.tables.size import require_memory
 from uneven.tables.table import Table, read_text_table
 from uneven.tables.target import read_target
 from uneven.tables.texts import distinct_texts, present
-
-Tell = Callable[[dict[str, Any]], None]
 
 #: Columns with more different values cannot be the target.
 _MOST_LABELS = 20
@@ -99,12 +97,12 @@ def _wish(data: Mapping[str, Any]) -> _Wish:
         with in_field(field):
             costs[field] = to_float(_inputs.positive(words, text(field).strip()))
     members = text("members")
-    if members not in fits.MEMBERS:
-        raise Refusal(f"members must be one of {', '.join(fits.MEMBERS)}", "members")
+    if members not in MEMBERS:
+        raise Refusal(f"members must be one of {', '.join(MEMBERS)}", "members")
     with in_field("seconds"):
         seconds = to_float(_inputs.positive("the time limit", text("seconds").strip()))
-    if seconds > fits.MOST_SECONDS:
-        raise Refusal(f"the time limit is at most {fits.MOST_SECONDS:,} seconds here", "seconds")
+    if seconds > MOST_SECONDS:
+        raise Refusal(f"the time limit is at most {MOST_SECONDS:,} seconds here", "seconds")
     leave_out = data.get("leave_out", [])
     if not isinstance(leave_out, list) or not all(isinstance(name, str) for name in leave_out):
         raise Refusal("leave_out must be a list of columns", "columns")
@@ -118,8 +116,8 @@ def fit(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     found = _read(data)
     with in_field("target"):
         labels = read_target(found, wish.target, wish.positive, others_negative=True)
-        if min(labels.is_positive.sum(), (~labels.is_positive).sum()) < fits.FEWEST:
-            raise Refusal(f"each class needs at least {fits.FEWEST} rows", "target")
+        if min(labels.is_positive.sum(), (~labels.is_positive).sum()) < FEWEST:
+            raise Refusal(f"each class needs at least {FEWEST} rows", "target")
     labelled = found.rows(labels.known)
     with in_field("columns" if wish.leave_out else "file"):
         plan = planned(labelled, wish.target, wish.leave_out)
@@ -133,7 +131,7 @@ def fit(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     warning = _leaks_in_words(leaks)
     tell({"about": words, "positive": labels.positive, "rows": int(labels.is_positive.size)})
     tell({"leaks": leaks, "warning": warning})
-    answer = fits.fitted(
+    answer = fitted(
         X,
         labels.is_positive,
         fp_cost=wish.fp_cost,

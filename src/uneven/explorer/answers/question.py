@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from uneven import _inputs
-from uneven.explorer.answers import zoo
 from uneven.explorer.answers.refusal import Refusal, in_field
+from uneven.explorer.answers.zoo import zoo_loss
 from uneven.expression.tree import MAX_CHARACTERS
 from uneven.losses import Loss, Phi, UnevenMarginLoss, phi
 from uneven.losses.registry import declared
@@ -131,7 +131,7 @@ def _read_loss(given: Mapping[str, Any], function: Phi | None) -> Loss:
             return Loss(texts["positive"], texts["negative"])
     if given["kind"] == "zoo":
         with in_field("zoo"):
-            return zoo.loss(_text(given, "zoo", 200))
+            return zoo_loss(_text(given, "zoo", 200))
     assert function is not None
     with in_field("gamma"):
         gamma = _inputs.positive("gamma", _number(given, "gamma"))

@@ -16,13 +16,13 @@ def _zoo() -> Any:
         return None
 
 
-def names() -> tuple[str, ...]:
+def zoo_names() -> tuple[str, ...]:
     """Names of the losses; none if there is no zoo."""
     found = _zoo()
     return () if found is None else tuple(found.names())
 
 
-def loss(name: str) -> Loss:
+def zoo_loss(name: str) -> Loss:
     """The loss of a name, with its library's defaults."""
     found = _zoo()
     if found is None:

@@ -18,13 +18,14 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+import uneven.explorer
 from uneven.errors import MissingExtraError
-from uneven.explorer.service import worker
 from uneven.explorer.service.guard import Guard
 from uneven.explorer.service.limits import ARRIVES_WITHIN, MOST_QUESTION, MOST_TABLE, pool_limits
 from uneven.explorer.service.pool import Broken, Busy, Job, Pool, TookTooLong
+from uneven.explorer.service.worker import DONE, REFUSED, encoded
 
-_STATIC = Path(__file__).parent.parent / "static"
+_STATIC = Path(uneven.explorer.__file__).parent / "static"
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 #: Which processes answer each question.
 _POOL_OF = {
@@ -154,14 +155,14 @@ async def _outcome(job: Job) -> tuple[int, bytes]:
     try:
         kind, content = await asyncio.wrap_future(job.future)
     except TookTooLong:
-        return 504, worker.encoded({"error": "this took too long and was stopped; a simpler loss or table would work"})
+        return 504, encoded({"error": "this took too long and was stopped; a simpler loss or table would work"})
     except Broken as error:
-        return 500, worker.encoded({"error": str(error)})
-    if kind == worker.DONE:
+        return 500, encoded({"error": str(error)})
+    if kind == DONE:
         return 200, content
-    if kind == worker.REFUSED:
-        return 400, worker.encoded(content)
-    return 500, worker.encoded({"error": content})
+    if kind == REFUSED:
+        return 400, encoded(content)
+    return 500, encoded({"error": content})
 
 
 async def _answered(request: Request, job: Job, kind: str = "application/json") -> Response:

@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from uneven.explorer.service import worker
+from uneven.explorer.service.worker import TOLD, run
 
 #: Seconds that a process may take to start; they do not count for its first question.
 _START = 120.0
@@ -134,7 +134,7 @@ class _Process:
     def __init__(self, modesty: int, growth: int) -> None:
         context = _context()
         self._connection, other = context.Pipe()
-        self._process = context.Process(target=worker.run, args=(other, modesty, growth), daemon=True)
+        self._process = context.Process(target=run, args=(other, modesty, growth), daemon=True)
         self._process.start()
         other.close()
         self._answered = 0
@@ -158,7 +158,7 @@ class _Process:
             until = time.monotonic() + seconds
             while True:
                 kind, content = self._message(job, until, closed)
-                if kind != worker.TOLD:
+                if kind != TOLD:
                     self._in_step = True
                     return kind, content
                 job.tell(content)
@@ -199,5 +199,5 @@ def _context() -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([worker.__name__])
+    context.set_forkserver_preload([run.__module__])
     return context

@@ -20,20 +20,19 @@ from uneven.explorer.answers.refusal import Refusal
 #: Kinds of messages to the server.
 READY, TOLD, DONE, REFUSED, FAILED = "ready", "told", "done", "refused", "failed"
 
-_ANSWERS = "uneven.explorer.answers"
-#: Where each task is answered. The function takes the data of the page, and a function that tells of its progress if
-#: the task reports any.
+#: Where each task is answered: a module and a function. The function takes the data of the page, and a function that
+#: tells of its progress if the task reports any.
 TASKS = {
-    "choices": "choices.choices",
-    "formula": "formula.formula",
-    "curves": "curves.curves",
-    "alpha_of_gamma": "curves.alpha_of_gamma",
-    "verdict": "proved.verdict",
-    "enclosure": "proved.enclosure",
-    "certificate": "proved.certificate",
-    "table": "data.table",
-    "fit": "data.fit",
-    "example": "data.example",
+    "choices": ("uneven.explorer.answers.choices", "choices"),
+    "formula": ("uneven.explorer.answers.formula", "formula"),
+    "curves": ("uneven.explorer.answers.curves", "curves"),
+    "alpha_of_gamma": ("uneven.explorer.answers.curves", "alpha_of_gamma"),
+    "verdict": ("uneven.explorer.answers.proved", "verdict"),
+    "enclosure": ("uneven.explorer.answers.proved", "enclosure"),
+    "certificate": ("uneven.explorer.answers.proved", "certificate"),
+    "table": ("uneven.explorer.answers.data", "table"),
+    "fit": ("uneven.explorer.answers.data", "fit"),
+    "example": ("uneven.explorer.answers.data", "example"),
 }
 _TELLING = frozenset(("fit",))
 _OUR_FAULT = (
@@ -44,8 +43,8 @@ _OUR_FAULT = (
 
 def answer(task: str, data: Any, tell: Callable[[bytes], None]) -> tuple[str, Any]:
     """The kind of the last message, and its content: JSON as bytes, or the fields of a refusal."""
-    module, name = TASKS[task].split(".")
-    function = getattr(import_module(f"{_ANSWERS}.{module}"), name)
+    module, name = TASKS[task]
+    function = getattr(import_module(module), name)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a value too large for a double is a gap in the picture
