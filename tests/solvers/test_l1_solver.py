@@ -138,10 +138,8 @@ def test_without_a_matrix_of_second_derivatives(loss: str, matrix: Any, monkeypa
 def test_the_working_set_grows(sparse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     objective = l1_objective("logistic", sp.csr_matrix(WIDE) if sparse else WIDE, ON_WIDE, l1=0.05)
     whole = solved(objective, 1e-8)
-    for name in ("_FIRST", "_FIRST_DENSE"):
-        monkeypatch.setattr(coordinate, name, 2)
-    for name in ("_GROWTH", "_GROWTH_DENSE"):
-        monkeypatch.setattr(coordinate, name, 0.5)
+    small = {"first": 2, "first_dense": 2, "growth": 0.5, "growth_dense": 0.5}
+    monkeypatch.setattr(coordinate, "LIMITS", replace(coordinate.LIMITS, **small))
     assert solved(objective, 1e-8).value == pytest.approx(whole.value, rel=1e-7)
 
 
@@ -151,7 +149,7 @@ def test_a_sample_gives_the_starting_point(loss: str, monkeypatch: pytest.Monkey
     weight = np.random.default_rng(0).uniform(0, 2, labels.size)
     objective = l1_objective(loss, matrix, labels, l1=5.0, sample_weight=weight)
     plain = solved(objective)
-    monkeypatch.setattr(coordinate, "_WORTH_SAMPLING", 1000)
+    monkeypatch.setattr(coordinate, "LIMITS", replace(coordinate.LIMITS, rows_worth_sampling=1000))
     assert solved(objective).value == pytest.approx(plain.value, rel=1e-6)
 
 
@@ -212,13 +210,13 @@ def test_a_start_changes_nothing_but_the_time(loss: str) -> None:
 
 def test_auto_takes_it_and_the_others_refuse() -> None:
     for loss in NAMES:
-        assert registry.chosen("auto", l1_objective(loss, X, Y)).name == "coordinate"
+        assert registry.choose("auto", l1_objective(loss, X, Y)).name == "coordinate"
     for name, solver in registry.solvers().items():
         for loss in ("logistic", "hinge"):
-            reason = solver.accepts(l1_objective(loss, sp.csr_matrix(X), Y))
+            reason = solver.lacks(l1_objective(loss, sp.csr_matrix(X), Y))
             assert (reason is None) == (name == "coordinate")
             assert reason is None or f"solver={name!r} needs" in reason
     with pytest.raises(LossError, match="'logistic' is to be fitted with an l1 penalty; solver='auto' or 'coordinate'"):
-        registry.chosen("newton", l1_objective("logistic", X, Y))
-    assert "needs an l1 penalty" in str(registry.solvers()["coordinate"].accepts(l1_objective("hinge", X, Y, l1=0.0)))
-    assert "convex" in str(registry.solvers()["coordinate"].accepts(l1_objective("sigmoid", X, Y)))
+        registry.choose("newton", l1_objective("logistic", X, Y))
+    assert "needs an l1 penalty" in str(registry.solvers()["coordinate"].lacks(l1_objective("hinge", X, Y, l1=0.0)))
+    assert "convex" in str(registry.solvers()["coordinate"].lacks(l1_objective("sigmoid", X, Y)))

@@ -34,7 +34,7 @@ def accepted(matrix: Any, wanted: Any) -> list[tuple[str, str]]:
     found = []
     for loss in NAMES:
         objective = linear_objective(loss, matrix, Y)
-        names = [name for name, solver in solvers().items() if solver.accepts(objective) is None]
+        names = [name for name, solver in solvers().items() if solver.lacks(objective) is None]
         found += [(name, loss) for name in names if wanted(objective)]
     return found
 
@@ -231,7 +231,8 @@ def test_samples_give_the_starting_point(monkeypatch: pytest.MonkeyPatch) -> Non
     for seed in (0, 1):
         solution = solvers()["lbfgs"].minimise(smooth, None, settings(1e-8, seed=seed))
         assert solution.value - best <= 1e-8 * best
-    monkeypatch.setattr(augmented_lagrangian, "_WORTH_SAMPLING", 1000)
+    few = replace(augmented_lagrangian.LIMITS, rows_worth_sampling=1000)
+    monkeypatch.setattr(augmented_lagrangian, "LIMITS", few)
     kinked = linear_objective("hinge", matrix, labels)
     sampled = augmented_lagrangian.minimise(kinked, None, settings(1e-6))
     monkeypatch.undo()
@@ -247,7 +248,7 @@ def test_many_columns(loss: str) -> None:
     wide = sp.random(150, MOST_COLUMNS + 50, density=0.02, format="csr", random_state=random)
     labels = (wide @ random.normal(size=wide.shape[1]) > 0).astype(int)
     objective = linear_objective(loss, wide, labels)
-    names = [name for name, solver in solvers().items() if name != "newton" and solver.accepts(objective) is None]
+    names = [name for name, solver in solvers().items() if name != "newton" and solver.lacks(objective) is None]
     found = [minimise(objective, settings(1e-6, max_iter=5000), solver=name) for name in names]
     assert all(solution.converged for solution in found)
     if not objective.pair.convex:

@@ -162,7 +162,7 @@ def test_a_solver_that_lies_is_found_out() -> None:
     def liar(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
         return Solution(np.full(objective.size, 50.0), 0.0, True, "claimed to be done", 1)
 
-    registry.register(Solver("liar", lambda objective: None, liar))
+    registry.register(Solver("liar", (), liar))
     try:
         objective = linear_objective("logistic", X, Y)
         solution = minimise(objective, settings(1e-6), solver="liar")

@@ -9,14 +9,18 @@ import numpy as np
 import pytest
 from problems import linear_objective, settings
 
-from uneven.solvers.linear import subspace
 from uneven.solvers.linear.algorithms import row_space
+from uneven.solvers.linear.algorithms.row_space import (
+    Subspace,
+    gram_times,
+    is_worth_trying,
+    minimise_over_directions,
+)
 from uneven.solvers.linear.design import Dense
 from uneven.solvers.linear.gram import gram_of
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.proof import prove
 from uneven.solvers.linear.solve import minimise
-from uneven.solvers.linear.subspace import Subspace, gram_times, is_worth_trying, minimise_over_directions
 
 
 def wide(n: int = 401, d: int = 700, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -95,7 +99,7 @@ def test_it_gives_up_where_it_does_not_pay(case: str, monkeypatch: pytest.Monkey
     hard = np.cumsum(noise, axis=1) if case == "dependent" else 1e200 * noise
     objective = linear_objective("logistic", hard, (hard[:, -1] > 0).astype(int), penalty=1e-3)
     reads = []
-    monkeypatch.setattr(subspace, "gram_times", lambda *given: reads.append(1) or gram_times(*given))
+    monkeypatch.setattr(row_space, "gram_times", lambda *given: reads.append(1) or gram_times(*given))
     with np.errstate(over="ignore", invalid="ignore"):
         assert minimise_over_directions(objective, settings(1e-6)) is None
     assert len(reads) <= 6

@@ -56,21 +56,26 @@ def unregister(name: str) -> None:
     del _added[name]
 
 
-def chosen(name: str, objective: Objective) -> Solver:
-    """The solver of a name, or the one that ``"auto"`` prefers among those that accept the objective.
+def choose(name: str, objective: Objective) -> Solver:
+    """The solver of a name, or the one that ``"auto"`` takes.
 
-    Of two that are preferred equally, the first in alphabetical order is taken.
+    "auto" takes the first that says it is the fastest for the objective: those added at run time are asked first, then
+    all in alphabetical order. If none does, it takes a general one that can minimise the objective, or else any.
     """
     known = solvers()
-    if name != AUTO and name not in known:
-        raise ParameterError(f"solver must be one of {', '.join(names())}, got {name!r}")
-    reasons = {key: solver.accepts(objective) for key, solver in known.items()}
-    fitting = [key for key, reason in reasons.items() if reason is None]
-    if name == AUTO and fitting:
-        return known[max(fitting, key=lambda key: known[key].preference(objective))]
     if name == AUTO:
-        raise LossError(f"no solver accepts this objective: {'; '.join(filter(None, reasons.values()))}")
-    if reasons[name] is None:
+        for solver in (*_added.values(), *known.values()):
+            if solver.is_fastest(objective):
+                return solver
+        for solver in sorted(known.values(), key=lambda one: not one.general):
+            if solver.lacks(objective) is None:
+                return solver
+        reasons = filter(None, (solver.lacks(objective) for solver in known.values()))
+        raise LossError(f"no solver accepts this objective: {'; '.join(reasons)}")
+    if name not in known:
+        raise ParameterError(f"solver must be one of {', '.join(names())}, got {name!r}")
+    reason = known[name].lacks(objective)
+    if reason is None:
         return known[name]
-    others = " or ".join(repr(key) for key in (AUTO, *fitting))
-    raise LossError(f"{reasons[name]}; solver={others} would work")
+    others = (key for key, solver in known.items() if solver.lacks(objective) is None)
+    raise LossError(f"{reason}; solver={' or '.join(map(repr, (AUTO, *others)))} would work")

@@ -15,7 +15,7 @@ from uneven.solvers.linear.metric import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.penalised import Penalised
 from uneven.solvers.linear.proof import Proof, careful_value, prove, stationarity
-from uneven.solvers.linear.registry import AUTO, chosen
+from uneven.solvers.linear.registry import AUTO, choose
 from uneven.solvers.linear.small import is_small
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import Settings
@@ -57,7 +57,7 @@ def minimise(
     LossError
         If the solver does not accept the objective; the message says why and which solvers would.
     """
-    record = chosen(solver, objective)
+    record = choose(solver, objective)
     # BLAS would start its own threads for long vectors; idle, they would still block ours. Small data need none.
     with single_threaded_blas() if objective.size > MOST_COLUMNS or is_small(objective) else nullcontext():
         if objective.pair.convex:

@@ -1,4 +1,4 @@
-"""What a linear solver is: a record that says which objectives it accepts, and how it minimises them."""
+"""What a linear solver is: a record of what it needs of an objective, and of how it minimises it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,6 @@ import numpy as np
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.progress import Progress, silent
-
-#: How much ``solver="auto"`` prefers a solver: only if no other accepts; good for everything it accepts; faster than
-#: the general solvers for this objective.
-LAST_RESORT, GENERAL, FASTEST = 0, 1, 2
 
 
 @dataclass(frozen=True)
@@ -38,12 +34,10 @@ class Settings:
     progress: Progress = silent
 
 
+#: Takes an objective; None if the need is met, else a clause that says what is needed and what there is instead.
+Need = Callable[[Objective], str | None]
 #: Takes an objective, a starting point (None: the solver chooses one) and settings.
 Minimise = Callable[[Objective, np.ndarray | None, Settings], Solution]
-
-
-def _last_resort(objective: Objective) -> int:
-    return LAST_RESORT
 
 
 @dataclass(frozen=True)
@@ -54,16 +48,86 @@ class Solver:
     ----------
     name : str
         The learner's parameter ``solver`` selects it by this name.
-    accepts : callable
-        Takes an objective; None if the solver can minimise it, else a clause that names the solver, the loss and what
-        the solver needs.
+    needs : tuple of callables
+        What it needs of an objective, the cheapest question first. Needs that several solvers have are below.
     minimise : callable
-        Takes an objective it accepts, a starting point (None: the solver chooses one) and :class:`Settings`.
-    preference : callable
-        Takes an objective it accepts; ``LAST_RESORT``, ``GENERAL`` or ``FASTEST``. ``solver="auto"`` takes the largest.
+        Takes an objective that meets the needs, a starting point (None: the solver chooses one) and
+        :class:`Settings`.
+    fastest : tuple of callables
+        Questions about such an objective. Where all are answered by True, ``solver="auto"`` takes this solver; without
+        any, it never does so.
+    general : bool
+        Whether ``solver="auto"`` takes it where no solver is the fastest.
     """
 
     name: str
-    accepts: Callable[[Objective], str | None]
+    needs: tuple[Need, ...]
     minimise: Minimise
-    preference: Callable[[Objective], int] = _last_resort
+    fastest: tuple[Callable[[Objective], bool], ...] = ()
+    general: bool = False
+
+    def lacks(self, objective: Objective) -> str | None:
+        """None if the solver can minimise an objective; else a clause that names the solver and what it needs."""
+        for need in self.needs:
+            clause = need(objective)
+            if clause:
+                return f"solver={self.name!r} needs {clause}"
+        return None
+
+    def is_fastest(self, objective: Objective) -> bool:
+        """Whether it can minimise an objective, and should."""
+        return bool(self.fastest) and self.lacks(objective) is None and all(ask(objective) for ask in self.fastest)
+
+
+def squared_penalty(objective: Objective) -> str | None:
+    """No l1 norm in the penalty."""
+    reason = objective.why_not_squared
+    return f"a squared penalty or none, but {reason}" if reason else None
+
+
+def convex_loss(objective: Objective) -> str | None:
+    """A convex loss."""
+    reason = objective.pair.why_not_convex
+    return f"a convex loss, but {reason}" if reason else None
+
+
+def smooth_convex_loss(objective: Objective) -> str | None:
+    """A convex loss without kinks."""
+    reason = objective.pair.why_not_convex or objective.pair.why_not_smooth
+    return f"a smooth convex loss, but {reason}" if reason else None
+
+
+def straight_pieces(objective: Objective) -> str | None:
+    """A convex loss made of straight pieces."""
+    reason = objective.pair.why_not_convex or objective.pair.why_not_straight
+    return f"a convex loss made of straight pieces with kinks, but {reason}" if reason else None
+
+
+def convex_loss_with_kink(objective: Objective) -> str | None:
+    """A convex loss with a kink."""
+    pair = objective.pair
+    reason = pair.why_not_convex or (None if pair.kinked else f"{pair.names} is smooth")
+    return f"a convex loss with a kink, but {reason}" if reason else None
+
+
+def smooth_or_nonconvex_loss(objective: Objective) -> str | None:
+    """A loss that is smooth, or not convex."""
+    reason = objective.pair.why_not_smooth if objective.pair.convex else None
+    return f"a smooth loss, or one that is not convex, but {reason}" if reason else None
+
+
+def l1_penalty(objective: Objective) -> str | None:
+    """An l1 norm in the penalty."""
+    missing = f"an l1 penalty, but there is none (the loss {objective.pair.names} would fit)"
+    return None if objective.l1 > 0 else missing
+
+
+def l2_penalty_alone(objective: Objective) -> str | None:
+    """A penalty that is the squared norm, and nothing else."""
+    missing = f"an l2 penalty alone (the loss {objective.pair.names} would fit)"
+    return None if objective.penalty > 0 and objective.l1 == 0 else missing
+
+
+def has_more_columns_than_rows(objective: Objective) -> bool:
+    """Whether X is wider than tall."""
+    return objective.design.n < objective.design.d

@@ -7,7 +7,7 @@ of that bound is sum_i a_i constant_i - ||X' (a s)||^2/(2 rho). Slopes of rows a
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,46 +16,44 @@ from uneven.solvers.linear.metric import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.proof import prove
 from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import GENERAL, Settings, Solver
+from uneven.solvers.linear.solver import Settings, Solver, convex_loss_with_kink, squared_penalty
 from uneven.solvers.progress import silent
 
-_NAME = "lagrangian"
-#: Width of the first parabola that replaces a kink, in units of kink/jump: from 0, and from a point near the solution.
-_FROM_ZERO, _FROM_NEAR = 4.0, 0.1
-_SHRINK = 0.2
-#: An inner problem is solved to this share of the gap that is wanted, or of this share of the last one.
-_INNER = 0.3
-_LEAST_SIGMA = 1e-10
-_LEAST_PENALTY = 1e-14
-_MOST_INNER = 50
-_WORTH_SAMPLING = 50_000
-_SAMPLE_ROWS = 10_000
-_SAMPLE_SHARE = 0.05
+
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Width of the first parabolas that replace the kinks, in units of kink/jump, from 0. Wide ones make an easy first
+    #: problem that is far from the real one.
+    first_width: float = 4.0
+    #: The same from a point near the solution, where the kinks of most rows are known.
+    first_width_near: float = 0.1
+    #: Each width is this share of the one before. A smaller share means fewer problems, but harder ones.
+    shrink: float = 0.2
+    #: Each problem is solved until it adds this share of what the gap may be, or of this share of the last gap.
+    accuracy: float = 0.3
+    #: Rows from which the solution on a sample is the starting point. With fewer, steps on all rows cost too little.
+    rows_worth_sampling: int = 50_000
+    #: Rows of the sample, and rows for each column if that is more; but at most a share of all rows.
+    sample_rows: int = 10_000
+    sample_rows_per_column: int = 40
+    sample_share: float = 0.05
 
 
-def accepts(objective: Objective) -> str | None:
-    """Convex losses with kinks."""
-    if objective.why_not_squared:
-        return f"solver={_NAME!r} needs a squared penalty or none, but {objective.why_not_squared}"
-    pair = objective.pair
-    reason = pair.why_not_convex or (None if pair.kinked else f"{pair.names} is smooth")
-    return f"solver={_NAME!r} needs a convex loss with a kink, but {reason}" if reason else None
-
-
-def preference(objective: Objective) -> int:
-    return GENERAL
+LIMITS = Limits()
 
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
     """Minimise until the proved gap is below tol times the value; ``theta`` None: from a sample, or from 0."""
     if objective.penalty == 0:
         return _without_penalty(objective, theta, settings)
-    start = _FROM_ZERO if theta is None else _FROM_NEAR
-    if theta is None and objective.design.n >= _WORTH_SAMPLING and objective.size <= MOST_COLUMNS:
-        theta = _solution_on_sample(objective, settings)
-        start = _FROM_NEAR
+    large = objective.design.n >= LIMITS.rows_worth_sampling and objective.size <= MOST_COLUMNS
+    if theta is None and large:
+        theta = _solve_on_sample(objective, settings)
+    width = LIMITS.first_width if theta is None else LIMITS.first_width_near
     tol, max_iter = settings.tol, settings.max_iter
-    state = Lagrangian(objective, np.zeros(objective.size) if theta is None else theta, start)
+    state = Lagrangian(objective, np.zeros(objective.size) if theta is None else theta, width)
     best_value, best_theta, lower = state.value(), state.theta, -np.inf
     gap, steps, outer = best_value, 0, 0
     multipliers: np.ndarray | None = None
@@ -63,8 +61,8 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     while steps < max_iter:
         outer += 1
         # The gap contains half the squared gradient, and the intercept's part must be moved to 0.
-        enough = _INNER * max(tol * best_value, _INNER * gap)
-        gradient, taken = state.descend(enough, min(_MOST_INNER, max_iter - steps))
+        enough = LIMITS.accuracy * max(tol * best_value, LIMITS.accuracy * gap)
+        gradient, taken = state.descend(enough, min(50, max_iter - steps))  # usually fewer than ten
         steps += taken
         state.update()
         value, bound = state.bounds(gradient)
@@ -82,11 +80,11 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         if gap <= tol * best_value:
             status = "reached the tolerance by the duality gap"
             break
-        if state.sigma <= _LEAST_SIGMA:
+        if state.sigma <= 1e-10:  # narrower parabolas have slopes that rounding makes
             status = "reached the limit of rounding"
             break
         gap = min(gap, best_value)
-        state.sigma *= _SHRINK
+        state.sigma *= LIMITS.shrink
     return Solution(
         theta=best_theta,
         value=best_value,
@@ -98,10 +96,10 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     )
 
 
-def _solution_on_sample(objective: Objective, settings: Settings) -> np.ndarray:
+def _solve_on_sample(objective: Objective, settings: Settings) -> np.ndarray:
     """The minimum on a sample of the rows, to the accuracy that the sample has."""
-    wanted = max(_SAMPLE_ROWS, 40 * objective.size)
-    chosen, factor = objective.sample(int(min(wanted, _SAMPLE_SHARE * objective.design.n)), settings.random)
+    wanted = max(LIMITS.sample_rows, LIMITS.sample_rows_per_column * objective.size)
+    chosen, factor = objective.sample(int(min(wanted, LIMITS.sample_share * objective.design.n)), settings.random)
     noise = objective.size / chosen.size  # solving more accurately would fit the noise of the sample
     rough = replace(settings, tol=max(1e-3, 0.2 * noise), progress=silent)
     return minimise(objective.on_rows(chosen, factor), None, rough).theta
@@ -122,10 +120,10 @@ def _without_penalty(objective: Objective, theta: np.ndarray | None, settings: S
         theta = proof.theta
         settings.progress(f"penalty {rho:.1e}: objective {proof.value:.10g}, gap {proof.gap:.2e}")
         reached = proof.gap <= settings.tol * max(proof.value, objective.floor)
-        if reached or steps >= settings.max_iter or rho < _LEAST_PENALTY:
+        if reached or steps >= settings.max_iter or rho < 1e-14:  # a smaller penalty is lost by rounding
             break
         rho *= 1e-2
     return replace(part, theta=theta, value=proof.value, converged=reached, iterations=steps)
 
 
-SOLVER = Solver(_NAME, accepts, minimise, preference)
+SOLVER = Solver("lagrangian", (squared_penalty, convex_loss_with_kink), minimise, general=True)

@@ -14,84 +14,88 @@ from functools import cached_property
 import numpy as np
 
 from uneven.solvers.linear.design import SparseRows
-from uneven.solvers.linear.l1_step import step_towards
 from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.proof import Proof, gap_of_penalty, prove
 from uneven.solvers.linear.quadratic import Model, model
 from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import FASTEST, Settings, Solver
+from uneven.solvers.linear.solver import Settings, Solver, convex_loss, l1_penalty
 from uneven.solvers.progress import silent
 
-_NAME = "coordinate"
-#: Columns in the first working set, and how many may join for each one that is used: of a CSR matrix, and of a dense
-#: one, whose columns cost more.
-_FIRST, _GROWTH = 300, 3.0
-_FIRST_DENSE, _GROWTH_DENSE = 100, 0.5
-#: Share of lambda from which a column may join, when others must; of a CSR matrix, at most this share of those used.
-_NEAR, _MOST_NEAR = 0.9, 0.2
-#: Rows times columns squared up to which all columns are in the working set, if they are few.
-_SMALL_WORK = 5e7
-#: A model is kept while each step gains less than this share of the step before; one that costs little, only if the gap
-#: is below a share of the objective, too.
-_GOOD, _GOOD_IF_CHEAP, _NEAR_END = 0.05, 0.003, 0.01
-#: Most Newton steps between two passes over X.
-_MOST_INNER = 50
-#: The same while more columns wait than may join at once.
-_MOST_WAITING = 2
-#: A model is minimised until a visit of all coordinates gains less than this share of what all visits gained.
-_ACCURACY = 1e-3
-#: Steps without a smaller gap after which rounding is blamed, if the loss is smooth.
-_PATIENCE = 8
-#: The problem on the working set is solved until its gap is this share of what is wanted, or of the gap of all columns.
-_WANTED_SHARE, _GAP_SHARE = 0.3, 0.3
-#: Rows of a dense matrix from which a sample gives the starting point, its share of the rows, and the tolerance on it.
-_WORTH_SAMPLING, _SAMPLE_SHARE, _SAMPLE_TOL = 20_000, 0.1, 0.02
-#: Factor of lambda on a sample: the slopes there are noisier, and at lambda itself too many would exceed it.
-_SAMPLE_L1 = 4.0
-#: From 0, the penalty falls by this power of 10 at a time, and each time the gap may be this share of the value.
-_DECADES, _STAGE_TOL = 1.5, 0.3
-#: Share of the gap from which on all steps are taken before a look.
-_CHEAP = 0.01
-#: Least factor of the gap on the working set, where the gap of all columns does not fall.
-_STRICTEST = 1e-6
-#: Width of the first parabola that replaces a kink, in units of kink/jump: from 0, and from a given point.
-_FROM_ZERO, _FROM_NEAR = 4.0, 0.1
-#: Factors of this width: after a problem was solved, and if it was too hard.
-_SHRINK, _WIDEN = 0.3, 10.0
-_LEAST_SIGMA = 1e-12
-#: Damping of Newton steps for losses with kinks, whose parabolas may be flat: at first, and at least.
-_DAMPING, _LEAST_DAMPING = 1e-3, 1e-9
+
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Columns in the first working set of a CSR matrix, and how many may join later for each one that is used. More
+    #: columns mean fewer passes over X, and more work on the set.
+    first: int = 300
+    growth: float = 3.0
+    #: The same for a dense matrix, whose columns cost more.
+    first_dense: int = 100
+    growth_dense: float = 0.5
+    #: Share of lambda from which a column may join when others must: copying columns costs as much as a pass.
+    near: float = 0.9
+    #: Of a CSR matrix: how many of those may join, as a share of the columns used.
+    most_near: float = 0.2
+    #: Rows times columns squared up to which all columns are in the working set, if there are at most ``first``.
+    small_work: float = 5e7
+    #: A model is kept while each step gains less than this share of the step before.
+    good: float = 0.05
+    #: The same for a model that costs little, and only if the gap is below a share of the objective.
+    good_if_cheap: float = 0.003
+    near_end: float = 0.01
+    #: A model is minimised until a visit of all coordinates gains less than this share of what all visits gained.
+    accuracy: float = 1e-3
+    #: The problem on the working set is solved until its gap is this share of the gap that is wanted, or of the gap of
+    #: all columns.
+    wanted_share: float = 0.3
+    gap_share: float = 0.3
+    #: Cost of a step as a share of a pass over X below which all steps are taken before the next pass.
+    cheap: float = 0.01
+    #: Newton steps between two passes over X while more columns must join than may at once.
+    steps_while_waiting: int = 2
+    #: Rows of a dense matrix from which the solution on a sample is the starting point; its share of the rows, and the
+    #: tolerance on it.
+    rows_worth_sampling: int = 20_000
+    sample_share: float = 0.1
+    sample_tol: float = 0.02
+    #: Factor of lambda on the sample: its slopes are noisier, and too many would exceed lambda itself.
+    sample_l1: float = 4.0
+    #: From 0, the penalty falls by this power of 10 at a time, and each time the gap may be a share of the objective.
+    decades: float = 1.5
+    stage_tol: float = 0.3
+    #: Width of the first parabolas that replace the kinks, in units of kink/jump: from 0, and from a given point.
+    first_width: float = 4.0
+    first_width_near: float = 0.1
+    #: Factors of this width: after a problem was solved, and after one that was too hard.
+    shrink: float = 0.3
+    widen: float = 10.0
+    #: First damping of the steps for losses with kinks, whose parabolas may be flat.
+    damping: float = 1e-3
 
 
-def accepts(objective: Objective) -> str | None:
-    """Convex losses, with an l1 norm in the penalty."""
-    reason = objective.pair.why_not_convex
-    if reason:
-        return f"solver={_NAME!r} needs a convex loss, but {reason}"
-    if not objective.l1 > 0:
-        return f"solver={_NAME!r} needs an l1 penalty, but there is none (the loss {objective.pair.names} would fit)"
-    return None
-
-
-def preference(objective: Objective) -> int:
-    return FASTEST
+LIMITS = Limits()
 
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
     """Minimise from theta until the duality gap is below tol times the value; None: from a sample's solution, or 0."""
-    if theta is None and objective.design.n >= _WORTH_SAMPLING and not isinstance(objective.design, SparseRows):
-        theta = _solution_on_sample(objective, settings)
-    width = _FROM_ZERO if theta is None else _FROM_NEAR
+    if (
+        theta is None
+        and objective.design.n >= LIMITS.rows_worth_sampling
+        and not isinstance(objective.design, SparseRows)
+    ):
+        theta = _solve_on_sample(objective, settings)
+    width = LIMITS.first_width if theta is None else LIMITS.first_width_near
     state = Lagrangian(objective, np.zeros(objective.size) if theta is None else theta, width)
     return _Search(state, settings).solution()
 
 
-def _solution_on_sample(objective: Objective, settings: Settings) -> np.ndarray:
+def _solve_on_sample(objective: Objective, settings: Settings) -> np.ndarray:
     """The minimum on a sample of the rows, roughly."""
-    chosen, factor = objective.sample(int(_SAMPLE_SHARE * objective.design.n), settings.random)
-    sampled = replace(objective.on_rows(chosen, factor), l1=_SAMPLE_L1 * objective.l1)
-    rough = replace(settings, tol=max(settings.tol, _SAMPLE_TOL), progress=silent)
+    chosen, factor = objective.sample(int(LIMITS.sample_share * objective.design.n), settings.random)
+    sampled = replace(objective.on_rows(chosen, factor), l1=LIMITS.sample_l1 * objective.l1)
+    rough = replace(settings, tol=max(settings.tol, LIMITS.sample_tol), progress=silent)
     return minimise(sampled, None, rough).theta
 
 
@@ -131,8 +135,8 @@ class _Search:
         self.squares: np.ndarray | None = None  # sums of squares of the columns in the working set
         self.steps = self.models = self.looks = self.copies = 0
         n, d = self.objective.design.n, self.objective.design.d
-        self.small = d <= _FIRST and n * d * d <= _SMALL_WORK
-        self.damping = _DAMPING if state.u.size else 0.0
+        self.small = d <= LIMITS.first and n * d * d <= LIMITS.small_work
+        self.damping = LIMITS.damping if state.u.size else 0.0
         self.sparse = isinstance(self.objective.design, SparseRows)
         self.strictness, self.more = 1.0, False
         self.gap = self.value = np.inf
@@ -144,12 +148,12 @@ class _Search:
         """Solve with larger penalties first, each roughly, if the start is 0 and far from the solution."""
         self._look()
         far = float(np.abs(self.seen.slopes).max(initial=0.0)) / self.objective.l1
-        stages = int(np.ceil(np.log10(far) / _DECADES)) if far > 1 and not self.state.theta[:-1].any() else 1
+        stages = int(np.ceil(np.log10(far) / LIMITS.decades)) if far > 1 and not self.state.theta[:-1].any() else 1
         status = ""
         for stage in reversed(range(stages)):
             if stages > 1:
-                self._penalise(10.0 ** (_DECADES * stage))
-            status = self._solve(self.settings.tol if stage == 0 else max(self.settings.tol, _STAGE_TOL))
+                self._penalise(10.0 ** (LIMITS.decades * stage))
+            status = self._solve(self.settings.tol if stage == 0 else max(self.settings.tol, LIMITS.stage_tol))
         reached = bool(self.gap <= self.settings.tol * self.best_value)
         return Solution(
             theta=self.best_theta,
@@ -188,14 +192,14 @@ class _Search:
             else:
                 self._look()
             if self.state.u.size and not done:
-                self._widen(_WIDEN)
+                self._widen(LIMITS.widen)
             elif joined:
                 continue
-            elif self.state.u.size and self.state.sigma > _LEAST_SIGMA:
-                self._widen(_SHRINK)
+            elif self.state.u.size and self.state.sigma > 1e-12:  # narrower parabolas are made of rounding
+                self._widen(LIMITS.shrink)
             elif steps == self.steps or not self.gap < before:
                 self.strictness *= 0.1
-                if self.strictness < _STRICTEST:
+                if self.strictness < 1e-6:
                     return "reached the limit of rounding"
         return ""
 
@@ -294,15 +298,17 @@ class _Search:
         joining = np.flatnonzero(outside)
         if not joining.size and self.part is not self.state:
             return False
-        first, growth = (_FIRST, _GROWTH) if self.sparse else (_FIRST_DENSE, _GROWTH_DENSE)
-        most = int(max(first, growth * kept.size))
+        if self.sparse:
+            most = int(max(LIMITS.first, LIMITS.growth * kept.size))
+        else:
+            most = int(max(LIMITS.first_dense, LIMITS.growth_dense * kept.size))
         # Copying columns costs as much as a pass: those that nearly must join come, too.
         if joining.size <= self.used.size:
-            near = size > _NEAR * self.objective.l1
+            near = size > LIMITS.near * self.objective.l1
             near[kept] = False
             joining = np.flatnonzero(near)
             if self.sparse:
-                most = min(most, int(outside.sum()) + int(_MOST_NEAR * kept.size))
+                most = min(most, int(outside.sum()) + int(LIMITS.most_near * kept.size))
         if self.small:
             joining = np.setdiff1d(np.arange(size.size), kept)
         self.more = joining.size > most and int(outside.sum()) > most
@@ -318,16 +324,16 @@ class _Search:
 
     def _wanted(self, tol: float, joined: bool) -> tuple[float, bool]:
         """The gap to be reached on the working set, and whether that is meant to be the end."""
-        wanted = _WANTED_SHARE * tol * self.best_value
+        wanted = LIMITS.wanted_share * tol * self.best_value
         if self.small and not self.part.u.size:
             return wanted, True
-        share = _GAP_SHARE
+        share = LIMITS.gap_share
         if not self.part.u.size:
             if not joined:
                 return wanted, True
             # The less a step costs, compared with a look, the more of them are taken.
             share *= self.part.objective.design.numbers / max(self.objective.design.numbers, 1)
-            if share < _CHEAP and not self.more:
+            if share < LIMITS.cheap and not self.more:
                 return wanted, True
         rough = share * min(self.gap, self.best_value)
         return max(wanted, rough), rough <= wanted
@@ -337,7 +343,7 @@ class _Search:
         part, objective = self.part, self.part.objective
         before = least = np.inf
         stalled = 0
-        for _ in range(_MOST_WAITING if self.more and not part.u.size else _MOST_INNER):
+        for _ in range(LIMITS.steps_while_waiting if self.more and not part.u.size else 50):
             gradient = part.gradient()
             w = part.theta[:-1]
             slopes = gradient[:-1] - objective.penalty * w
@@ -346,21 +352,21 @@ class _Search:
             if gap <= self.strictness * wanted or self.steps >= self.settings.max_iter:
                 return True
             least, stalled = (gap, 0) if gap < 0.9 * least else (least, stalled + 1)
-            if stalled > _PATIENCE and not part.u.size:  # rounding
+            if stalled > 8 and not part.u.size:  # rounding
                 return True
             if self.model is None:
                 self.model = self._model()
-            x, gain = self.model.minimum(part.theta, gradient, objective.l1, _ACCURACY)
-            length = step_towards(part, x, gradient)
+            x, gain = self.model.minimum(part.theta, gradient, objective.l1, LIMITS.accuracy)
+            length = _step_towards(part, x, gradient)
             if length == 0:
                 self.model = None
                 return True
             self.steps += 1
             if self.damping:
-                self.damping = max(0.1 * self.damping, _LEAST_DAMPING) if length > 0.5 else min(10 * self.damping, 1.0)
+                self.damping = max(0.1 * self.damping, 1e-9) if length > 0.5 else min(10 * self.damping, 1.0)
             cheap = self.model.cheap
-            stale = gain > (_GOOD_IF_CHEAP if cheap else _GOOD) * before
-            if self.damping or stale or (cheap and gap > _NEAR_END * self.best_value):
+            stale = gain > (LIMITS.good_if_cheap if cheap else LIMITS.good) * before
+            if self.damping or stale or (cheap and gap > LIMITS.near_end * self.best_value):
                 self.model = None
             before = gain
         return False
@@ -371,7 +377,7 @@ class _Search:
         self.models += 1
         found = model(objective, curvature, self._damping(curvature))
         if not self.damping and not found.diagonal.min() > 0:
-            self.damping = _DAMPING
+            self.damping = LIMITS.damping
             found = model(objective, curvature, self._damping(curvature))
         return found
 
@@ -394,4 +400,44 @@ class _Search:
         return np.asarray(objective.factors() * objective.pair.scales[objective.y] ** 2)
 
 
-SOLVER = Solver(_NAME, accepts, minimise, preference)
+def _step_towards(state: Lagrangian, x: np.ndarray, gradient: np.ndarray) -> float:
+    """Move towards x, to the minimum on the way. Returns the length of the step; 0: it does not lead down.
+
+    The l1 norm bends where a coefficient changes its sign.
+    """
+    l1, rho = state.objective.l1, state.objective.penalty
+    w = state.theta
+    move = x - w
+    # Where a coefficient keeps its sign, its slope and lambda nearly cancel: they are added first.
+    signs = np.append(np.where(w[:-1] * x[:-1] > 0, np.sign(x[:-1]), 0.0), 0.0)
+    others = l1 * float(((np.abs(x) - np.abs(w)) * (signs == 0))[:-1].sum())
+    promised = float((gradient + l1 * signs) @ move) + others
+    if not promised < 0 or not np.isfinite(move).all() or np.abs(move).max() > 1e100:
+        return 0.0
+    rounding = 1e-14 * float((np.abs(gradient) + l1) @ np.abs(move))
+    q = state.objective.design.scores(move)
+    linear, quadratic = (rho * float(v @ move[:-1]) for v in (w[:-1], move[:-1]))
+    low, high, at = 0.0, np.inf, 1.0
+    for _ in range(60):
+        slope, curvature = state.along(q, at)
+        there = w[:-1] + at * move[:-1]
+        signs = np.sign(np.where(there == 0, w[:-1], there))
+        slope += linear + at * quadratic + l1 * float(signs @ move[:-1])
+        curvature += quadratic
+        # Beyond the minimum only if it is near: the function may rise as steeply as it fell.
+        if abs(slope) <= 0.3 * abs(promised) and slope <= 0.3 * at * curvature:
+            break
+        if abs(slope) <= rounding:
+            break
+        low, high = (low, at) if slope > 0 else (at, high)
+        newton = at - slope / curvature if curvature > 0 else np.inf
+        outside = not low < newton < min(high, 10 * at)
+        at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
+        if high - low <= 1e-12 * at:
+            break
+    state.theta = x if at == 1.0 else w + at * move
+    state.move_scores(q, at)
+    return at
+
+
+SOLVER = Solver("coordinate", (convex_loss, l1_penalty), minimise, fastest=(lambda objective: True,))

@@ -17,38 +17,43 @@ from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.metric import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import FASTEST, LAST_RESORT, Settings, Solver
-
-_NAME = "dual"
-#: Visits of all rows before the gap is computed for the first time.
-_FIRST_CHECK = 8
-#: Variance of the proximal term of the intercept, in units of the mean squared length of a row.
-_WIDTH = 0.01
-#: A row rests while its margin is farther from its kinks than this share of the largest change of a margin. Most rows
-#: change far less; a row that rests too early is found when the gap is computed next.
-_CAREFUL = 0.03
-#: Share of the rows that may be copied.
-_FEW = 0.07
+from uneven.solvers.linear.solver import Settings, Solver, squared_penalty, straight_pieces
 
 
-def accepts(objective: Objective) -> str | None:
-    """Convex losses of straight pieces with a kink for each class, CSR matrices, and a penalty."""
-    if objective.why_not_squared:
-        return f"solver={_NAME!r} needs a squared penalty or none, but {objective.why_not_squared}"
-    pair = objective.pair
-    reason = pair.why_not_convex or pair.why_not_straight
-    if reason:
-        return f"solver={_NAME!r} needs a convex loss made of straight pieces with kinks, but {reason}"
-    if not isinstance(objective.design, SparseRows):
-        return f"solver={_NAME!r} needs a CSR matrix, but X is dense (the loss {pair.names} would fit)"
-    if not objective.penalty > 0:
-        return f"solver={_NAME!r} needs a penalty, but there is none (the loss {pair.names} would fit)"
-    return None
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Visits of all rows before the gap is computed for the first time. It costs about as much as two visits.
+    first_check: int = 8
+    #: Variance of the proximal term that ties the intercept to its centre, in units of the mean squared length of a
+    #: row. A weak tie lets single rows push the intercept to and fro, a strong one makes it slow.
+    width: float = 0.01
+    #: A row rests while its margin is farther from its kinks than this share of the largest change of a margin. Most
+    #: rows change far less; one that rests too early is found when the gap is computed next.
+    rest_share: float = 0.03
+    #: Share of the rows up to which those that do not rest are copied, so that they lie together in memory.
+    copy_share: float = 0.07
 
 
-def preference(objective: Objective) -> int:
-    """The fastest where there are too many columns to factor a matrix."""
-    return FASTEST if objective.size > MOST_COLUMNS else LAST_RESORT
+LIMITS = Limits()
+
+
+def sparse_matrix(objective: Objective) -> str | None:
+    """A CSR matrix."""
+    dense = f"a CSR matrix, but X is dense (the loss {objective.pair.names} would fit)"
+    return None if isinstance(objective.design, SparseRows) else dense
+
+
+def some_penalty(objective: Objective) -> str | None:
+    """A penalty of any size."""
+    missing = f"a penalty, but there is none (the loss {objective.pair.names} would fit)"
+    return None if objective.penalty > 0 else missing
+
+
+def has_many_columns(objective: Objective) -> bool:
+    """Whether there are too many columns to factor a matrix."""
+    return objective.size > MOST_COLUMNS
 
 
 @dataclass
@@ -96,13 +101,13 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     state = Lagrangian(objective, np.zeros(objective.size), 1.0)
     lowest = np.ascontiguousarray(state.lines[:, 1])
     rows = everything = _Rows.all(objective)
-    width = _WIDTH * float(rows.norms.mean()) if objective.fit_intercept else 0.0
+    width = LIMITS.width * float(rows.norms.mean()) if objective.fit_intercept else 0.0
     w = np.zeros(objective.design.d)
     intercept, centre = np.zeros(1), 0.0
     margin = np.inf
     multipliers: np.ndarray | None = None
     best_value, best_theta, lower = np.inf, state.theta, -np.inf
-    check, checked, gap, value = _FIRST_CHECK, 0, np.inf, objective.value_at_zero
+    check, checked, gap, value = LIMITS.first_check, 0, np.inf, objective.value_at_zero
     status, iteration = f"stopped after {max_iter} visits of all rows", 0
     for iteration in range(1, max_iter + 1):
         order = settings.random.permutation(-(-rows.count // compiled.dual_epoch.TOGETHER))
@@ -111,7 +116,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
             state.kinks, state.jumps, rows.slopes, w, intercept, width, objective.penalty, order, rows.active,
             rows.count, margin,
         )  # fmt: skip
-        margin = _CAREFUL * largest
+        margin = LIMITS.rest_share * largest
         # The centre moves to b. With unchanged slopes, b then moves on by the same distance.
         centre, intercept[0] = intercept[0], 2 * intercept[0] - centre
         if iteration < check and rows.count and iteration < max_iter:
@@ -122,10 +127,10 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
             everything.slopes[rows.which] = rows.slopes
         state.theta = np.append(w, intercept)
         state.t = objective.design.scores(state.theta)
-        awake = _not_resting(state, everything.slopes, lowest, margin)
+        awake = _find_awake(state, everything.slopes, lowest, margin)
         if objective.fit_intercept:
             state.centre_intercept(0.02 * max(tol * max(lower, 0.0), 0.1 * min(gap, value)))
-        _spread(state, everything.slopes, lowest)
+        _spread_slopes(state, everything.slopes, lowest)
         value, bound = state.bounds(state.gradient_of_multipliers())
         if value < best_value:
             best_value, best_theta = value, state.theta
@@ -136,11 +141,11 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         if gap <= tol * best_value:
             status = "reached the tolerance by the duality gap"
             break
-        checked, check = iteration, iteration + _until(tol * best_value, gap, before, iteration - checked, iteration)
+        checked, check = iteration, _next_check(tol * best_value, gap, before, checked, iteration)
         if not awake.size or gap > 0.9 * before:  # visit every row again
             rows, margin = everything, np.inf
             rows.visit()
-        elif awake.size <= _FEW * objective.design.n:
+        elif awake.size <= LIMITS.copy_share * objective.design.n:
             rows = everything
             rows.visit(awake[:0])  # frees the long list of rows and the earlier copies
             rows = everything.some(awake)
@@ -157,14 +162,14 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     )
 
 
-def _until(wanted: float, gap: float, before: float, visits: int, total: int) -> int:
-    """Visits until the gap is computed again: when it should be small enough if it keeps falling at this rate."""
-    rate = np.log(before / gap) / visits if 0 < gap < before < np.inf else 0.0
+def _next_check(wanted: float, gap: float, before: float, checked: int, now: int) -> int:
+    """When to compute the gap again: when it should be small enough if it keeps falling as it did since ``checked``."""
+    rate = np.log(before / gap) / (now - checked) if 0 < gap < before < np.inf else 0.0
     needed = 1.05 * np.log(gap / wanted) / rate if rate > 0 and wanted > 0 else np.inf
-    return int(np.ceil(np.clip(needed, 0.1 * total, 0.5 * total))) + 1
+    return now + int(np.ceil(np.clip(needed, 0.1 * now, 0.5 * now))) + 1
 
 
-def _not_resting(state: Lagrangian, slopes: np.ndarray, lowest: np.ndarray, margin: float) -> np.ndarray:
+def _find_awake(state: Lagrangian, slopes: np.ndarray, lowest: np.ndarray, margin: float) -> np.ndarray:
     """Rows that are not safely beyond all their kinks with the slope that belongs there."""
     scales, highest = state.objective.pair.scales, lowest + state.jumps.sum(axis=1)
 
@@ -178,7 +183,7 @@ def _not_resting(state: Lagrangian, slopes: np.ndarray, lowest: np.ndarray, marg
     return np.concatenate(state.over_rows(found))
 
 
-def _spread(state: Lagrangian, slopes: np.ndarray, lowest: np.ndarray) -> None:
+def _spread_slopes(state: Lagrangian, slopes: np.ndarray, lowest: np.ndarray) -> None:
     """Turn the slope of each row into multipliers of its kinks, filled from the left."""
 
     def spread(k: int, lo: int, hi: int) -> None:
@@ -191,4 +196,6 @@ def _spread(state: Lagrangian, slopes: np.ndarray, lowest: np.ndarray) -> None:
     state.over_rows(spread)
 
 
-SOLVER = Solver(_NAME, accepts, minimise, preference)
+SOLVER = Solver(
+    "dual", (squared_penalty, straight_pieces, sparse_matrix, some_penalty), minimise, fastest=(has_many_columns,)
+)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from uneven.solvers.linear.line_search import Iterate, evaluated, search_beyond_rounding
@@ -9,36 +11,41 @@ from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.small import is_small, minimise_small
 from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import FASTEST, LAST_RESORT, Settings, Solver
+from uneven.solvers.linear.solver import Settings, Solver, smooth_convex_loss, squared_penalty
 
-_NAME = "newton"
-#: With more columns the matrix would not fit into the memory of most machines.
+
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Rows times columns squared (multiplications of one matrix) up to which "auto" takes Newton steps on all rows:
+    #: beyond it, a sample of the rows gives a matrix that is nearly as good.
+    most_work: float = 5e6
+    #: The same where a column has fewer rows than ``few_rows``: there a sample says little.
+    most_work_few_rows: float = 5e7
+    few_rows: int = 10
+
+
+LIMITS = Limits()
+#: With more columns the matrix of second derivatives would not fit into the memory of most machines.
 _MOST_COLUMNS = 20_000
-#: Rows times columns squared up to which Newton steps on all rows are the fastest: always, and with few rows per
-#: column, where a sample of the rows says little.
-_LITTLE_WORK, _FASTEST_WORK, _FEW_ROWS = 5e6, 5e7, 10
 
 
-def accepts(objective: Objective) -> str | None:
-    """Smooth convex losses, up to 20,000 columns."""
-    if objective.why_not_squared:
-        return f"solver={_NAME!r} needs a squared penalty or none, but {objective.why_not_squared}"
-    reason = objective.pair.why_not_convex or objective.pair.why_not_smooth
-    if reason:
-        return f"solver={_NAME!r} needs a smooth convex loss, but {reason}"
-    if objective.size > _MOST_COLUMNS:
-        return (
-            f"solver={_NAME!r} needs at most {_MOST_COLUMNS} columns, but for {objective.pair.names} on this X it "
-            f"would keep a matrix of {objective.size} by {objective.size} numbers"
-        )
-    return None
+def few_columns(objective: Objective) -> str | None:
+    """Up to 20,000 columns."""
+    if objective.size <= _MOST_COLUMNS:
+        return None
+    return (
+        f"at most {_MOST_COLUMNS} columns, but for {objective.pair.names} on this X it would keep a matrix of "
+        f"{objective.size} by {objective.size} numbers"
+    )
 
 
-def preference(objective: Objective) -> int:
-    """The fastest where the matrices of all steps cost little."""
+def costs_little(objective: Objective) -> bool:
+    """Whether the matrices of all steps cost little."""
     n, size = objective.design.n, objective.size
-    most = _FASTEST_WORK if n < _FEW_ROWS * size else _LITTLE_WORK
-    return FASTEST if size <= MOST_COLUMNS and n * size**2 <= most else LAST_RESORT
+    most = LIMITS.most_work_few_rows if n < LIMITS.few_rows * size else LIMITS.most_work
+    return size <= MOST_COLUMNS and n * size**2 <= most
 
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
@@ -79,4 +86,4 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     )
 
 
-SOLVER = Solver(_NAME, accepts, minimise, preference)
+SOLVER = Solver("newton", (squared_penalty, smooth_convex_loss, few_columns), minimise, fastest=(costs_little,))

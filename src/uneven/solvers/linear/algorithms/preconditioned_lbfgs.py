@@ -1,12 +1,12 @@
 """L-BFGS for smooth losses: a sample of the rows gives the starting point and the metric.
 
-With many columns the metric is diagonal, and a few Newton steps by conjugate gradients follow. Losses that are not
-convex go to :mod:`uneven.solvers.linear.nonconvex`, which is L-BFGS from several starting points.
+With many columns the metric is diagonal, and a few Newton steps by conjugate gradients follow. A loss that is not
+convex is minimised from several starting points, all multiples of the solution for a convex loss with the same costs.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,52 +14,56 @@ from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.lbfgs import lbfgs
 from uneven.solvers.linear.line_search import Iterate, evaluated
 from uneven.solvers.linear.metric import MOST_COLUMNS, Metric, cholesky_metric, diagonal_metric
-from uneven.solvers.linear.nonconvex import descend
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.small import is_small, minimise_small
 from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import GENERAL, Settings, Solver
+from uneven.solvers.linear.solver import Settings, Solver, smooth_or_nonconvex_loss, squared_penalty
 from uneven.solvers.progress import silent
 
-_NAME = "lbfgs"
-#: Largest share of the rows that may be copied into the sample, unless X is small.
-_SAMPLE_SHARE, _SMALL_SAMPLE = 0.05, 1000
-_ROWS_PER_COLUMN = 40
-#: A sample has up to this many rows if its second derivatives (rows times columns squared) cost little: in all, and
-#: compared with a pass (rows times columns).
-_MORE_ROWS, _SAMPLE_WORK, _PASSES = 40_000, 1e8, 5
 
-#: With many columns: tolerance at which Newton steps begin, and how many pairs L-BFGS keeps. Long vectors make a pair
-#: nearly as expensive as a pass.
-_UNTIL_NEWTON, _FEW_PAIRS = 1e-3, 8
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Rows of the sample for each column. With fewer, its second derivatives are a poor metric for all rows.
+    sample_rows_per_column: int = 40
+    #: Largest share of the rows that is copied into the sample, unless the sample is smaller than ``small_sample``.
+    sample_share: float = 0.05
+    small_sample: int = 1000
+    #: A sample has up to ``more_rows`` rows if its second derivatives cost little: at most ``sample_work``
+    #: multiplications (rows times columns squared), and at most as much as ``sample_passes`` passes over X.
+    more_rows: int = 40_000
+    sample_work: float = 1e8
+    sample_passes: int = 5
+    #: With many columns: the tolerance at which Newton steps take over from L-BFGS.
+    until_newton: float = 1e-3
+    #: With many columns: how many pairs of vectors L-BFGS keeps. A pair costs nearly as much as a pass over X.
+    pairs: int = 8
+    #: Not convex: steps between two metrics.
+    refresh: int = 10
+    #: Not convex: rows times columns squared up to which the metric is made from all rows, and the rows of the sample
+    #: that makes it beyond.
+    most_work: float = 5e9
+    sample_rows: int = 20_000
 
 
-def accepts(objective: Objective) -> str | None:
-    """Smooth losses, and losses that are not convex."""
-    if objective.why_not_squared:
-        return f"solver={_NAME!r} needs a squared penalty or none, but {objective.why_not_squared}"
-    reason = objective.pair.why_not_smooth if objective.pair.convex else None
-    return f"solver={_NAME!r} needs a smooth loss, or one that is not convex, but {reason}" if reason else None
-
-
-def preference(objective: Objective) -> int:
-    return GENERAL
+LIMITS = Limits()
 
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
     """Minimise from theta; None: from the solution on the sample."""
     if not objective.pair.convex:
-        return descend(objective, np.zeros(objective.size) if theta is None else theta, settings)
+        return _minimise_nonconvex(objective, np.zeros(objective.size) if theta is None else theta, settings)
     if objective.size > MOST_COLUMNS:
-        return _many_columns(objective, theta, settings)
+        return _minimise_many_columns(objective, theta, settings)
     n = objective.design.n
-    cheap = min(_MORE_ROWS, _SAMPLE_WORK / objective.size**2, _PASSES * n / objective.size)
-    wanted = int(max(_ROWS_PER_COLUMN * objective.size, cheap))
+    cheap = min(LIMITS.more_rows, LIMITS.sample_work / objective.size**2, LIMITS.sample_passes * n / objective.size)
+    wanted = int(max(LIMITS.sample_rows_per_column * objective.size, cheap))
     sampled = None
     if theta is None:
-        count = int(min(wanted, max(_SAMPLE_SHARE * n, _SMALL_SAMPLE)))
+        count = int(min(wanted, max(LIMITS.sample_share * n, LIMITS.small_sample)))
         sampled = objective.on_rows(*objective.sample(count, settings.random))
-        theta = _solution_on_sample(sampled, settings)
+        theta = _solve_on_sample(sampled, settings)
     start = evaluated(objective.value_and_gradient, theta)
     if not start.value < objective.value_at_zero:
         start = evaluated(objective.value_and_gradient, np.zeros(objective.size))
@@ -70,7 +74,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         chosen = objective.sample(wanted, settings.random) if wanted < n else ()
         hessian = objective.hessian(start.theta, *chosen)
 
-    def refreshed(now: Iterate, iteration: int) -> Metric | None:
+    def refresh(now: Iterate, iteration: int) -> Metric | None:
         """Second derivatives of all rows, which cost as much as many passes: only if those of the sample fell short."""
         price = 8 + objective.size // 20
         return cholesky_metric(objective.hessian(now.theta)) if iteration in (price, 3 * price) else None
@@ -84,12 +88,12 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         max_iter=settings.max_iter,
         floor=objective.floor,
         gap=lambda now: objective.promised_gap(now.theta, now.gradient, curvature),
-        refresh=refreshed,
+        refresh=refresh,
         progress=settings.progress,
     )
 
 
-def _solution_on_sample(sampled: Objective, settings: Settings) -> np.ndarray:
+def _solve_on_sample(sampled: Objective, settings: Settings) -> np.ndarray:
     """The minimum on a sample of the rows, to the accuracy that the sample has.
 
     A sample's objective is wrong by about columns/rows of its value. Solving it more accurately would fit its noise.
@@ -99,7 +103,7 @@ def _solution_on_sample(sampled: Objective, settings: Settings) -> np.ndarray:
         return minimise_small(sampled, None, rough).theta
     zero = evaluated(sampled.value_and_gradient, np.zeros(sampled.size))
 
-    def refreshed(now: Iterate, iteration: int) -> Metric | None:
+    def refresh(now: Iterate, iteration: int) -> Metric | None:
         return cholesky_metric(sampled.hessian(now.theta)) if iteration in (12, 30) else None
 
     return lbfgs(
@@ -109,42 +113,42 @@ def _solution_on_sample(sampled: Objective, settings: Settings) -> np.ndarray:
         tol=max(settings.tol, sampled.size / sampled.design.n),
         max_iter=60,
         floor=sampled.floor,
-        refresh=refreshed,
+        refresh=refresh,
     ).theta
 
 
-def _many_columns(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
+def _minimise_many_columns(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
     """L-BFGS in a diagonal metric, then Newton steps by conjugate gradients.
 
     A diagonal ignores correlations between columns, so its estimate of the suboptimality may be ten times too small.
     The Newton steps at the end gain what is missing, and their decrement is a better estimate.
     """
 
-    def refreshed(now: Iterate, iteration: int) -> Metric | None:
-        return diagonal_metric(_positive(objective.diagonal(now.theta))) if iteration in (10, 30) else None
+    def refresh(now: Iterate, iteration: int) -> Metric | None:
+        return diagonal_metric(_make_positive(objective.diagonal(now.theta))) if iteration in (10, 30) else None
 
     start = evaluated(objective.value_and_gradient, np.zeros(objective.size) if theta is None else theta)
     solution = lbfgs(
         objective.value_and_gradient,
         start,
-        diagonal_metric(_positive(objective.diagonal(start.theta))),
-        tol=max(2 * settings.tol, _UNTIL_NEWTON),
+        diagonal_metric(_make_positive(objective.diagonal(start.theta))),
+        tol=max(2 * settings.tol, LIMITS.until_newton),
         max_iter=settings.max_iter,
-        memory=_FEW_PAIRS,
+        memory=LIMITS.pairs,
         floor=objective.floor,
         rescale=True,
-        refresh=refreshed,
+        refresh=refresh,
         progress=settings.progress,
     )
-    return _finished_by_newton(objective, solution, settings)
+    return _finish_by_newton(objective, solution, settings)
 
 
-def _positive(diagonal: np.ndarray) -> np.ndarray:
+def _make_positive(diagonal: np.ndarray) -> np.ndarray:
     """A positive diagonal: without a penalty, a column of zeros has no curvature."""
     return np.maximum(diagonal, 1e-12 * diagonal.max() + 1e-300)
 
 
-def _finished_by_newton(objective: Objective, solution: Solution, settings: Settings) -> Solution:
+def _finish_by_newton(objective: Objective, solution: Solution, settings: Settings) -> Solution:
     """Newton steps by conjugate gradients, until the gradient promises a small duality gap."""
     state = Lagrangian(objective, solution.theta, 1.0)
     value, steps = solution.value, solution.iterations
@@ -176,4 +180,51 @@ def _finished_by_newton(objective: Objective, solution: Solution, settings: Sett
     )
 
 
-SOLVER = Solver(_NAME, accepts, minimise, preference)
+def _minimise_nonconvex(objective: Objective, theta: np.ndarray, settings: Settings) -> Solution:
+    """The best of the descents from theta and from its multiples, which all classify alike.
+
+    Close to 0, a bounded loss may lead to a local minimum on the wrong side: sigmoid with gamma > 1 has a maximum
+    between 0 and its minimum at infinity. Farther away it does not.
+    """
+    factors = (1.0, 4.0, 16.0) if theta.any() else (1.0,)  # far from 0, the slopes of a bounded loss lead elsewhere
+    descents = [_descend(objective, factor * theta, settings) for factor in factors]
+    best = min(descents, key=lambda solution: solution.value)
+    return replace(best, iterations=sum(solution.iterations for solution in descents))
+
+
+def _descend(objective: Objective, theta: np.ndarray, settings: Settings) -> Solution:
+    """L-BFGS from theta to what seems to be a local minimum; no step raises the objective.
+
+    Its metric is the convex part of the second derivatives, computed again every few steps.
+    """
+
+    def metric(now: Iterate) -> Metric:
+        if objective.size > MOST_COLUMNS:
+            diagonal = objective.diagonal(now.theta)
+            return diagonal_metric(np.maximum(diagonal, 1e-6 * diagonal.max() + 1e-300))
+        if objective.design.n * objective.size**2 <= LIMITS.most_work:
+            return cholesky_metric(objective.hessian(now.theta))
+        chosen, factor = objective.sample(max(LIMITS.sample_rows, 10 * objective.size), settings.random)
+        return cholesky_metric(objective.hessian(now.theta, chosen, factor))
+
+    def refresh(now: Iterate, iteration: int) -> Metric | None:
+        return metric(now) if iteration and iteration % LIMITS.refresh == 0 else None
+
+    start = evaluated(objective.value_and_gradient, theta)
+    solution = lbfgs(
+        objective.value_and_gradient,
+        start,
+        metric(start),
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+        refresh=refresh,
+        progress=settings.progress,
+    )
+    if solution.converged:
+        return replace(solution, status="reached a stationary point within the tolerance")
+    if solution.iterations < settings.max_iter:  # at a kink or on a flat part, the gradient leads no further down
+        return replace(solution, converged=True, status="found no further descent")
+    return solution
+
+
+SOLVER = Solver("lbfgs", (squared_penalty, smooth_or_nonconvex_loss), minimise, general=True)

@@ -4,91 +4,115 @@ The matrix is computed once; a step then costs as much as a few reads of X, or l
 single precision, the steps approach the solution of a slightly different problem: the scores are then computed from X
 again, and the next steps correct the difference. Losses with kinks get the multipliers of an augmented Lagrangian.
 
-A smooth loss on dense rows is first minimised over a few combinations of the rows, without the Gram matrix: that is
-enough where the rows are not nearly dependent.
+A smooth loss on dense rows is first minimised over a few combinations of the rows, to which others are added. This is
+enough where the rows are far from dependent, or the penalty is strong. The Gram matrix, which costs as much as 20 or 30
+reads of X, is not needed then.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
+from uneven.solvers import compiled
+from uneven.solvers.linear.design import Dense
 from uneven.solvers.linear.gram import gram_of, is_at_hand, multiplications
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.row_space import NotPositive, RowSpace
+from uneven.solvers.linear.small import minimise_small
 from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import FASTEST, LAST_RESORT, Settings, Solver
-from uneven.solvers.linear.subspace import is_worth_trying, minimise_over_directions
+from uneven.solvers.linear.solver import (
+    Settings,
+    Solver,
+    convex_loss,
+    has_more_columns_than_rows,
+    l2_penalty_alone,
+)
 from uneven.solvers.progress import silent
-from uneven.solvers.threads import single_threaded_blas
+from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 
-_NAME = "gram"
 #: With more rows the Gram matrix and the system of a step would not fit into the memory of most machines.
 _MOST_ROWS = 10_000
-#: "auto" takes two matrices of n by n numbers if they need at most this memory, or this many times that of X.
-_SMALL_BYTES, _MORE_BYTES = 1 << 28, 4
-#: A rough model of time, on two cores. Only ratios matter: seconds for a multiplication in the Gram matrix and in the
-#: factors of a step, how many steps there are, and for each number and column in a pass of a solver that iterates over
-#: X, with how many passes such a solver needs.
-_SECONDS_PER_PRODUCT, _SECONDS_PER_ELIMINATION, _STEPS = 1e-11, 2.5e-11, 8
-_SECONDS_PER_NUMBER, _SECONDS_PER_COLUMN = 5e-10, 4e-8
-_PASSES, _PASSES_WITH_KINKS = 300, 1000
-#: Width of the first parabola that replaces a kink, in units of kink/jump.
-_WIDTH = 4.0
-#: Each width is this share of the one before.
-_SHRINK = 0.1
-_LEAST_SHARE = 1e-10
-#: Newton steps at fixed multipliers.
-_MOST_INNER = 12
-#: If that was not enough steps, the parabolas become wider by this factor.
-_WIDEN = 1e4
-#: With a Gram matrix of single precision, scores are computed from X at each step if the gap is below this share of the
-#: value.
-_PROMISING = 0.3
-#: Scores are computed from X when the Gram matrix promises this share of the gap that is wanted.
-_CLOSE = 0.3
-#: At fixed multipliers, steps end early if the gap falls below this share of what it was, and of the value.
-_MUCH_SMALLER = 1e-3
-#: Changes of the multipliers that do not halve the gap, after which rounding is to blame.
-_MOST_IDLE = 4
-#: Share of the value to which steps must lower it, unless they halve the gap.
-_LITTLE_LESS = 0.99
-#: If a unit of slope changes its own margin by more than this, steps are short because too many losses change between
-#: straight and curved pieces on the way. Then the start is a rough solution with a stronger penalty.
-_STIFF, _STRONGER, _ROUGH = 1e5, 10.0, 0.1
-#: Steps in theta at the end, if rounding hides any gain.
-_MOST_POLISHING = 10
-#: From a starting point, rows are taken to be at a kink if their margin is as near to it, relative to the kink.
-_NEAR = 1e-3
 
 
-def accepts(objective: Objective) -> str | None:
-    """Convex losses, an l2 penalty, up to 10,000 rows."""
-    pair, n = objective.pair, objective.design.n
-    if pair.why_not_convex:
-        return f"solver={_NAME!r} needs a convex loss, but {pair.why_not_convex}"
-    if not objective.penalty > 0 or objective.l1 > 0:
-        return f"solver={_NAME!r} needs an l2 penalty alone (the loss {pair.names} would fit)"
-    if n > _MOST_ROWS:
-        return (
-            f"solver={_NAME!r} needs at most {_MOST_ROWS} rows, but for {pair.names} on this X it would keep two "
-            f"matrices of {n} by {n} numbers"
-        )
-    return None
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: "auto" takes two matrices of n by n numbers if they need at most so many bytes, or so many times as many as X.
+    small_bytes: int = 1 << 28
+    more_bytes: int = 4
+    #: A rough model of time, in seconds on two cores; only ratios matter. A multiplication in the Gram matrix, and in
+    #: the factors of a step; how many steps there are.
+    product: float = 1e-11
+    elimination: float = 2.5e-11
+    steps: int = 8
+    #: A solver that iterates over X instead: each number and each column in a pass; how many passes it needs for a
+    #: smooth loss, and for one with kinks.
+    number: float = 5e-10
+    column: float = 4e-8
+    passes: int = 300
+    passes_with_kinks: int = 1000
+    #: Width of the first parabolas that replace the kinks, in units of kink/jump.
+    first_width: float = 4.0
+    #: Each width is this share of the one before; if a problem took too many steps, the next one is wider by a factor.
+    shrink: float = 0.1
+    widen: float = 1e4
+    #: Newton steps at fixed multipliers after which they count as too many.
+    inner_steps: int = 12
+    #: At fixed multipliers, steps end where the gap is below this share of what it was and of the objective.
+    much_smaller: float = 1e-3
+    #: With a Gram matrix of single precision, scores are computed from X at each step if the gap is below this share of
+    #: the objective.
+    promising: float = 0.3
+    #: Scores are computed from X where the Gram matrix promises this share of the gap that is wanted.
+    close: float = 0.3
+    #: From a starting point, rows count as being at a kink if their margin is as near to it, relative to the kink.
+    near: float = 1e-3
+    #: If a unit of slope changes its own margin by more than ``stiff``, too many losses change between straight and
+    #: curved pieces on the way, and steps are short. Then the start is a rough solution with a penalty that is
+    #: ``stronger`` times as large.
+    stiff: float = 1e5
+    stronger: float = 10.0
+    #: Before the Gram matrix, combinations of the rows: reads of X that may cost as much as the matrix and its steps,
+    #: and the number of rows for which there may be one more.
+    reads: int = 12
+    rows_per_read: int = 200
+    #: With fewer rows the Gram matrix costs less than these reads.
+    least_rows: int = 400
+    #: Columns from which the lengths of the rows are estimated.
+    columns_of_lengths: int = 256
+    #: The minimum over the combinations is found to this share of the gap before them.
+    share_of_last: float = 1e-2
 
 
-def preference(objective: Objective) -> int:
-    """The fastest with more columns than rows, unless the matrices cost more time or memory than iterating over X."""
+LIMITS = Limits()
+
+
+def few_rows(objective: Objective) -> str | None:
+    """Up to 10,000 rows."""
+    n = objective.design.n
+    if n <= _MOST_ROWS:
+        return None
+    return (
+        f"at most {_MOST_ROWS} rows, but for {objective.pair.names} on this X it would keep two matrices of {n} by {n} "
+        "numbers"
+    )
+
+
+def costs_less_than_passes(objective: Objective) -> bool:
+    """Whether the matrices cost neither more memory nor more time than a solver that iterates over X."""
     design, n = objective.design, objective.design.n
-    if n >= design.d or 16 * n * n > max(_SMALL_BYTES, _MORE_BYTES * 8 * design.numbers):
-        return LAST_RESORT
-    passes = _PASSES_WITH_KINKS if objective.pair.kinked else _PASSES
-    one_pass = design.numbers * _SECONDS_PER_NUMBER + design.d * _SECONDS_PER_COLUMN
-    work = multiplications(design) * _SECONDS_PER_PRODUCT + _STEPS * n**3 / 3 * _SECONDS_PER_ELIMINATION
-    return FASTEST if work <= passes * one_pass else LAST_RESORT
+    if 16 * n * n > max(LIMITS.small_bytes, LIMITS.more_bytes * 8 * design.numbers):
+        return False
+    passes = LIMITS.passes_with_kinks if objective.pair.kinked else LIMITS.passes
+    one_pass = design.numbers * LIMITS.number + design.d * LIMITS.column
+    work = multiplications(design) * LIMITS.product + LIMITS.steps * n**3 / 3 * LIMITS.elimination
+    return work <= passes * one_pass
 
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
@@ -130,13 +154,13 @@ class _Run:
         """Choose the width of the parabolas at kinks, and go near a given starting point."""
         state = self.state
         if state.kinked:
-            state.losses.sigma = min(_WIDTH * state.losses.sigma, state.typical_change())
+            state.losses.sigma = min(LIMITS.first_width * state.losses.sigma, state.typical_change())
         scores = None if theta is None else self.objective.design.scores(theta)
-        if scores is None and not state.kinked and state.typical_change() > _STIFF:
+        if scores is None and not state.kinked and state.typical_change() > LIMITS.stiff:
             scores = self._scores_of_easier()
         if scores is not None:
             try:
-                state.start_near(scores, _NEAR)
+                state.start_near(scores, LIMITS.near)
             except NotPositive:
                 return
             if not state.value() < self.value:
@@ -144,8 +168,8 @@ class _Run:
 
     def _scores_of_easier(self) -> np.ndarray:
         """The scores of a rough solution with a stronger penalty."""
-        easier = replace(self.objective, penalty=_STRONGER * self.objective.penalty)
-        run = _Run(easier, replace(self.settings, tol=_ROUGH, progress=silent))
+        easier = replace(self.objective, penalty=LIMITS.stronger * self.objective.penalty)
+        run = _Run(easier, replace(self.settings, tol=0.1, progress=silent))
         run.start(None)
         run.finish()
         self.steps += run.steps
@@ -154,19 +178,20 @@ class _Run:
     def finish(self) -> None:
         """Go on until the gap is small enough, no step helps, or there were too many."""
         state, settings = self.state, self.settings
-        narrowest, before, least, idle = _LEAST_SHARE * state.losses.sigma, np.inf, np.inf, 0
+        narrowest = 1e-10 * state.losses.sigma  # slopes of narrower parabolas are made of rounding
+        before, least, idle = np.inf, np.inf, 0
         while True:
             helped, at_kinks = self._newton_steps(), state.at_kinks()
             state.losses.u = state.multipliers()
             self.last = state.gap(state.losses.u)
             idle = 0 if self.last <= 0.5 * least else idle + 1
             least = min(least, self.last)
-            enough = self.steps >= settings.max_iter or self.last <= _CLOSE * settings.tol * state.value()
-            if state.kinked and helped and not enough and idle < _MOST_IDLE and state.losses.sigma > narrowest:
+            enough = self.steps >= settings.max_iter or self.last <= LIMITS.close * settings.tol * state.value()
+            if state.kinked and helped and not enough and idle < 4 and state.losses.sigma > narrowest:
                 if self.creeping:
-                    state.losses.sigma = min(_WIDEN * state.losses.sigma, state.typical_change())
+                    state.losses.sigma = min(LIMITS.widen * state.losses.sigma, state.typical_change())
                 else:
-                    state.losses.sigma *= _SHRINK
+                    state.losses.sigma *= LIMITS.shrink
                     self._guarded(partial(state.predicted_step, at_kinks))
                 continue
             value = self.value
@@ -176,7 +201,7 @@ class _Run:
                 return
             if self.steps >= settings.max_iter:
                 return
-            stuck = gap > 0.5 * before and self.value > _LITTLE_LESS * value
+            stuck = gap > 0.5 * before and self.value > 0.99 * value
             if stuck and not self._improve_gram():
                 self._polish()
                 return
@@ -187,8 +212,8 @@ class _Run:
         self.status = "reached the limit of rounding"
         if self.state.kinked:
             return
-        wanted = _CLOSE * self.settings.tol * self.value
-        most = min(_MOST_POLISHING, self.settings.max_iter - self.steps)
+        wanted = LIMITS.close * self.settings.tol * self.value
+        most = min(10, self.settings.max_iter - self.steps)
         try:
             for theta, value, gap in self.state.polished(self.theta, most, wanted):
                 self.steps += 1
@@ -204,14 +229,14 @@ class _Run:
         """Steps at fixed multipliers until they can gain little, or the gap is small; False if one does not help."""
         state, tol = self.state, self.settings.tol
         self.creeping = False
-        for _ in range(_MOST_INNER):
+        for _ in range(LIMITS.inner_steps):
             gain, gap, value = state.gain(), state.gap(state.multipliers()), state.value()
-            if not state.gram.exact and gap <= _PROMISING * value:
+            if not state.gram.exact and gap <= LIMITS.promising * value:
                 state.refresh()
                 gain, gap, value = state.gain(), state.gap(state.multipliers()), state.value()
             self.settings.progress(f"gram {self.steps}: objective {value:.10g}, gap {gap:.2e}, gain {gain:.2e}")
-            if gap <= _CLOSE * tol * value or (
-                state.kinked and (gain <= 0.01 * gap or gap <= _MUCH_SMALLER * min(value, self.last))
+            if gap <= LIMITS.close * tol * value or (
+                state.kinked and (gain <= 0.01 * gap or gap <= LIMITS.much_smaller * min(value, self.last))
             ):
                 return True
             if self.steps >= self.settings.max_iter or not self._guarded(state.newton_step):
@@ -244,4 +269,152 @@ class _Run:
         return gap
 
 
-SOLVER = Solver(_NAME, accepts, minimise, preference)
+# -- combinations of the rows ---------------------------------------------------------------------------------------
+
+
+def is_worth_trying(objective: Objective) -> bool:
+    """Whether a few reads of X cost less than its Gram matrix: for dense rows, and losses that are one smooth piece.
+
+    Where curvatures jump, rows move between pieces in every step, and directions from before are of little use.
+    """
+    design = objective.design
+    return isinstance(design, Dense) and objective.pair.of_one_piece and LIMITS.least_rows <= design.n < design.d
+
+
+def minimise_over_directions(objective: Objective, settings: Settings) -> Solution | None:
+    """Add directions until the gap is below tol times the value; None if the Gram matrix is the faster way."""
+    most = min(LIMITS.reads + objective.design.n // LIMITS.rows_per_read, settings.max_iter)
+    state, gaps = Subspace(objective, settings, most), [math.inf]
+    while len(gaps) <= most and state.grow():
+        gaps.append(state.gap)
+        settings.progress(f"gram, read {len(gaps) - 1}: objective {state.value:.10g}, gap before {state.gap:.2e}")
+        if state.gap * min(1.0, gaps[-1] / gaps[-2]) <= LIMITS.close * state.wanted and state.is_close():
+            return Solution(
+                theta=np.append(objective.design.weighted_sum(state.c), state.b),
+                value=state.value,
+                converged=True,
+                status="reached the tolerance by the gap",
+                iterations=len(gaps) - 1,
+                stats={"reads": float(len(gaps) + 1)},
+            )
+        if len(gaps) > 3:  # from here on, the gaps tell how many more reads are needed
+            fall = min((gaps[-1] / gaps[-3]) ** 0.5, 1.0)  # a high power of more would overflow
+            expected = state.gap * fall ** (most - len(gaps))
+            if not (state.gap <= 1e3 * state.value and expected <= state.wanted):
+                break
+    return None
+
+
+def gram_times(design: Dense, vectors: np.ndarray) -> np.ndarray:
+    """X X' times each row of ``vectors``, of which there are ``gram_products.TOGETHER``, by one read of X."""
+    by_rows = design.X.flags.c_contiguous
+    products = compiled.gram_products
+    add, X = (products.add_by_rows, design.X) if by_rows else (products.add_by_columns, design.X.T)
+    ranges = row_ranges(design.d, design.numbers, vectors.size)
+    sums = np.zeros((len(ranges), *vectors.shape))
+    in_threads(lambda k, lo, hi: add(X, vectors, lo, hi, sums[k]), ranges)
+    return sums.sum(axis=0)
+
+
+class Subspace:
+    """The minimum of an objective over the intercept b and w = X'c, for c in the span of directions.
+
+    With the product of each direction with G = X X' known, it is a small problem that reads nothing of X. There the
+    gradient is X'r with r = s + rho c, where s are the slopes of the losses. The next directions come from r: r itself,
+    and what Newton's step would be if rows were orthogonal, r/(rho + D diag(G)) with the curvatures D, each cut into
+    the parts of the two classes. One read of X multiplies all four with G.
+
+    Attributes
+    ----------
+    value : float
+        The objective there.
+    b : float
+    gap : float
+        About how far the objective was above the optimum before the last directions were added.
+    """
+
+    def __init__(self, objective: Objective, settings: Settings, most: int) -> None:
+        assert isinstance(objective.design, Dense)
+        self.objective, self.design, self._settings = objective, objective.design, settings
+        n = self.design.n
+        # Directions and their products with G; one row each. They are orthonormal in the inner product of G.
+        self._directions, self._products = np.empty((2, compiled.gram_products.TOGETHER * most, n))
+        self._at, self.b = np.empty(0), 0.0
+        self._slopes, self._curvatures = np.empty((2, n))
+        some = self.design.X[:, :: max(1, self.design.d // LIMITS.columns_of_lengths)].astype(np.float64)
+        self._lengths = np.einsum("ij,ij->i", some, some) * (self.design.d / some.shape[1])  # squared
+        self._classes = np.stack([objective.y == 1, objective.y == 0])
+        self.value, self.gap = objective.value_at_zero, 0.0
+        self._minimise()
+
+    @property
+    def wanted(self) -> float:
+        """The gap that is wanted."""
+        return self._settings.tol * self.value
+
+    @property
+    def c(self) -> np.ndarray:
+        """The coefficients of the rows."""
+        return np.asarray(self._at @ self._directions[: self._at.size])
+
+    def is_close(self) -> bool:
+        """Whether the objective is as close to the optimum as wanted, by a read of X."""
+        gradient = self.design.weighted_sum(self._residual())
+        return 0.5 * float(gradient @ gradient) <= self.objective.penalty * LIMITS.close * self.wanted
+
+    def grow(self) -> bool:
+        """Add directions by one read of X, and minimise over them, too; False if there is none to add."""
+        new = self._candidates()
+        products = gram_times(self.design, new)
+        squared_gradient = float(new[:2].sum(axis=0) @ products[:2].sum(axis=0))  # r'G r
+        self.gap = 0.5 * max(squared_gradient, 0.0) / self.objective.penalty
+        if not np.isfinite(products).all() or not self._append(new, products):
+            return False
+        self._minimise()
+        return True
+
+    def _residual(self) -> np.ndarray:
+        """r, where X'r is the gradient in w."""
+        return self._slopes + self.objective.penalty * self.c
+
+    def _candidates(self) -> np.ndarray:
+        residual = self._residual()
+        newton = residual / (self.objective.penalty + self._curvatures * self._lengths)
+        return np.concatenate([self._classes * residual, self._classes * newton])
+
+    def _append(self, new: np.ndarray, products: np.ndarray) -> bool:
+        """Append what is new in some directions; False if there is nothing."""
+        size = self._at.size
+        known, their_products = self._directions[:size], self._products[:size]
+        lengths = np.sqrt(np.maximum(np.einsum("ij,ij->i", new, products), 0.0))
+        used = lengths > 0
+        new, products = new[used] / lengths[used, None], products[used] / lengths[used, None]
+        for _ in range(2):  # the second time corrects the rounding of the first
+            shares = new @ their_products.T
+            new, products = new - shares @ known, products - shares @ their_products
+        squares, turns = np.linalg.eigh(new @ products.T)
+        kept = squares > 1e-10  # of the squared length of a direction, which is 1: less is not new
+        turns = (turns[:, kept] / np.sqrt(squares[kept])).T
+        added = len(turns)
+        self._directions[size : size + added] = turns @ new
+        self._products[size : size + added] = turns @ products
+        self._at = np.append(self._at, np.zeros(added))
+        return added > 0
+
+    def _minimise(self) -> None:
+        """Find the minimum over the span: a fit to the products of the directions as columns."""
+        columns = Dense(self._products[: self._at.size].T)
+        tol = max(0.1 * self._settings.tol, LIMITS.share_of_last * self.gap / max(self.value, 1e-300))
+        settings = replace(self._settings, tol=tol, progress=silent)
+        found = minimise_small(replace(self.objective, design=columns), np.append(self._at, self.b), settings)
+        self._at, self.b, self.value = found.theta[:-1], float(found.theta[-1]), found.value
+        scores = self._at @ columns.X.T + self.b
+        self.objective.losses_along(scores, scores, 0.0, self._slopes, self._curvatures)
+
+
+SOLVER = Solver(
+    "gram",
+    (convex_loss, l2_penalty_alone, few_rows),
+    minimise,
+    fastest=(has_more_columns_than_rows, costs_less_than_passes),
+)
