@@ -22,8 +22,8 @@ from uneven.expression.tree import MAX_DEPTH, MAX_NODES
 from uneven.ops.balls import Undefined, enclose, enclose_interval, interval
 from uneven.ops.floats import plain_values, values
 from uneven.ops.nearest import nearest_float
-from uneven.shape.curvature import is_convex
 from uneven.shape.kinks import kinks
+from uneven.shape.structure import is_convex
 
 
 @given(sentences)

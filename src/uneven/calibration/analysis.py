@@ -29,7 +29,7 @@ from uneven.calibration.verdict import Verdict, verdict
 from uneven.errors import LossError, ParameterError
 from uneven.losses import Loss, Phi
 from uneven.losses.notebook import block, loss_latex
-from uneven.shape.curvature import is_convex
+from uneven.shape.structure import is_convex
 
 _TABLE = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)  # cost regrets in a report, as shares of the largest one
 

@@ -43,13 +43,13 @@ def _known(loss: Loss, alpha: Fraction | None, limits: Limits) -> Decision:
 
 @lru_cache(maxsize=1024)
 def _kept(loss: Loss, alpha: Fraction | None, limits: Limits) -> Decision:
-    decision = _searched(loss, alpha, limits)
+    decision = _search_within(loss, alpha, limits)
     if decision.starved:
         raise _Starved(decision)  # no cache keeps an exception
     return decision
 
 
-def _searched(loss: Loss, alpha: Fraction | None, limits: Limits) -> Decision:
+def _search_within(loss: Loss, alpha: Fraction | None, limits: Limits) -> Decision:
     if not loss.symbolic:
         return undecided(alpha, _FUNCTIONS)
     if alpha is None:

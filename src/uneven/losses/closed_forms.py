@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from uneven.losses.declaration import HalfLineInfima
-
-Array = Any
+from uneven.losses.declaration import Array, HalfLineInfima
 
 
 def from_risk_and_gap(

@@ -20,8 +20,8 @@ from uneven.expression.tree import CONSTANTS, MAX_CHARACTERS, Number, depends_on
 from uneven.losses import registry
 from uneven.losses.declaration import Declaration
 from uneven.losses.notebook import block, phi_latex
-from uneven.shape.curvature import is_convex
 from uneven.shape.numeric_limits import limit
+from uneven.shape.structure import is_convex
 
 #: Words of the language; not names of a phi.
 RESERVED = ("t", "where", *CONSTANTS, *FUNCTIONS)

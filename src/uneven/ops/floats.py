@@ -20,10 +20,8 @@ from uneven.errors import ExpressionError
 from uneven.expression import Node, to_text
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import Add, Call, Inv, Neg, Number, Pow, Where, depends_on_t
-from uneven.ops import majority
 from uneven.ops.evaluate import HIGH, PRODUCTS, evaluate
-
-Array = Any  # a float64 or float32 array or scalar
+from uneven.ops.majority import Array, whole_power, window
 
 
 def _expit(x: Array) -> Array:
@@ -73,7 +71,7 @@ CALLS: dict[str, Callable[..., Array]] = {
     "max": np.maximum,
     "min": np.minimum,
     "step": lambda x: (x > 0).astype(x.dtype),
-    "window": majority.window,
+    "window": window,
 }
 _COMPARE: dict[str, Callable[[Array, Array], Array]] = {
     "<": np.less,
@@ -111,7 +109,7 @@ class _Floats:
 
     def rational_power(self, x: Array, exponent: Fraction) -> Array:
         if exponent.denominator == 1 and 2 <= exponent <= PRODUCTS:
-            return majority.whole_power(x, exponent.numerator)
+            return whole_power(x, exponent.numerator)
         if abs(exponent) >= 2**53 and exponent.denominator == 1:  # as a double it would be even
             size = np.power(np.abs(x), self.number(exponent))
             return np.copysign(size, x) if exponent % 2 else size

@@ -9,7 +9,7 @@ import numpy as np
 
 from uneven.ops.window import coefficients
 
-Array = Any
+Array = Any  # a float64 or float32 array or scalar
 _BLOCK = 4096  # entries: what a polynomial is evaluated on at once stays in the cache
 
 

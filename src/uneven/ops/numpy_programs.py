@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from uneven.expression import Node, derivative
+from uneven.ops import floats
 from uneven.ops.array_programs import Library, SmoothSwitch
-from uneven.ops.floats import CALLS
 
 _OWN: dict[str, Callable[..., Any]] = {"scalar": lambda value, like: like.dtype.type(value)}
 
 #: For example ``NUMPY.function(parse("softplus(-t)"))(np.array([-1e4, 0.0]))``.
 NUMPY = Library(
     name="numpy",
-    lookup=lambda name: _OWN.get(name) or CALLS.get(name) or getattr(np, name),
+    lookup=lambda name: _OWN.get(name) or floats.CALLS.get(name) or getattr(np, name),
     single=np.dtype(np.float32),
     double=np.dtype(np.float64),
     cast=np.ndarray.astype,

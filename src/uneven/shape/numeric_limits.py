@@ -10,7 +10,7 @@ import numpy as np
 
 from uneven._inputs import to_float
 from uneven.errors import ExpressionError
-from uneven.expression.tree import Node
+from uneven.expression import Node
 from uneven.ops.floats import values
 from uneven.shape.limits import exact_limit
 

@@ -7,11 +7,11 @@ from fractions import Fraction
 from functools import lru_cache
 
 from uneven.errors import ExpressionError
-from uneven.expression import Node, derivative, simplify
+from uneven.expression import derivative, simplify
 from uneven.expression.algebra import holds, is_positive, subtract
 from uneven.expression.calls import domain, pieces
 from uneven.expression.functions import FUNCTIONS
-from uneven.expression.tree import ZERO, Call, Inv, Mul, Neg, Number, Pow, transform
+from uneven.expression.tree import ZERO, Call, Inv, Mul, Neg, Node, Number, Pow, transform
 from uneven.ops.balls import Undefined, enclose_interval, interval
 from uneven.ops.rationals import exact_value
 

@@ -111,7 +111,7 @@ def as_one_quotient(tree: Node) -> Node | None:
         return None  # a pole would disappear: where the sum is undefined, the quotient must be
     if numerator[0] != 0:  # no power of u comes to the front
         return None
-    return mul(_product(numerator, u), inv(_product(denominator, u)))
+    return mul(_factored_at(numerator, u), inv(_factored_at(denominator, u)))
 
 
 def _functions(tree: Node) -> list[Node]:
@@ -126,7 +126,7 @@ def _functions(tree: Node) -> list[Node]:
     return [tree]
 
 
-def _product(polynomial: Polynomial, u: Node) -> Node:
+def _factored_at(polynomial: Polynomial, u: Node) -> Node:
     """The polynomial at u as its content times the powers of its irreducible factors."""
     content, factors = polynomial.numer().factor()
     parts: list[Node] = [Number(Fraction(int(content), int(polynomial.denom())))]

@@ -6,9 +6,10 @@ import math
 from functools import lru_cache
 
 from uneven.expression.algebra import is_nonnegative, is_positive
+from uneven.expression.functions import FALLING, RISING
 from uneven.expression.tree import Add, Call, Inv, Mul, Neg, Node, Number, Pow, T, Where, depends_on_t
-from uneven.shape import monotone
 from uneven.shape.constants import constant_limit, constant_sign
+from uneven.shape.structure import common_kind, direction_by_structure, sign_by_structure
 
 
 @lru_cache(maxsize=1024)
@@ -27,7 +28,7 @@ def never_negative(tree: Node) -> bool:
 
 @lru_cache(maxsize=1024)
 def direction(node: Node) -> int | None:
-    """RISING, FALLING or CONSTANT in t, as in :mod:`~uneven.shape.monotone`, with signs that follow from limits too.
+    """RISING, FALLING or CONSTANT in t, as in :func:`direction_by_structure`, with signs that follow from limits too.
 
     Examples
     --------
@@ -36,7 +37,7 @@ def direction(node: Node) -> int | None:
     >>> direction(simplify(parse("(1 - 2*atan(t)/pi)**2")))
     -1
     """
-    found = monotone.direction(node)
+    found = direction_by_structure(node)
     if found is not None:
         return found
     match node:
@@ -44,7 +45,7 @@ def direction(node: Node) -> int | None:
             kind = direction(argument)
             return None if kind is None else -kind
         case Add():
-            return _joined([direction(term) for term in node.children])
+            return common_kind([direction(term) for term in node.children])
         case Mul():
             return _direction_of_product(node.children)
         case Pow(base, Number(exponent)) if exponent > 0 and never_negative(base):
@@ -53,9 +54,9 @@ def direction(node: Node) -> int | None:
             kind = direction(argument)
             return None if kind is None else -kind
         case Call("max" | "min", arguments):
-            return _joined([direction(argument) for argument in arguments])
+            return common_kind([direction(argument) for argument in arguments])
         case Call(name, (argument, *order)):
-            outer, inner = monotone.direction(Call(name, T, *order)), direction(argument)
+            outer, inner = direction_by_structure(Call(name, T, *order)), direction(argument)
             return None if outer is None or inner is None else outer * inner
     return None
 
@@ -71,21 +72,14 @@ def _direction_of_product(factors: tuple[Node, ...]) -> int | None:
         kind = direction(factor)
         size = _sign(factor) if len(varying) > 1 else 1
         kinds.append(None if kind is None else kind * size)
-    moved = _joined(kinds)
+    moved = common_kind(kinds)
     negative = sum(sign < 0 for sign in signs) % 2 == 1
     return moved if moved is None or not negative else -moved
 
 
-def _joined(kinds: list[int | None]) -> int | None:
-    if None in kinds:
-        return None
-    moving = set(kinds) - {monotone.CONSTANT}
-    return monotone.CONSTANT if not moving else moving.pop() if len(moving) == 1 else None
-
-
 def _sign(node: Node) -> int:
     """1 if the tree is never negative, -1 if never positive, 0 if that is not seen."""
-    found = monotone.sign(node)
+    found = sign_by_structure(node)
     if found:
         return found
     match node:
@@ -112,7 +106,7 @@ def _common(signs: list[int]) -> int:
 def _by_limit(node: Node) -> int:
     """A function that falls is never below its limit at infinity and never above the one at minus infinity."""
     moves = direction(node)
-    if moves not in (monotone.FALLING, monotone.RISING):
+    if moves not in (FALLING, RISING):
         return 0
     for sign in (1, -1):
         limit = constant_limit(node, -moves * sign)

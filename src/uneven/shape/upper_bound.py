@@ -10,8 +10,8 @@ from uneven.expression import Node
 from uneven.shape.lower_bound import bounds, middle_of
 
 #: Cells are halved so many times at most, and less often for large trees.
-_MAX_CELLS, _MAX_WORK = 4000, 200_000
-_STARTS = (0.0, *(2.0**k for k in range(-4, 65, 2)))
+_MAX_HALVINGS, _MAX_TOTAL_WORK = 4000, 200_000
+_FINE_STARTS = (0.0, *(2.0**k for k in range(-4, 65, 2)))
 
 
 def upper_bound(tree: Node, *, slack: float = 0.01) -> float:
@@ -27,11 +27,11 @@ def upper_bound(tree: Node, *, slack: float = 0.01) -> float:
     >>> 0.0962 < upper_bound(bend) < 0.0973                           # 1/(6 sqrt(3)) = 0.09623
     True
     """
-    ends = sorted({*_STARTS, *(-start for start in _STARTS)})
+    ends = sorted({*_FINE_STARTS, *(-start for start in _FINE_STARTS)})
     cells: list[tuple[float, float, float]] = []
     known = -math.inf
     fresh = list(itertools.pairwise(ends))
-    for _ in range(max(64, min(_MAX_CELLS, _MAX_WORK // tree.size))):
+    for _ in range(max(64, min(_MAX_HALVINGS, _MAX_TOTAL_WORK // tree.size))):
         for low, high in fresh:
             known = max(known, bounds(tree, low, low)[0], bounds(tree, high, high)[0])
             heapq.heappush(cells, (-bounds(tree, low, high)[1], low, high))

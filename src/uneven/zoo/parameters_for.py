@@ -109,11 +109,11 @@ def parameters_for(name: str, /, *, fp_cost: Exact, fn_cost: Exact, **parameters
     one = declared(name)
     knob = one.knob
     if knob is None:
-        return _moved(one, alpha, parameters, "no parameter of it sets the costs")
+        return _move_threshold(one, alpha, parameters, "no parameter of it sets the costs")
     taken = next((key for key in (knob.parameter, *knob.also) if _is_taken(one, knob, key, parameters)), None)
     if taken is not None:
-        return _moved(one, alpha, parameters, f"{taken} is chosen already")
-    return _turned(one, knob, alpha, parameters)
+        return _move_threshold(one, alpha, parameters, f"{taken} is chosen already")
+    return _turn_knob(one, knob, alpha, parameters)
 
 
 def _is_taken(one: ZooLoss, knob: Knob, key: str, parameters: Mapping[str, Any]) -> bool:
@@ -124,7 +124,7 @@ def _is_taken(one: ZooLoss, knob: Knob, key: str, parameters: Mapping[str, Any])
     return key not in knob.also or parameter.read(parameters[key]) != parameter.read(knob.also[key])
 
 
-def _turned(one: ZooLoss, knob: Knob, alpha: Fraction, parameters: Mapping[str, Any]) -> Recipe:
+def _turn_knob(one: ZooLoss, knob: Knob, alpha: Fraction, parameters: Mapping[str, Any]) -> Recipe:
     """The weight that gives the loss these costs."""
     given = {**{key: value for key, value in parameters.items() if key != knob.parameter}, **knob.also}
     neutral = read(one, {**_required(one), **given, knob.parameter: knob.value(Fraction(1))})
@@ -138,24 +138,22 @@ def _turned(one: ZooLoss, knob: Knob, alpha: Fraction, parameters: Mapping[str, 
         implied = implied_alpha(built(one, neutral))
         own = implied.exact if implied.exact is not None else implied.middle
         if own is None:
-            return _moved(one, alpha, parameters, "weights cannot repair a loss that is calibrated for no costs")
+            return _move_threshold(
+                one, alpha, parameters, "weights cannot repair a loss that is calibrated for no costs"
+            )
         weight, rounded = own / (1 - own) * (1 - alpha) / alpha, implied.exact is None
     value = knob.value(weight)
     answer = {**fixed, knob.parameter: _as_decimals(value) if rounded else value}
     loss = built(one, read(one, answer))
-    status = _status(loss, alpha)
+    status = decide(loss, alpha).claim.status
     if status in _PROVED:
         return Recipe(one.name, alpha, answer, 0.0, status, "", loss)
-    return _moved(one, alpha, parameters, f"{knob.parameter} does not set its costs here")
+    return _move_threshold(one, alpha, parameters, f"{knob.parameter} does not set its costs here")
 
 
 def _as_decimals(value: Any) -> Any:
     """The value rounded to doubles, which are shorter to write."""
     return tuple(map(_as_decimals, value)) if isinstance(value, tuple) else decimal("value", float(value))
-
-
-def _status(loss: Loss, alpha: Fraction) -> str:
-    return decide(loss, alpha).claim.status
 
 
 def _required(one: ZooLoss) -> dict[str, Any]:
@@ -167,12 +165,12 @@ def _required(one: ZooLoss) -> dict[str, Any]:
     }
 
 
-def _moved(one: ZooLoss, alpha: Fraction, parameters: Mapping[str, Any], why: str) -> Recipe:
+def _move_threshold(one: ZooLoss, alpha: Fraction, parameters: Mapping[str, Any], why: str) -> Recipe:
     """The threshold that gives the loss these costs, with its parameters as they are."""
     values = read(one, {**_required(one), **parameters})
     kept = {key: values[key] for key in {**_required(one), **parameters}}
     loss = built(one, values)
-    status = _status(loss, alpha)
+    status = decide(loss, alpha).claim.status
     if status in _PROVED:
         return Recipe(one.name, alpha, kept, 0.0, status, "", loss)
     found = threshold_for(loss, alpha)

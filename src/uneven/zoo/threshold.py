@@ -64,11 +64,11 @@ def threshold_for(loss: Loss, alpha: Fraction) -> Threshold | NoThreshold:
     simple = Fraction(place).limit_denominator(10**6)
     candidates = [simple] if abs(float(simple) - place) < 1e-14 * (1 + abs(place)) else []
     for point in (*candidates, Fraction(place)):
-        moved = _moved(loss, point)
-        status = None if moved is None else _status(moved, alpha)
+        moved = _shift(loss, point)
+        status = None if moved is None else _proved_status(moved, alpha)
         if moved is not None and status is not None:
             return Threshold(point, moved, status)
-    tied = _moved(loss, candidates[0]) if candidates else None
+    tied = _shift(loss, candidates[0]) if candidates else None
     if tied is not None and decide(tied).claim.only.kind == "none":
         return NoThreshold(
             f"no threshold can: where P(Y = 1) is alpha its loss is smallest at t = {to_float(candidates[0]):.6g}, "
@@ -94,7 +94,7 @@ def _minimiser(loss: Loss, alpha: float) -> float | None:
     return low / 2 + high / 2
 
 
-def _moved(loss: Loss, point: Fraction) -> Loss | None:
+def _shift(loss: Loss, point: Fraction) -> Loss | None:
     """The loss as a function of the score minus the threshold; None if the expressions would be too long."""
     place = {"t": add(T, Number(point))}
     try:
@@ -103,7 +103,7 @@ def _moved(loss: Loss, point: Fraction) -> Loss | None:
         return None
 
 
-def _status(loss: Loss, alpha: Fraction) -> str | None:
+def _proved_status(loss: Loss, alpha: Fraction) -> str | None:
     """What is proved about alpha, if it is the alpha of the loss, perhaps up to the rounding of the threshold."""
     claim = decide(loss, alpha).claim
     if claim.status in (CALIBRATED, UP_TO_ROUNDING):

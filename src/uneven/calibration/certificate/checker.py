@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from uneven.calibration.certificate.claims import UNDECIDED, read_claim
+from uneven.calibration.certificate.claims import read_claim
 from uneven.calibration.certificate.effort import require_affordable
 from uneven.calibration.certificate.psi_table import check_psi
 from uneven.calibration.certificate.reader import Steps, accept_any, read_document, read_loss
-from uneven.calibration.claim import Claim
+from uneven.calibration.claim import UNDECIDED, Claim
 from uneven.calibration.proof.rules import DIFFERENCE, NEGATIVE, POSITIVE, Rules, at
 from uneven.calibration.proof.steps import WHOLE_LINE, Descent, Floor, Kink, Mirror, Point, Sign, Slope
 from uneven.errors import CertificateError, ExpressionError

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from uneven.calibration.claim import NO_ALPHA, UNKNOWN_ALPHA, Claim, OnlyAlpha
+from uneven.calibration.claim import NO_ALPHA, UNDECIDED, UNKNOWN_ALPHA, Claim, OnlyAlpha
 from uneven.calibration.proof.numbers import number, read_number
 from uneven.errors import CertificateError
 
-PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
+PROVED, REFUTED = "proved", "refuted"
 
 #: For each kind of claim: the status of the certificate, and the fields of the claim.
 KINDS: dict[str, tuple[str, frozenset[str]]] = {

@@ -8,14 +8,14 @@ from typing import Any
 
 from uneven.calibration.claim import Claim
 from uneven.calibration.proof.numbers import number, read_number
-from uneven.calibration.proof.psi import SIDES, Contact, EtaNode, lower_vertices, require, upper_vertices
+from uneven.calibration.proof.psi import _ZERO, SIDES, Contact, EtaNode, lower_vertices, require, upper_vertices
 from uneven.calibration.proof.psi_hull import on_hull
 from uneven.calibration.proof.rules import Rules, at
 from uneven.calibration.proof.steps import Floor
 from uneven.errors import CertificateError
 from uneven.ops.balls import Undefined
 
-_ZERO, _ONE = Fraction(0), Fraction(1)
+_ONE = Fraction(1)
 _FIELDS = {"alpha", "affine", "rows", "above", "below", "contacts"}
 
 

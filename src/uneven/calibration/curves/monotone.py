@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from uneven.expression.functions import FALLING, RISING
 from uneven.losses import Loss, Phi
 from uneven.losses.partial import Partial
-from uneven.shape.monotone import FALLING, RISING, direction
+from uneven.shape.structure import direction_by_structure
 
 
 def falls_and_rises(loss: Loss) -> bool:
@@ -21,4 +22,4 @@ def _moves(partial: Partial, sign: int) -> bool:
     declared = partial.function.declaration.minimiser if partial.function.built_in else None
     if declared is not None and declared > 0:
         return partial.inner * sign > 0
-    return direction(partial.tree) == (FALLING if sign > 0 else RISING)
+    return direction_by_structure(partial.tree) == (FALLING if sign > 0 else RISING)

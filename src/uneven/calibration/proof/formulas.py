@@ -15,10 +15,10 @@ from uneven.expression.algebra import add, mul
 from uneven.expression.tree import Number, T
 from uneven.ops.balls import Interval, Undefined, above, combination, enclose_interval, interval
 from uneven.ops.rationals import exact_value
-from uneven.shape.continuity import is_continuous
 from uneven.shape.factored import factored
 from uneven.shape.guards import guarded
 from uneven.shape.piece_on_cell import formula_inside
+from uneven.shape.structure import is_continuous
 
 End = Fraction | float  # an end of a cell; a float is always an infinity
 Level = Fraction | None  # None: the value of F at 0

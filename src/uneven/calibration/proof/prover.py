@@ -96,10 +96,10 @@ def prove(loss: Loss, alpha: Fraction | None, limits: Limits, known: Proof | Non
     if known is not None and known.only.kind != "unknown":
         return Decision(concluded(known, alpha), known)
     attempt = attempt_at(loss, limits)
-    return _searched(attempt, loss, alpha, known).after(attempt.search.budget)
+    return _search(attempt, loss, alpha, known).after(attempt.search.budget)
 
 
-def _searched(attempt: Attempt, loss: Loss, alpha: Fraction | None, known: Proof | None) -> Decision:
+def _search(attempt: Attempt, loss: Loss, alpha: Fraction | None, known: Proof | None) -> Decision:
     missing: list[str] = []
     try:
         steps = _nonnegative(attempt)

@@ -16,18 +16,18 @@ from uneven.calibration.proof.slopes import SlopesAtZero, tree_at_zero
 from uneven.errors import ExpressionError
 from uneven.expression import Node, derivative, substitute
 from uneven.expression.algebra import add, call, mul, neg, subtract
+from uneven.expression.functions import CONSTANT, FALLING, RISING
 from uneven.expression.tree import ZERO, Number, T
 from uneven.ops.balls import Interval, Undefined, above, below, combination, enclose_interval, interval, precision
 from uneven.shape.constants import constant_limit, constant_sign
-from uneven.shape.curvature import is_convex
 from uneven.shape.decay import decay
 from uneven.shape.defined import is_defined
 from uneven.shape.factored import factored
 from uneven.shape.limits import exact_limit
-from uneven.shape.monotone import CONSTANT, FALLING, RISING
 from uneven.shape.piece_on_cell import formula_inside
 from uneven.shape.pieces import switches
 from uneven.shape.signs import direction, never_negative
+from uneven.shape.structure import is_convex
 
 __all__ = ["DIFFERENCE", "NEGATIVE", "POSITIVE", "RULES", "End", "Level", "Pair", "Rules", "at"]
 

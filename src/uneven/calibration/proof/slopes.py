@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
-from uneven.calibration.proof.formulas import Formulas, Pair, PartialFormula
+from uneven.calibration.proof.formulas import _ZERO, Formulas, Pair, PartialFormula
 from uneven.errors import ExpressionError
 from uneven.expression import Node, substitute
 from uneven.expression.algebra import add, mul, neg, terms_of
@@ -13,8 +13,6 @@ from uneven.expression.tree import ZERO, Number, T
 from uneven.ops.balls import Interval, Undefined, above, below, combination, enclose_interval, interval
 from uneven.ops.rationals import exact_value
 from uneven.shape.pieces import Undecidable, slope_beside
-
-_ZERO = Fraction(0)
 
 
 class SlopesAtZero(Formulas):

@@ -16,7 +16,7 @@ import numpy as np
 from uneven._hull import lower_hull
 from uneven._inputs import to_float
 from uneven.losses import Loss
-from uneven.shape.continuity import is_continuous
+from uneven.shape.structure import is_continuous
 
 _OCTAVES = 2.0 ** np.arange(-24, 16, 0.25)
 _STEPS = 64

@@ -23,7 +23,7 @@ from uneven.errors import LossError
 from uneven.expression import derivative
 from uneven.expression.algebra import neg
 from uneven.losses import Phi
-from uneven.shape.continuity import is_continuous
+from uneven.shape.structure import is_continuous
 from uneven.shape.upper_bound import upper_bound
 
 #: Half width of the mean of a phi with kinks; less if a kink is closer to 0, so that the slope at 0 stays.

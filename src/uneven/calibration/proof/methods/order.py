@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from uneven.calibration.claim import NO_ALPHA, UNKNOWN_ALPHA
 from uneven.calibration.proof.attempt import Attempt, NotShown, Proof, found
+from uneven.calibration.proof.methods.tangential import _ZERO
+from uneven.calibration.proof.methods.transversal import _ONE
 from uneven.calibration.proof.rules import at
 from uneven.calibration.proof.steps import Point, Step
-
-_ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def refute_every_alpha(attempt: Attempt) -> Proof:

@@ -8,11 +8,12 @@ from fractions import Fraction
 from uneven.calibration.claim import OnlyAlpha
 from uneven.calibration.proof.attempt import Attempt, NotShown, Proof, found, undecided_at
 from uneven.calibration.proof.hints import simplest_between
+from uneven.calibration.proof.methods.tangential import _ZERO
 from uneven.calibration.proof.rules import DIFFERENCE, NEGATIVE, POSITIVE, at
 from uneven.calibration.proof.search import Exhausted
 from uneven.calibration.proof.steps import Descent, Floor, Mirror, Point, Step
 
-_ZERO, _ONE = Fraction(0), Fraction(1)
+_ONE = Fraction(1)
 # Shares of the budget: for one end of the bracket asked for, for one end of another, and for what comes after.
 _FIRST, _LATER, _RESERVE = 0.3, 0.06, 0.3
 
