@@ -16,6 +16,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+from scipy.special import logit
 
 from uneven._inputs import to_float
 from uneven.costs import RowCosts
@@ -51,6 +52,12 @@ def probability_thresholds(alpha: np.ndarray, sign: np.ndarray) -> np.ndarray:
     cheaper, 1 where it never is: there at most one mistake pays.
     """
     return np.where((sign > 0) | np.isinf(alpha), np.clip(sign * alpha, 0.0, 1.0), np.nan)
+
+
+def threshold_log_odds(threshold: np.ndarray) -> np.ndarray:
+    """Log-odds of thresholds of probabilities; infinite ones, where the probability does not matter, stay."""
+    with np.errstate(divide="ignore"):
+        return np.where(np.isinf(threshold), threshold, logit(np.clip(threshold, 0.0, 1.0)))
 
 
 def move_threshold(loss: Loss, score: np.ndarray, costs: RowCosts) -> np.ndarray:

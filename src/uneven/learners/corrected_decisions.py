@@ -6,27 +6,33 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from uneven._inputs import Exact, brief
 from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
-from uneven.decisions.alpha import probability_thresholds
+from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
 from uneven.decisions.correction import AS_IT_IS, CorrectedOdds, Correction
+from uneven.decisions.guarantee import ShiftGuarantee, shift_guarantee
+from uneven.decisions.methods import METHODS
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows, ShiftCurve, shift_curve
 from uneven.decisions.posterior import ShiftPosterior
 from uneven.decisions.scored_rows import MOST_ROWS, compress
+from uneven.errors import ParameterError
 from uneven.learners.contract import EstimatorContract, costs_of_fit, costs_to_score
-from uneven.learners.guaranteed_shift import GuaranteedShift
 from uneven.learners.names_as_text import with_names, with_text
+from uneven.learners.parameters import require_choice, require_integer
 
 #: Scores that may be rounding errors, relative to the log-odds: a forest often says the threshold itself.
 _TIE = 1e-13
+#: The largest order of the window loss.
+_MOST_ORDER = 64
 #: Corrections for costs given to ``predict`` that a model keeps.
 _MOST_KEPT = 16
 
 
-class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of classifiers that decide by corrected log-odds.
 
     A subclass has the parameters ``method``, ``order``, ``keep_training_rows`` and the four costs. Its ``fit`` calls
@@ -48,12 +54,26 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
     _calibrated: CorrectedOdds
     _rows: OutOfFoldRows
     _row_costs: RowCosts
+    _fold: np.ndarray  # that tested each of the out-of-fold rows; -1 if several did
 
     @abstractmethod
     def _raw_probability(self, X: Any) -> np.ndarray:
         """P(positive) as the models say it, before the calibration."""
 
+    @property
+    @abstractmethod
+    def _is_refitted(self) -> bool:
+        """Whether the model in use was fitted again to all rows."""
+
     # -- fitting ----------------------------------------------------------------------------------------------------
+
+    def _require_correction(self) -> None:
+        """Raise unless ``method`` and ``order`` name a correction."""
+        require_choice("method", self.method, tuple(METHODS))
+        wanted = f"an integer from 1 to {_MOST_ORDER}"
+        require_integer("order", self.order, wanted=wanted)
+        if self.order > _MOST_ORDER:
+            raise ParameterError(f"order must be {wanted}, got {brief(self.order)}")
 
     def _given_costs(self, count: int, given: GivenCosts) -> RowCosts:
         """The costs of the rows of a fit: those given to ``fit``, and the constructor's for the others."""
@@ -89,6 +109,7 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
         )
 
     def _require_rows(self, what: str, error: type[Exception] = AttributeError) -> None:
+        """Raise an error, which names what needs them, if the out-of-fold rows were not kept one by one."""
         if not self._has_rows:
             raise error(
                 f"{what} needs the out-of-fold rows one by one, and of more than {MOST_ROWS:,} only groups are kept; "
@@ -174,6 +195,75 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
         """
         return self.curve_.plot(ax)
 
+    # -- what is guaranteed -----------------------------------------------------------------------------------------
+
+    @property
+    def guarantee_(self) -> ShiftGuarantee:
+        """:meth:`guarantee` with its defaults, computed once; there is no such attribute if nothing is guaranteed."""
+        check_is_fitted(self, "classes_")
+        if "_guarantee" not in self.__dict__:
+            try:
+                self._guarantee = self.guarantee()
+            except ParameterError as error:
+                raise AttributeError(str(error)) from None
+        return self._guarantee
+
+    def guarantee(
+        self,
+        confidence: Exact = 0.95,
+        *,
+        largest_fp_regret: Exact | None = None,
+        largest_fn_regret: Exact | None = None,
+    ) -> ShiftGuarantee:
+        """Bounds of what the shift costs on new rows, against the best shift; docs/guarantee.md proves them.
+
+        Parameters
+        ----------
+        confidence : number in (0, 1)
+            All bounds hold together with at least this probability, over the draw of the rows.
+        largest_fp_regret, largest_fn_regret : positive number, optional
+            Only for costs of each row: no mistake can cost more than this. By default the largest ones of the rows.
+
+        Returns
+        -------
+        ShiftGuarantee
+            ``print(model.guarantee().in_words())`` says what is guaranteed and what is assumed. With folds it is for
+            the fold models, not for the one that is fitted to all rows.
+        """
+        check_is_fitted(self, "classes_")
+        reason = self._why_no_guarantee()
+        if reason is not None:
+            raise ParameterError(f"there is no guarantee for this fit: {reason}")
+        self._require_rows(f"a guarantee at {confidence!r} other than guarantee_", ParameterError)
+        correction = self._odds.correction
+        rows = self._rows.with_costs(self._row_costs)
+        folds = [rows.take(self._fold == number) for number in np.unique(self._fold)]
+        return shift_guarantee(
+            folds,
+            correction.posterior,
+            order=int(self.order),
+            shift=correction.shift,
+            confidence=confidence,
+            largest_fp_regret=largest_fp_regret,
+            largest_fn_regret=largest_fn_regret,
+            refitted=self._is_refitted,
+            choices=self._models_to_choose_from(),
+        )
+
+    def _why_no_guarantee(self) -> str | None:
+        """None if the theorem covers the fit."""
+        if self._odds.correction.slope != 1:
+            return (
+                f"method={self.method!r} does more than to shift the log-odds; 'gibbs', 'argmin' or 'cost' would work"
+            )
+        if (self._fold < 0).any():
+            return "some rows were tested by several folds; cv=5 would work"
+        return None
+
+    def _models_to_choose_from(self) -> int:
+        """From how many models the one in use was chosen with the out-of-fold rows."""
+        return 1
+
     # -- deciding ---------------------------------------------------------------------------------------------------
 
     def _costs_of_rows(self, count: int, given: GivenCosts, method: str) -> RowCosts:
@@ -232,7 +322,7 @@ class CorrectedDecisions(EstimatorContract, GuaranteedShift, ClassifierMixin, Ba
         sign = costs.thresholds()[1]
         probability, log_odds = self._calibrated.probability(raw), self._calibrated.log_odds(raw)
         said = np.where(sign > 0, probability > threshold, probability < threshold)
-        score = sign * (log_odds - np.where(np.isfinite(threshold), logit(np.clip(threshold, 0, 1)), threshold))
+        score = sign * (log_odds - threshold_log_odds(threshold))
         score = np.where(np.abs(score) <= _TIE * (1 + np.abs(log_odds)), 0.0, score)
         return np.where(said, np.maximum(score, np.finfo(np.float64).tiny), np.minimum(score, 0.0))
 

@@ -17,7 +17,6 @@ from uneven._caller import warn_caller
 from uneven._inputs import Exact, brief
 from uneven.costs import GivenCosts
 from uneven.decisions.correction import CorrectedOdds, Correction
-from uneven.decisions.methods import METHODS
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.decisions.platt import Sigmoid
 from uneven.decisions.scored_rows import MOST_ROWS
@@ -34,14 +33,11 @@ from uneven.learners.out_of_fold import (
     splits,
     weight_parameters,
 )
-from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.progress import Bar
 from uneven.metrics.cost_estimate import CostEstimate, estimates
 
 #: Parts of the rows of a fitted estimator that take turns in the estimate of the cost.
 _PARTS = 5
-#: The largest order of the window loss.
-_MOST_ORDER = 64
 
 
 class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # type: ignore[misc]
@@ -235,10 +231,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         -------
         UnevenThresholdClassifierCV
         """
-        require_choice("method", self.method, tuple(METHODS))
-        require_integer("order", self.order, wanted=f"an integer from 1 to {_MOST_ORDER}")
-        if self.order > _MOST_ORDER:
-            raise ParameterError(f"order must be an integer from 1 to {_MOST_ORDER}, got {brief(self.order)}")
+        self._require_correction()
         self._require_classifier()
         require_target(self, y)
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)

@@ -11,6 +11,7 @@ from scipy.special import logit
 
 from uneven.cli.decisions.given_costs import four
 from uneven.costs import RowCosts
+from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
 from uneven.errors import CostError
 from uneven.metrics.passing_costs import answer_with_costs, takes_costs
 
@@ -72,8 +73,7 @@ def thresholds_of(costs: RowCosts) -> np.ndarray:
 
     0 where positive is always cheaper, 1 where it never is: there at most one mistake pays.
     """
-    alpha, sign = costs.thresholds()
-    return np.where((sign > 0) | np.isinf(alpha), np.clip(sign * alpha, 0.0, 1.0), np.nan)
+    return probability_thresholds(*costs.thresholds())
 
 
 def decisions(pipeline: Any, X: Any, costs: RowCosts, *, told: bool) -> Decisions:
@@ -116,7 +116,7 @@ def _log_odds_above(probability: np.ndarray | None, costs: RowCosts) -> np.ndarr
     """How far the log-odds of each row are on the positive side of its threshold."""
     alpha, sign = costs.thresholds()
     assert probability is not None
-    cut = np.where(np.isinf(alpha), alpha, logit(np.clip(alpha, 0.0, 1.0)))
+    cut = threshold_log_odds(alpha)
     with np.errstate(invalid="ignore"):
         return np.nan_to_num(sign * (logit(probability) - cut), nan=0.0, posinf=np.inf, neginf=-np.inf)
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from scipy.special import expit, logit
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from uneven.cli.decisions.decided import thresholds_of
 from uneven.costs import RowCosts
+from uneven.decisions.alpha import threshold_log_odds
 
 PLAIN, WEIGHTED, MOVED = "plain", "weighted", "moved"
 
@@ -101,9 +102,7 @@ class LogisticRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             fp_cost, fn_cost = self.fp_cost, self.fn_cost
         costs = RowCosts.read(score.size, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost)
         alpha, sign = costs.thresholds()
-        with np.errstate(divide="ignore"):
-            cut = np.where(np.isinf(alpha), alpha, logit(np.clip(alpha, 0.0, 1.0)))
-        return np.asarray(sign * (score - cut))
+        return np.asarray(sign * (score - threshold_log_odds(alpha)))
 
     def predict(
         self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = 0.0, tn_cost: Any = 0.0

@@ -15,7 +15,6 @@ from sklearn.utils import check_random_state, get_tags
 from uneven import _inputs
 from uneven._inputs import Exact, brief
 from uneven.costs import GivenCosts, RowCosts
-from uneven.decisions.methods import METHODS
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
 from uneven.learners.background import run_parts
@@ -39,7 +38,7 @@ from uneven.learners.ensemble.training import (
 from uneven.learners.ensemble.views import Views
 from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
 from uneven.learners.out_of_fold import only_fold, splits
-from uneven.learners.parameters import require_choice, require_integer
+from uneven.learners.parameters import require_choice
 from uneven.learners.progress import Bar, progress
 from uneven.metrics.cost_estimate import CostEstimate
 
@@ -263,10 +262,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
 
     def _read_parameters(self) -> None:
         require_choice("weighting", self.weighting, tuple(WEIGHTINGS))
-        require_choice("method", self.method, tuple(METHODS))
-        require_integer("order", self.order, wanted="an integer from 1 to 64")
-        if self.order > 64:
-            raise ParameterError(f"order must be an integer from 1 to 64, got {brief(self.order)}")
+        self._require_correction()
         if self.time_limit is not None:
             _inputs.positive("time_limit", self.time_limit)
         members = self.members
