@@ -4,13 +4,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-zoo zoo lint browser docs licences release bench clean
+.PHONY: demo check test test-zoo zoo lint browser docs licences release bench clean
 
 demo: $(VENV)/.package
 	$(BIN)/uneven demo
 
+# Two processes, each with one half of the tests in their order, so that files share what they have made; whoever is
+# ready first takes from the other.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+
+# All checks and the fast tests, in less than two minutes: before each commit. `make test` is the whole, before a merge.
+check: lint
+	$(PYTEST) -m "not slow" tests
+
 test: lint browser
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST)
 
 # Compares the formulas of the zoo with the own functions of the libraries, in an environment of its own.
 test-zoo: $(VENV)-zoo/.ready
