@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from uneven._lazy import on_first_use
+from uneven.learners import HOME as _LEARNERS
 
 if TYPE_CHECKING:
     from uneven import adapters as adapters
@@ -26,15 +27,7 @@ if TYPE_CHECKING:
     from uneven.calibration import implied_alpha as implied_alpha
     from uneven.calibration import verify as verify
     from uneven.costs import Cost as Cost
-    from uneven.learners import StreamedRows as StreamedRows
-    from uneven.learners import UnevenAdaBoostClassifier as UnevenAdaBoostClassifier
-    from uneven.learners import UnevenCascadeClassifier as UnevenCascadeClassifier
-    from uneven.learners import UnevenClassifierCV as UnevenClassifierCV
-    from uneven.learners import UnevenEnsembleClassifier as UnevenEnsembleClassifier
-    from uneven.learners import UnevenLinearClassifier as UnevenLinearClassifier
-    from uneven.learners import UnevenPerceptron as UnevenPerceptron
-    from uneven.learners import UnevenSVC as UnevenSVC
-    from uneven.learners import UnevenThresholdClassifierCV as UnevenThresholdClassifierCV
+    from uneven.learners import *  # noqa: F403 - every estimator of that package, named there
     from uneven.learners.trusted_types import trusted_types as trusted_types
     from uneven.losses import Loss as Loss
     from uneven.losses import UnevenMarginLoss as UnevenMarginLoss
@@ -44,20 +37,12 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _HOME = {
+    **_LEARNERS,
     "Cost": "uneven.costs",
     "Loss": "uneven.losses",
-    "StreamedRows": "uneven.learners",
-    "UnevenAdaBoostClassifier": "uneven.learners",
-    "UnevenCascadeClassifier": "uneven.learners",
     "UnevenCatBoostClassifier": "uneven.adapters.catboost",
-    "UnevenClassifierCV": "uneven.learners",
-    "UnevenEnsembleClassifier": "uneven.learners",
     "UnevenLGBMClassifier": "uneven.adapters.lightgbm",
-    "UnevenLinearClassifier": "uneven.learners",
     "UnevenMarginLoss": "uneven.losses",
-    "UnevenPerceptron": "uneven.learners",
-    "UnevenSVC": "uneven.learners",
-    "UnevenThresholdClassifierCV": "uneven.learners",
     "UnevenXGBClassifier": "uneven.adapters.xgboost",
     "analyze": "uneven.calibration",
     "calibrated_loss": "uneven.calibration",

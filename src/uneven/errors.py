@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 __all__ = [
     "CertificateError",
     "ClusterError",
@@ -12,6 +15,7 @@ __all__ = [
     "ParameterError",
     "SolverError",
     "UnevenError",
+    "needs_extra",
 ]
 
 
@@ -98,3 +102,21 @@ class MissingExtraError(UnevenError, ImportError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (MissingExtraError, (self.feature, self.extra))
+
+
+@contextmanager
+def needs_extra(feature: str, extra: str) -> Iterator[None]:
+    """Imports of optional packages stand in such a block: if one fails, the error says which extra to install.
+
+    Examples
+    --------
+    >>> from uneven.errors import needs_extra
+    >>> with needs_extra("tables", "data"):
+    ...     import pandas
+    """
+    try:
+        yield
+    except MissingExtraError:
+        raise
+    except ImportError:
+        raise MissingExtraError(feature, extra) from None

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from uneven.adapters.trees.base import EVALUATION, UnevenTreeClassifier, shares_of
 from uneven.adapters.trees.descent import Descent
-from uneven.adapters.trees.extras import library
 from uneven.adapters.trees.library_parameters import LibraryParameters, parameters_of, takes
-from uneven.adapters.trees.metric import COST, TreeMetric
+from uneven.adapters.trees.metric import TreeMetric
 from uneven.adapters.trees.objective import NO_WEIGHTS, RangeObjective
 from uneven.adapters.trees.sparse import known_sparse
 from uneven.adapters.trees.training_rows import TreeRows
+from uneven.errors import needs_extra
 
-cb = library("catboost", "UnevenCatBoostClassifier and uneven.adapters.catboost", "catboost")
+with needs_extra("UnevenCatBoostClassifier and uneven.adapters.catboost", "catboost"):
+    cb: Any = import_module("catboost")
 
 __all__ = ["CatBoostMetric", "UnevenCatBoostClassifier", "metric", "objective"]
 
@@ -102,24 +104,8 @@ class CatBoostMetric(TreeMetric):
         return error / weight if weight else 0.0
 
 
-def metric(
-    kind: str = COST, loss: Any = "logistic", *, fp_cost: Any = 1, fn_cost: Any = 1, margin_gamma: Any = 1
-) -> CatBoostMetric:
-    """Expected cost or the loss itself on raw scores: for ``eval_metric``.
-
-    Parameters
-    ----------
-    kind : {"cost", "surrogate"}
-    loss : str, Phi or Loss
-        As given to :func:`objective`.
-    fp_cost, fn_cost : number
-    margin_gamma : positive number
-
-    Returns
-    -------
-    CatBoostMetric
-    """
-    return CatBoostMetric(kind, loss, fp_cost=fp_cost, fn_cost=fn_cost, margin_gamma=margin_gamma)
+#: Expected cost or the loss itself on raw scores; its arguments are those of :class:`TreeMetric`.
+metric = CatBoostMetric
 
 
 @takes(_PARAMETERS)

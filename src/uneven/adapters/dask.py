@@ -10,9 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import Exact, brief
-from uneven.adapters.trees.extras import library
 from uneven.costs import GivenCosts
-from uneven.errors import CostError, ParameterError
+from uneven.errors import CostError, ParameterError, needs_extra
 from uneven.learners.cluster import HoldsClient, read_client
 from uneven.learners.contract import costs_of_fit, costs_to_score
 from uneven.learners.costs_and_loss import read_cost
@@ -26,14 +25,13 @@ from uneven.losses import Loss, Phi
 from uneven.metrics.expected_cost import expected_cost
 from uneven.solvers.linear.parts.own_minima import worth_asking
 
-library("dask", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
-library("distributed", "DaskUnevenLinearClassifier and uneven.adapters.dask", "dask")
+with needs_extra("DaskUnevenLinearClassifier and uneven.adapters.dask", "dask"):
+    import dask.array
+    import distributed  # noqa: F401
 
-import dask.array  # noqa: E402
-
-from uneven.adapters.dask_columns import near_the_data  # noqa: E402
-from uneven.adapters.dask_parts import FEATURE, DaskParts, on_parts  # noqa: E402
-from uneven.adapters.dask_rows import (  # noqa: E402
+from uneven.adapters.dask_columns import near_the_data
+from uneven.adapters.dask_parts import FEATURE, DaskParts, on_parts
+from uneven.adapters.dask_rows import (
     Facts,
     LazyRows,
     column_names,

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from uneven._inputs import brief
-from uneven.errors import MissingExtraError, ParameterError
+from uneven.errors import ParameterError, needs_extra
 
-try:
+with needs_extra("JAX losses", "jax"):
     import jax
     import jax.numpy as jnp
-except ImportError:
-    raise MissingExtraError("JAX losses", "jax") from None
 
 from uneven.adapters.array_losses import (
     class_factors,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,15 @@ from sklearn.utils import check_random_state
 
 from uneven.adapters.trees.base import EVALUATION, UnevenTreeClassifier, shares_of
 from uneven.adapters.trees.descent import Descent
-from uneven.adapters.trees.extras import library
 from uneven.adapters.trees.library_parameters import LibraryParameters, parameters_of, takes
-from uneven.adapters.trees.metric import COST, TreeMetric
+from uneven.adapters.trees.metric import TreeMetric
 from uneven.adapters.trees.objective import CallableObjective
 from uneven.adapters.trees.sparse import known_sparse
 from uneven.adapters.trees.training_rows import TreeRows
+from uneven.errors import needs_extra
 
-lgb = library("lightgbm", "UnevenLGBMClassifier and uneven.adapters.lightgbm", "lightgbm")
+with needs_extra("UnevenLGBMClassifier and uneven.adapters.lightgbm", "lightgbm"):
+    lgb: Any = import_module("lightgbm")
 
 __all__ = ["LGBMMetric", "UnevenLGBMClassifier", "metric", "objective"]
 
@@ -107,27 +109,8 @@ class LGBMMetric(TreeMetric):
         return self.kind, self.value(first, second, sample_weight), False
 
 
-def metric(
-    kind: str = COST, loss: Any = "logistic", *, fp_cost: Any = 1, fn_cost: Any = 1, margin_gamma: Any = 1
-) -> LGBMMetric:
-    """Expected cost or the loss itself on raw scores: for ``lightgbm.train(feval=...)`` and ``fit(eval_metric=...)``.
-
-    Set the library's own ``metric`` to "None": it would be computed on raw scores as if they were probabilities, and
-    early stopping would obey it.
-
-    Parameters
-    ----------
-    kind : {"cost", "surrogate"}
-    loss : str, Phi or Loss
-        As given to :func:`objective`.
-    fp_cost, fn_cost : number
-    margin_gamma : positive number
-
-    Returns
-    -------
-    LGBMMetric
-    """
-    return LGBMMetric(kind, loss, fp_cost=fp_cost, fn_cost=fn_cost, margin_gamma=margin_gamma)
+#: Expected cost or the loss itself on raw scores; its arguments are those of :class:`TreeMetric`.
+metric = LGBMMetric
 
 
 @takes(_PARAMETERS)

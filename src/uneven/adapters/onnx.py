@@ -14,16 +14,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from uneven._inputs import brief
-from uneven.errors import MissingExtraError, ParameterError, UnevenError
+from uneven.errors import ParameterError, UnevenError, needs_extra
 
-try:
+with needs_extra("ONNX models", "export"):
     import skl2onnx
     from onnx import TensorProto
     from skl2onnx._parse import _parse_sklearn
     from skl2onnx.common import data_types
     from skl2onnx.common.exceptions import MissingConverter, MissingShapeCalculator
-except ImportError:
-    raise MissingExtraError("ONNX models", "export") from None
 
 from uneven.adapters import onnx_converters
 from uneven.adapters.onnx_check import difference

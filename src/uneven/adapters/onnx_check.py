@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from uneven._inputs import brief
-from uneven.errors import MissingExtraError
+from uneven.errors import needs_extra
 
-try:
+with needs_extra("ONNX models", "export"):
     import onnxruntime
-except ImportError:
-    raise MissingExtraError("ONNX models", "export") from None
 
 #: Rows of the user that are compared: more would take long for a slow model, and find little more.
 _MOST_GIVEN = 2000

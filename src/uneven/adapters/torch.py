@@ -7,12 +7,10 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
 from uneven._inputs import brief
-from uneven.errors import LossError, MissingExtraError, ParameterError, UnevenError
+from uneven.errors import LossError, ParameterError, UnevenError, needs_extra
 
-try:
+with needs_extra("PyTorch losses", "torch"):
     import torch
-except ImportError:
-    raise MissingExtraError("PyTorch losses", "torch") from None
 
 from uneven.adapters.array_losses import (
     class_factors,

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from uneven.adapters.trees.base import EVALUATION, UnevenTreeClassifier, shares_of
 from uneven.adapters.trees.descent import Descent
-from uneven.adapters.trees.extras import library
 from uneven.adapters.trees.library_parameters import LibraryParameters, parameters_of, takes
-from uneven.adapters.trees.metric import COST, TreeMetric
+from uneven.adapters.trees.metric import TreeMetric
 from uneven.adapters.trees.objective import CallableObjective
 from uneven.adapters.trees.training_rows import TreeRows
+from uneven.errors import needs_extra
 
-xgb = library("xgboost", "UnevenXGBClassifier and uneven.adapters.xgboost", "xgboost")
+with needs_extra("UnevenXGBClassifier and uneven.adapters.xgboost", "xgboost"):
+    xgb: Any = import_module("xgboost")
 
 __all__ = ["UnevenXGBClassifier", "XGBMetric", "metric", "objective"]
 
@@ -112,24 +114,8 @@ class XGBMetric(TreeMetric):
         return self.value(first, second, sample_weight)
 
 
-def metric(
-    kind: str = COST, loss: Any = "logistic", *, fp_cost: Any = 1, fn_cost: Any = 1, margin_gamma: Any = 1
-) -> XGBMetric:
-    """Expected cost or the loss itself on raw scores: for ``xgboost.train(custom_metric=...)`` and ``eval_metric``.
-
-    Parameters
-    ----------
-    kind : {"cost", "surrogate"}
-    loss : str, Phi or Loss
-        As given to :func:`objective`.
-    fp_cost, fn_cost : number
-    margin_gamma : positive number
-
-    Returns
-    -------
-    XGBMetric
-    """
-    return XGBMetric(kind, loss, fp_cost=fp_cost, fn_cost=fn_cost, margin_gamma=margin_gamma)
+#: Expected cost or the loss itself on raw scores; its arguments are those of :class:`TreeMetric`.
+metric = XGBMetric
 
 
 @takes(_PARAMETERS)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from uneven._money import money
-from uneven.errors import MissingExtraError
+from uneven.errors import needs_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,10 +44,8 @@ _SETTINGS: dict[Any, Any] = {
 @contextmanager
 def styled() -> Iterator[None]:
     """Use our style inside this block; a :class:`MissingExtraError` names the extra if Matplotlib is missing."""
-    try:
+    with needs_extra("figures", "plot"):
         import matplotlib as mpl
-    except ImportError:
-        raise MissingExtraError("figures", "plot") from None
     with mpl.rc_context(_SETTINGS):
         yield
 

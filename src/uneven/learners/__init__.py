@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from uneven.learners.svc import UnevenSVC as UnevenSVC
     from uneven.learners.threshold import UnevenThresholdClassifierCV as UnevenThresholdClassifierCV
 
-_HOME = {
+#: Every public name of this package and its module: a new estimator is named here and nowhere else.
+HOME = {
     "StreamedRows": "uneven.learners.streaming.rows",
     "UnevenAdaBoostClassifier": "uneven.learners.boosting",
     "UnevenCascadeClassifier": "uneven.learners.cascade",
@@ -27,5 +28,5 @@ _HOME = {
     "UnevenThresholdClassifierCV": "uneven.learners.threshold",
 }
 
-__all__ = sorted(_HOME)  # noqa: PLE0605 - a list of strings
-__getattr__, __dir__ = on_first_use(__name__, _HOME)
+__all__ = sorted(HOME)  # noqa: PLE0605 - a list of strings
+__getattr__, __dir__ = on_first_use(__name__, HOME)

@@ -7,15 +7,13 @@ from importlib import import_module
 from typing import Any
 
 from uneven._inputs import brief
-from uneven.errors import ClusterError, MissingExtraError, ParameterError
+from uneven.errors import ClusterError, ParameterError, needs_extra
 
 
 def distributed(feature: str) -> Any:
     """The package ``distributed``; ``feature`` is what needs it, in the plural."""
-    try:
+    with needs_extra(feature, "dask"):
         return import_module("distributed")
-    except ImportError:
-        raise MissingExtraError(feature, "dask") from None
 
 
 def read_client(client: Any, feature: str) -> Any:

@@ -5,6 +5,8 @@ Exact names, not packages: reading a file must not make objects that no model ne
 
 from __future__ import annotations
 
+from uneven.learners import HOME
+
 
 def trusted_types() -> list[str]:
     """The types that skops must trust to load a saved model of this library.
@@ -28,7 +30,8 @@ def trusted_types() -> list[str]:
     >>> skops.io.loads(stored, trusted=uneven.trusted_types()).predict(X)
     array([0, 0, 1, 1])
     """
-    return sorted(_TYPES)
+    estimators = {f"{home}.{name}" for name, home in HOME.items() if name.startswith("Uneven")}
+    return sorted(_TYPES | estimators)
 
 
 _TYPES = frozenset(
@@ -42,9 +45,6 @@ _TYPES = frozenset(
         "uneven.learners.frames.texts.WordEncoder",
         "uneven.costs.RowCosts",
         # The linear classifier, the support vector machine and their search.
-        "uneven.learners.cv.UnevenClassifierCV",
-        "uneven.learners.linear.UnevenLinearClassifier",
-        "uneven.learners.svc.UnevenSVC",
         "uneven.learners.tuning.rules.GammaPath",
         "uneven.solvers.kernel.gram.KernelFunction",
         "scipy.sparse._csr.csr_matrix",  # support vectors; read as plain arrays
@@ -53,7 +53,6 @@ _TYPES = frozenset(
         "uneven.decisions.correction.CorrectedOdds",
         "uneven.decisions.out_of_fold_rows.OutOfFoldRows",
         "uneven.decisions.posterior.ShiftPosterior",
-        "uneven.learners.ensemble.classifier.UnevenEnsembleClassifier",
         "uneven.learners.ensemble.training.OutOfFoldCosts",
         "uneven.learners.ensemble.member_models.Forest",
         "uneven.learners.ensemble.mixture.FittedMember",
@@ -66,15 +65,11 @@ _TYPES = frozenset(
         "uneven.learners.frames.texts.LatentTextEncoder",
         "uneven.decisions.platt.Sigmoid",
         "uneven.metrics.cost_estimate.CostEstimate",
-        # The other learners.
+        # The other learners; those of this package itself are in its registry.
         "uneven.adapters.catboost.UnevenCatBoostClassifier",
         "uneven.adapters.lightgbm.UnevenLGBMClassifier",
         "uneven.adapters.xgboost.UnevenXGBClassifier",
-        "uneven.learners.boosting.UnevenAdaBoostClassifier",
         "uneven.learners.cascade.CascadeReport",
-        "uneven.learners.cascade.UnevenCascadeClassifier",
-        "uneven.learners.perceptron.UnevenPerceptron",
-        "uneven.learners.threshold.UnevenThresholdClassifierCV",
         "uneven.solvers.online.perceptron.PerceptronState",
         # Trees of the members.
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",

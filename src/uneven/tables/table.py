@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from uneven._inputs import brief
-from uneven.errors import MissingExtraError, UnevenError
+from uneven.errors import UnevenError, needs_extra
 from uneven.tables import texts
 from uneven.tables.files import PARQUET, kind_of, parsing, require_content, usable_memory
 from uneven.tables.headers import require_width
@@ -216,11 +216,9 @@ def _understood(path: str, frame: Any, how: str, sep: str | None, reading: Readi
 
 
 def _require_packages() -> None:
-    try:
+    with needs_extra("tables", "data"):
         for package in ("pandas", "pyarrow"):
             importlib.import_module(package)
-    except ImportError:
-        raise MissingExtraError("tables", "data") from None
 
 
 def _require_fitting_options(path: str, kind: str, reading: Reading) -> None:

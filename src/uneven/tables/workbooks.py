@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from uneven._inputs import brief
-from uneven.errors import MissingExtraError, UnevenError
+from uneven.errors import UnevenError, needs_extra
 from uneven.tables.files import parsing, require_unpackable
 from uneven.tables.headers import read_names
 from uneven.tables.reading import Reading
@@ -21,11 +21,9 @@ _MOST_ROWS = 1_048_576
 
 def read_workbook(path: str, reading: Reading) -> tuple[Any, str]:
     """A data frame, and which sheet it is, in words. Columns of numbers are numbers; others are texts."""
-    try:
+    with needs_extra("Excel workbooks", "data"):
         import pandas as pd
         from openpyxl import load_workbook
-    except ImportError:
-        raise MissingExtraError("Excel workbooks", "data") from None
     require_unpackable(path, _WHAT)
     with parsing(path, _WHAT), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # openpyxl warns of styles and menus, which do not matter here

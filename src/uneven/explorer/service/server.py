@@ -8,7 +8,7 @@ import threading
 import webbrowser
 from collections.abc import Callable
 
-from uneven.errors import MissingExtraError, UnevenError
+from uneven.errors import UnevenError, needs_extra
 
 #: The port that is tried first if none is asked for.
 USUAL_PORT = 8765
@@ -28,14 +28,10 @@ def serve(host: str, port: int | None, *, browser: bool, say: Callable[[str], No
     say : callable
         Where sentences for the user go.
     """
-    try:
+    with needs_extra("the pages of the explorer", "explorer"):
         import uvicorn
 
         from uneven.explorer.service.app import application
-    except ImportError as error:
-        if isinstance(error, MissingExtraError):
-            raise
-        raise MissingExtraError("the pages of the explorer", "explorer") from None
     listener = _listener(host, port)
     chosen = listener.getsockname()[1]
     address = f"http://{_shown(host)}:{chosen}/"

@@ -11,7 +11,7 @@ import numpy as np
 
 from uneven._inputs import brief
 from uneven.costs import RowCosts
-from uneven.errors import MissingExtraError, ParameterError
+from uneven.errors import ParameterError, needs_extra
 from uneven.figures.style import COLOURS, styled
 from uneven.metrics.labels import positive_class
 from uneven.metrics.passing_costs import answer_with_costs, takes_costs
@@ -139,10 +139,8 @@ MARK: dict[str, Any] = {"markersize": 7, "markerfacecolor": "white", "zorder": 4
 
 def require_matplotlib() -> None:
     """Raise an error that names the extra ``plot`` if Matplotlib is missing; called before any computation."""
-    try:
+    with needs_extra("figures", "plot"):
         import matplotlib.pyplot as plt  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("figures", "plot") from None
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
 from uneven._inputs import brief
-from uneven.errors import MissingExtraError, UnevenError
+from uneven.errors import UnevenError, needs_extra
 
 FRAME, ARRAY, SPARSE = "frame", "array", "sparse"
 
@@ -86,7 +86,5 @@ def _named(frame: Any) -> Any:
 
 
 def _require_pandas() -> None:
-    try:
+    with needs_extra("tables", "data"):
         import pandas  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("tables", "data") from None

@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from uneven._inputs import brief
-from uneven.errors import MissingExtraError, UnevenError
+from uneven.errors import UnevenError, needs_extra
 from uneven.learners.streaming.mapped_file import MappedFile
 
 _ENDINGS = (".parquet", ".pq")
@@ -23,10 +23,8 @@ _LARGE = 128 * 2**20
 
 def parquet() -> Any:
     """pyarrow.parquet, or an error that names the extra."""
-    try:
+    with needs_extra("Parquet files", "data"):
         import pyarrow.parquet as module
-    except ImportError:
-        raise MissingExtraError("Parquet files", "data") from None
     return module
 
 
