@@ -21,6 +21,7 @@ from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.path import Follower
 from uneven.solvers.linear.registry import solvers
 from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.supporting_lines import bounds
 
 X, Y = binary(120, 4)
 SPARSE = sp.csr_matrix(np.where(np.abs(X) > 0.4, X, 0.0))
@@ -115,7 +116,7 @@ def test_any_multipliers_prove_a_lower_bound() -> None:
         for _ in range(5):
             gradient = state.gradient()
             state.update()
-            value, bound = state.bounds(gradient)
+            value, bound = bounds(state, gradient)
             assert bound <= best <= value * (1 + 1e-9)
             state.step(state.gradient(), state.direction(state.gradient()))
 

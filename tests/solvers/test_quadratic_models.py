@@ -13,6 +13,7 @@ from linear_data import binary
 from uneven.solvers.linear import quadratic
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.lagrangian import Lagrangian
+from uneven.solvers.linear.supporting_lines import balance
 
 X, Y = binary(200, 12, seed=4)
 X = np.where(np.abs(X) > 0.5, X, 0.0)
@@ -83,7 +84,7 @@ def test_slopes_that_are_kept_are_those_of_the_current_scores(loss: str) -> None
         state.along(q, step if step < 1 else 0.75)  # the second move is not where it was evaluated
         state.theta = state.theta + step * move
         state.move_scores(q, step)
-        state.balance(1e-9)
+        balance(state, 1e-9)
         fresh = Lagrangian(objective, state.theta, 1.0)
         np.testing.assert_allclose(state.gradient(), fresh.gradient(), rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(state.all_curvatures(), fresh.all_curvatures(), rtol=1e-9, atol=1e-12)

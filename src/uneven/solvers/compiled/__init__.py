@@ -4,6 +4,7 @@ They are reached as ``compiled.passes.add_rows`` and imported on first use: Numb
 small fits, which do without.
 """
 
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from uneven._lazy import on_first_use
@@ -21,19 +22,6 @@ if TYPE_CHECKING:
     from uneven.solvers.compiled import smooth_steps as smooth_steps
     from uneven.solvers.compiled import survey_passes as survey_passes
 
-_MODULES = (
-    "careful_sums",
-    "column_choice",
-    "dual_epoch",
-    "gram_products",
-    "kinked_passes",
-    "line_passes",
-    "passes",
-    "quadratic_descent",
-    "row_space_passes",
-    "smooth_steps",
-    "survey_passes",
-)
+_MODULES = tuple(module.name for module in iter_modules(__path__))
 
-__all__ = list(_MODULES)
 __getattr__, __dir__ = on_first_use(__name__, {}, _MODULES)

@@ -20,9 +20,7 @@ from uneven.solvers.linear.exact_search import exact_step
 from uneven.solvers.linear.few_polygons import FewPolygons
 from uneven.solvers.linear.few_rows import absolute_sums
 from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
-from uneven.solvers.linear.multiplier_moves import moves
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.row_slopes import RowSlopes
 from uneven.solvers.linear.small import is_small, newton_direction, rows_with_ones
 from uneven.solvers.linear.squares import summed_squares
 from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
@@ -65,6 +63,41 @@ class Support:
     moment: float
 
 
+class _RowSlopes:
+    """Slopes and second derivatives of losses without kinks in their scores, as they were evaluated last.
+
+    Second derivatives (``bends``) are kept from the first time on that they are asked for: a proof does without.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.slopes, self.bends = np.empty(n), np.empty(0)
+        self.loss = np.inf
+        self.place: tuple[np.ndarray | None, float] | None = None
+
+    def note_place(self, q: np.ndarray | None, at: float, loss: float) -> None:
+        """They are now those at the scores t + at * q."""
+        self.place, self.loss = (q, at), loss
+
+    def keep_bends(self) -> None:
+        """Keep the second derivatives, too."""
+        if self.bends.size != self.slopes.size:
+            self.bends, self.place = np.empty(self.slopes.size), None
+
+    def note_move(self, q: np.ndarray | None, at: float) -> None:
+        """The scores have been moved by at * q."""
+        here = self.place is not None and self.place[0] is q and self.place[1] == at
+        self.place = (None, 0.0) if here else None
+
+    def forget(self) -> None:
+        """The scores have changed in another way."""
+        self.place = None
+
+    @property
+    def current(self) -> bool:
+        """Whether they are those at the current scores."""
+        return self.place is not None and self.place[1] == 0.0
+
+
 class Lagrangian:
     """The augmented Lagrangian of an objective at the current scores and multipliers."""
 
@@ -90,7 +123,7 @@ class Lagrangian:
         self.first = np.zeros(2, dtype=np.int64) if straight else objective.pair.addresses
         self.second = np.zeros(2, dtype=np.int64) if straight else objective.pair.second_addresses
         self.lines = objective.pair.lines
-        self._rows = RowSlopes(objective.design.n if self.smooth else 0)
+        self._rows = _RowSlopes(objective.design.n if self.smooth else 0)
 
     def on_columns(self, chosen: np.ndarray) -> Lagrangian:
         """The same for some columns only; scores and multipliers are shared."""
@@ -271,10 +304,10 @@ class Lagrangian:
             return total
 
         loss, slope, curvature = np.sum(self.over_rows(part), axis=0).tolist()
-        rows.evaluated(q, at, loss)
+        rows.note_place(q, at, loss)
         return slope, curvature
 
-    def _at_scores(self) -> RowSlopes:
+    def _at_scores(self) -> _RowSlopes:
         """The rows of losses without kinks at the current scores."""
         if not self._rows.current:
             self._smooth_along(None, 0.0)
@@ -284,7 +317,7 @@ class Lagrangian:
         """Move the scores by at * q; None: q = 1."""
         self.t += at if q is None else at * q
         self._evaluated_here = False
-        self._rows.moved(q, at)
+        self._rows.note_move(q, at)
 
     def replace_scores(self, scores: np.ndarray) -> None:
         """Take these scores, which are equal to the current ones but for rounding and a move of the intercept."""
@@ -339,25 +372,6 @@ class Lagrangian:
                 return gradient, steps + 1  # rounding
         return gradient, steps
 
-    def centre_intercept(self, enough: float) -> None:
-        """Move b to its best value for this w, until the objective can fall by at most ``enough``.
-
-        The multipliers have no influence.
-        """
-        sigma, self.sigma = self.sigma, 1e-13 * self.sigma
-        low, high, reach, at = -np.inf, np.inf, 1e-3, 0.0
-        for _ in range(50):
-            slope, _ = self.along(None, at)
-            low, high = (low, at) if slope > 0 else (at, high)
-            if abs(slope) * (high - low) <= enough:
-                break
-            reach *= 4
-            at = 0.5 * (low + high) if np.isfinite(high - low) else (high - reach if slope > 0 else low + reach)
-        self.sigma = sigma
-        self.move_scores(None, at)
-        self.theta = self.theta.copy()
-        self.theta[-1] += at
-
     def update(self) -> None:
         """Replace the multipliers by the current slopes. The gradient at the current scores stays the same."""
         self._evaluated_here = False
@@ -375,7 +389,7 @@ class Lagrangian:
 
         self.over_rows(part)
 
-    def _sums(self) -> tuple[float, float]:
+    def sums(self) -> tuple[float, float]:
         """The objective at the current scores, and the sum of the constants of the supporting lines."""
         if self._few is not None:
             lines = self.support()
@@ -389,37 +403,7 @@ class Lagrangian:
 
     def value(self) -> float:
         """The objective at the current scores."""
-        return self._sums()[0]
-
-    def bounds(self, gradient: np.ndarray) -> tuple[float, float]:
-        """The objective and a lower bound of its minimum, for a solver to know when to stop.
-
-        To be called after :meth:`update`, with the gradient from before it. Errors of rounding are only estimated here;
-        :func:`uneven.solvers.linear.proof.prove` bounds them.
-        """
-        value, constant = self._sums()
-        support = gradient.copy()
-        support[:-1] -= self.penalty * self.theta[:-1]
-        if self.objective.fit_intercept:
-            excess = support[-1]
-            for move in moves(self, excess):
-                y = self.objective.y[move.rows]
-                constant -= float((move.change / self.objective.pair.scales[y]) @ self.kinks[y, move.kink])
-                support[-1] += move.change.sum()
-                support[:-1] += self.objective.design.combined(move.rows, move.change)
-            constant -= abs(support[-1]) * (1 + abs(self.theta[-1]))
-        return value, float(constant) - float(support[:-1] @ support[:-1]) / (2 * self.penalty)
-
-    # -- supporting lines -------------------------------------------------------------------------------------------
-
-    def multipliers_from_scores(self) -> None:
-        """Give each row the slope of its loss: the whole jump right of a kink, none left of it."""
-        if self.smooth:
-            return
-        y = self.objective.y
-        margins = self.objective.pair.scales[y] * self.t
-        for j, row in enumerate(self.u):
-            row[:] = np.where(margins > self.kinks[y, j], self.jumps[y, j], 0.0)
+        return self.sums()[0]
 
     def support(self) -> Support:
         """The lines that support the losses: smooth parts at the current scores, kinks with the multipliers."""
@@ -435,51 +419,3 @@ class Lagrangian:
             lambda k, lo, hi: compiled.kinked_passes.support(self.common, self.t, self.u, lo, hi, slopes, steepest)
         )
         return Support(slopes, steepest, *(float(sum(values)) for values in zip(*parts, strict=True)))
-
-    def balance(self, enough: float) -> None:
-        """Make the slopes of the lines sum to 0, or to at most ``enough``.
-
-        Slopes at kinks are moved where that costs nothing; then b is moved, which changes the slopes of curved parts;
-        then the slopes at the nearest kinks, which raises the losses above their lines.
-        """
-        sigma, self.sigma = self.sigma, np.inf
-        excess, curvature = self.along(None, 0.0)
-        curved = not self.objective.pair.polygons
-        if self.u.size and abs(excess) > enough:
-            moves(self, excess, free_only=curved)
-            excess, curvature = self.along(None, 0.0)
-        if curved and abs(excess) > enough:
-            excess = self._centre(enough, excess, curvature)
-            if self.u.size and abs(excess) > enough:
-                moves(self, excess)
-        self.sigma = sigma
-
-    def _centre(self, enough: float, slope: float, curvature: float) -> float:
-        """Move b until the slopes sum to at most ``enough``, or as far as floating point can. Returns their sum.
-
-        ``slope`` and ``curvature`` are those of the sum of the losses in b before.
-        """
-        low, high, at, reach = -np.inf, np.inf, 0.0, 1e-3 * (1 + abs(float(self.theta[-1])))
-        best, least = 0.0, slope
-        for trial in range(100):
-            if trial:
-                slope, curvature = self.along(None, at)
-            if abs(slope) < abs(least):
-                best, least = at, slope
-            if abs(slope) <= enough:
-                break
-            low, high = (low, at) if slope > 0 else (at, high)
-            newton = at - slope / curvature if curvature > 0 else np.nan
-            if low < newton < high and abs(newton - at) <= 1e3 * reach:
-                at = newton
-            elif np.isfinite(high - low):
-                at = 0.5 * (low + high)
-            else:
-                at = high - reach if slope > 0 else low + reach
-                reach *= 4
-            if not low < at < high:
-                break
-        self.move_scores(None, best)
-        self.theta = self.theta.copy()
-        self.theta[-1] += best
-        return least

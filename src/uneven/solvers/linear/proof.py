@@ -13,8 +13,8 @@ slope between those on its two sides. The minimum of the bound over w' is known 
           + \frac{(|v_j| - \lambda)_+^2}{2 \rho} \right] + \text{what the intercept can gain}.
 
 For lambda = 0 the middle term is \|v + rho w\|^2/(2 rho). The intercept is free, so r must be 0: b is moved to its best
-value, and slopes at kinks are moved (:meth:`Lagrangian.balance`). What rounding leaves of r costs at most \|r\| times a
-proved bound of the optimal \|b\|. Other errors of rounding are bounded as well and added.
+value, and slopes at kinks are moved (:mod:`~uneven.solvers.linear.supporting_lines`). What rounding leaves of r costs
+at most \|r\| times a proved bound of the optimal \|b\|. Other errors of rounding are bounded as well and added.
 
 Without any penalty v must be 0 too, which floating point cannot reach. The statement is then about coefficients of a
 bounded size: the gap bounds how far the objective is above the best one that no column moves the scores by more than
@@ -35,6 +35,7 @@ from uneven.solvers.linear.lagrangian import Lagrangian, Support
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.penalised import Penalised
 from uneven.solvers.linear.small import balanced_slopes, is_small
+from uneven.solvers.linear.supporting_lines import balance, set_multipliers_from_scores
 
 EPS = float(np.finfo(np.float64).eps)
 #: Part of the wanted gap that the intercept may cost.
@@ -195,9 +196,9 @@ def _lines(
         # Rounded to float32, a multiplier may exceed the jump, and its line would not support the loss.
         state.u = np.clip(multipliers.astype(np.float64), 0.0, state.jumps[objective.y].T)
     else:
-        state.multipliers_from_scores()
+        set_multipliers_from_scores(state)
     if objective.fit_intercept:
-        state.balance(enough)
+        balance(state, enough)
     sums = state.support()
     return state.theta, state.t, sums, *objective.design.transposed_product(sums.slopes, sums.steepest)
 

@@ -17,6 +17,7 @@ from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.proof import prove
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import Settings, Solver, convex_loss_with_kink, squared_penalty
+from uneven.solvers.linear.supporting_lines import bounds
 from uneven.solvers.progress import silent
 
 
@@ -65,7 +66,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         gradient, taken = state.descend(enough, min(50, max_iter - steps))  # usually fewer than ten
         steps += taken
         state.update()
-        value, bound = state.bounds(gradient)
+        value, bound = bounds(state, gradient)
         if objective.pair.polygons:
             if bound > lower:
                 lower, multipliers = bound, state.u.copy()

@@ -20,6 +20,7 @@ from uneven.solvers.linear.proof import Proof, gap_of_penalty, prove
 from uneven.solvers.linear.quadratic import Model, model
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import Settings, Solver, convex_loss, l1_penalty
+from uneven.solvers.linear.supporting_lines import balance
 from uneven.solvers.progress import silent
 
 
@@ -264,7 +265,7 @@ class _Search:
     def _balance(self, loss: float) -> None:
         if self.objective.fit_intercept:
             value = loss + self.objective.penalty_of(self.state.theta[:-1])
-            self.state.balance(1e-3 * self.settings.tol * abs(value) / (1 + abs(float(self.state.theta[-1]))))
+            balance(self.state, 1e-3 * self.settings.tol * abs(value) / (1 + abs(float(self.state.theta[-1]))))
 
     def _judge(self) -> None:
         """The gap from what was seen."""

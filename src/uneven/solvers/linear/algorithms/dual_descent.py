@@ -18,6 +18,7 @@ from uneven.solvers.linear.metric import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import Settings, Solver, squared_penalty, straight_pieces
+from uneven.solvers.linear.supporting_lines import bounds
 
 
 @dataclass(frozen=True)
@@ -129,9 +130,9 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         state.t = objective.design.scores(state.theta)
         awake = _find_awake(state, everything.slopes, lowest, margin)
         if objective.fit_intercept:
-            state.centre_intercept(0.02 * max(tol * max(lower, 0.0), 0.1 * min(gap, value)))
+            _centre_intercept(state, 0.02 * max(tol * max(lower, 0.0), 0.1 * min(gap, value)))
         _spread_slopes(state, everything.slopes, lowest)
-        value, bound = state.bounds(state.gradient_of_multipliers())
+        value, bound = bounds(state, state.gradient_of_multipliers())
         if value < best_value:
             best_value, best_theta = value, state.theta
         if bound > lower:
@@ -167,6 +168,26 @@ def _next_check(wanted: float, gap: float, before: float, checked: int, now: int
     rate = np.log(before / gap) / (now - checked) if 0 < gap < before < np.inf else 0.0
     needed = 1.05 * np.log(gap / wanted) / rate if rate > 0 and wanted > 0 else np.inf
     return now + int(np.ceil(np.clip(needed, 0.1 * now, 0.5 * now))) + 1
+
+
+def _centre_intercept(state: Lagrangian, enough: float) -> None:
+    """Move b to its best value for this w, until the objective can fall by at most ``enough``.
+
+    The multipliers have no influence.
+    """
+    sigma, state.sigma = state.sigma, 1e-13 * state.sigma
+    low, high, reach, at = -np.inf, np.inf, 1e-3, 0.0
+    for _ in range(50):
+        slope, _ = state.along(None, at)
+        low, high = (low, at) if slope > 0 else (at, high)
+        if abs(slope) * (high - low) <= enough:
+            break
+        reach *= 4
+        at = 0.5 * (low + high) if np.isfinite(high - low) else (high - reach if slope > 0 else low + reach)
+    state.sigma = sigma
+    state.move_scores(None, at)
+    state.theta = state.theta.copy()
+    state.theta[-1] += at
 
 
 def _find_awake(state: Lagrangian, slopes: np.ndarray, lowest: np.ndarray, margin: float) -> np.ndarray:
