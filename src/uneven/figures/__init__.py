@@ -15,8 +15,7 @@ from uneven.figures.displays.cost_confusion import CostConfusionDisplay
 from uneven.figures.displays.fitted_curves import GammaPathDisplay, ThresholdShiftDisplay
 from uneven.figures.displays.threshold_cost import ThresholdCostDisplay
 from uneven.figures.h_and_nu import h_and_nu
-from uneven.figures.implied_costs import implied_costs
-from uneven.figures.one_name import one_name
+from uneven.figures.implied_costs import implied_costs, one_name
 from uneven.figures.partial_losses import partial_losses
 from uneven.figures.psi_enclosed import psi_enclosed
 from uneven.figures.regret_bound import regret_bound

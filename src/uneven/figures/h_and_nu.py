@@ -11,7 +11,7 @@ from uneven._inputs import Exact
 from uneven.calibration import Analysis, analyze, calibrated_loss
 from uneven.figures._record import GalleryFigure
 from uneven.figures._sampling import sampled
-from uneven.figures.style import captioned, curve_style, jump, panels, styled
+from uneven.figures.style import captioned, curve_style, panels, styled
 from uneven.losses import Phi, phi
 
 if TYPE_CHECKING:
@@ -83,7 +83,13 @@ def _nu(axes: Axes, analysis: Analysis, k: int) -> None:
     axes.plot(x, y, **style)
     closed, opened = analysis.nu(near), float(y[0])
     if opened > closed + 1e-6 * float(y.max()):
-        jump(axes, near, closed, opened, style["color"])
+        _mark_jump(axes, near, closed, opened, style["color"])
+
+
+def _mark_jump(axes: Axes, x: float, closed: float, opened: float, colour: str) -> None:
+    """Mark a jump: a disc at the value of the curve, a ring at its limit from the other side."""
+    axes.plot([x], [closed], "o", color=colour, markersize=4, zorder=4)
+    axes.plot([x], [opened], "o", color=colour, markerfacecolor="white", markersize=4, zorder=4)
 
 
 GALLERY = (

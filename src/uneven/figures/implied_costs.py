@@ -1,14 +1,16 @@
-"""The cost ratio that each of several losses assumes."""
+"""The cost ratio that each of several losses assumes; also of losses of other libraries that share one name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uneven.calibration import implied_alpha
 from uneven.figures._record import GalleryFigure
 from uneven.figures.style import COLOURS, GREY, captioned, panels, styled
 from uneven.losses import Loss, Phi, UnevenMarginLoss
+from uneven.zoo import loss
+from uneven.zoo.parameters import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +22,15 @@ _CAPTION = (
     "The costs each loss assumes, whether its author knew or not: the one alpha for which it is calibrated, as "
     "a ratio (1 - alpha) : alpha (theorem D: there is at most one)."
 )
+#: Focal losses with alpha = 0.25 in several libraries.
+_FOCAL_LOSSES: dict[str, dict[str, Any]] = {
+    "monai.losses.FocalLoss": {"alpha": ("0.25",)},
+    "torchvision.ops.sigmoid_focal_loss": {"alpha": "0.25"},
+    "optax.losses.sigmoid_focal_loss": {"alpha": "0.25"},
+    "keras.losses.BinaryFocalCrossentropy": {"alpha": "0.25"},
+    "pytorch_widedeep.losses.FocalLoss": {"alpha": "0.25"},
+    "libauc.losses.FocalLoss": {"alpha": "0.25"},
+}
 
 
 def implied_costs(losses: Mapping[str, Loss | Phi | str] | None = None, *, caption: str = _CAPTION) -> Figure:
@@ -90,4 +101,34 @@ def _label_ratios(axes: Axes) -> None:
     axes.set_xlim(low, high)
 
 
-GALLERY = (GalleryFigure("implied-costs", "The costs a loss assumes", implied_costs),)
+def one_name(losses: Mapping[str, Mapping[str, Any]] | None = None) -> Figure:
+    """The costs that losses of other libraries assume.
+
+    Parameters
+    ----------
+    losses : mapping of str to mappings, optional
+        Names of :func:`uneven.zoo.names` with their parameters. By default focal losses with alpha = 0.25.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> figure = uneven.figures.one_name({"optax.losses.sigmoid_focal_loss": {"alpha": 0.5}})
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['optax.losses.sigmoid_focal_loss(alpha=0.5)']
+    """
+    chosen = _FOCAL_LOSSES if losses is None else losses
+    titles = {
+        f"{name}({', '.join(f'{key}={shown(value)}' for key, value in given.items())})": loss(name, **given)
+        for name, given in chosen.items()
+    }
+    return implied_costs(
+        titles,
+        caption='"Focal loss, alpha = 0.25" in six libraries: the cost of a false negative to that of a false '
+        "positive that each assumes (theorem T). alpha weights the positives, the negatives, both or nothing.",
+    )
+
+
+GALLERY = (
+    GalleryFigure("implied-costs", "The costs a loss assumes", implied_costs),
+    GalleryFigure("one-name", "One name, four cost ratios", one_name),
+)

@@ -11,7 +11,6 @@ from uneven._money import money
 from uneven.errors import needs_extra
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
@@ -91,9 +90,3 @@ def money_axis(axis: Axis, label: str, unit: str | None) -> float:
 def curve_style(k: int) -> dict[str, Any]:
     """Colour and dashes of the k-th curve."""
     return {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % len(DASHES)]}
-
-
-def jump(axes: Axes, x: float, closed: float, opened: float, colour: str) -> None:
-    """Mark a jump: a disc at the value of the curve, a ring at its limit from the other side."""
-    axes.plot([x], [closed], "o", color=colour, markersize=4, zorder=4)
-    axes.plot([x], [opened], "o", color=colour, markerfacecolor="white", markersize=4, zorder=4)
