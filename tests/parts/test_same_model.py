@@ -13,7 +13,7 @@ import pytest
 import uneven
 from uneven.learners.streaming.batch import Batch
 from uneven.learners.streaming.fitting import RowsInParts
-from uneven.solvers.linear.parts.protocol import Addable, Question, summed
+from uneven.solvers.linear.parts.protocol import Addable, Question, add_answers
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -33,7 +33,7 @@ class OwnParts(RowsInParts):
         self.held, self.some, self.row_costs, self.start = held, held[0], row_costs, start
 
     def ask(self, question: Question[A]) -> A:
-        return summed(question.answer(self.make_block(one, number)) for number, one in enumerate(self.held))
+        return add_answers(question.answer(self.make_block(one, number)) for number, one in enumerate(self.held))
 
 
 class Rows:

@@ -16,7 +16,7 @@ from uneven.learners.streaming.batch import Batch
 from uneven.learners.streaming.fitting import RowsInParts
 from uneven.learners.streaming.frame_columns import Plan
 from uneven.learners.streaming.marking import BlockMaker
-from uneven.solvers.linear.parts.protocol import Addable, Question, summed
+from uneven.solvers.linear.parts.protocol import Addable, Question, add_answers
 from uneven.solvers.linear.parts.slopes import SlopesAt
 
 FEATURE = "fits on a Dask cluster"
@@ -133,7 +133,7 @@ def _one_pass(client: Any, held: Sequence[Any], function: Callable[[Any], Any]) 
     kept = list(answers)
     while len(answers) > 1:
         groups = [answers[k : k + _FAN_IN] for k in range(0, len(answers), _FAN_IN)]
-        answers = [client.submit(summed, group, pure=False) for group in groups]
+        answers = [client.submit(add_answers, group, pure=False) for group in groups]
         kept += answers
     try:
         homes = {worker for worker in at if worker is not None}

@@ -16,8 +16,8 @@ from uneven.errors import CostError
 from uneven.learners.streaming.batch import Load, Source, batches
 from uneven.learners.streaming.fitting import FROM_SAMPLE, RowsInParts
 from uneven.learners.streaming.marking import BlockMaker
-from uneven.solvers.linear.parts.block import Block, exchanged
-from uneven.solvers.linear.parts.protocol import Addable, Question, summed
+from uneven.solvers.linear.parts.block import Block
+from uneven.solvers.linear.parts.protocol import Addable, Question, add_answers
 from uneven.solvers.progress import Progress, silent
 from uneven.solvers.threads import single_threaded_blas, thread_count
 
@@ -76,7 +76,7 @@ class BlockLoop(RowsInParts):
     @make_block.setter
     def make_block(self, make_block: BlockMaker) -> None:
         if self._make_block is not None and make_block.positive != self._make_block.positive:
-            self._kept = [[exchanged(block) for block in blocks] for blocks in self._kept]
+            self._kept = [[block.with_classes_exchanged() for block in blocks] for blocks in self._kept]
         self._make_block = make_block
 
     def ask(self, question: Question[A]) -> A:
@@ -162,7 +162,7 @@ def _of_blocks(question: Question[A], blocks: Iterable[Block]) -> tuple[A, int]:
             rows += block.y.size
             yield question.answer(block)
 
-    return summed(answers()), rows
+    return add_answers(answers()), rows
 
 
 def count_workers(source: Source, limit: int) -> int:

@@ -52,7 +52,6 @@ class Block:
         """The losses of these rows, without a penalty."""
         return Objective(design(self.X), self.y, pair, self.weight, penalty=0.0, fit_intercept=True)
 
-
-def exchanged(block: Block) -> Block:
-    """The block with its classes exchanged."""
-    return replace(block, y=1 - block.y)
+    def with_classes_exchanged(self) -> Block:
+        """The same if the other class is the positive one."""
+        return replace(self, y=1 - self.y)

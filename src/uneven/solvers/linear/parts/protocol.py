@@ -43,7 +43,7 @@ class Parts(Protocol):
         ...
 
 
-def summed(answers: Iterable[A]) -> A:
+def add_answers(answers: Iterable[A]) -> A:
     """The sum of answers, in their order."""
     return reduce(lambda total, one: total + one, answers)
 
@@ -91,4 +91,4 @@ class Held:
 
     def ask(self, question: Question[A]) -> A:
         """The sum of the answers of all blocks."""
-        return summed(question.answer(block) for block in self.blocks)
+        return add_answers(question.answer(block) for block in self.blocks)
