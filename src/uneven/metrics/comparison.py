@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from uneven.errors import CostError
 from uneven.metrics.cost_estimate import CostEstimate, estimates
 from uneven.metrics.labels import read_labels, read_relative_weights, require_same_length, where_positive
 from uneven.metrics.passing_costs import fit_with_costs, predicted_labels, require_way_to_decide
+
+#: Train and test rows of a fold.
+Split = tuple[np.ndarray, np.ndarray]
+
+_Key = TypeVar("_Key")
 
 
 def compare(
@@ -82,8 +87,6 @@ def compare(
     >>> print(f"{row.difference:.2f} more ({row.difference_low:.2f} to {row.difference_high:.2f})")
     6.82 more (6.01 to 7.64)
     """
-    from sklearn.model_selection import StratifiedKFold
-
     require_way_to_decide(decide)
     if interval not in ("bootstrap", "folds"):
         raise CostError(f"interval must be 'bootstrap' or 'folds', got {interval!r}")
@@ -95,21 +98,60 @@ def compare(
     fewest = int(min(is_positive.sum(), (~is_positive).sum()))
     if fewest < 2:
         raise CostError(f"cross-validation needs two examples of each class, got {fewest} of one")
-    folds = min(folds, fewest)
+    splits = stratified_folds(is_positive, folds, repeats)
     costs_of_rows = any(np.ndim(cost) > 0 for cost in given.values())
-    contest = _Contest(X, labels, costs, costs_of_rows, labels[is_positive][0], decide)
+    rows = _LabelledRows(X, labels, costs, costs_of_rows, labels[is_positive][0], decide)
     tested_by = np.zeros((repeats, labels.size), dtype=np.intp)
-    decisions = {name: np.zeros((repeats, labels.size), dtype=bool) for name in models}
-    for repeat in range(repeats):
-        split = StratifiedKFold(folds, shuffle=True, random_state=repeat)
-        for fold, (train, test) in enumerate(split.split(np.zeros(labels.size), is_positive)):
-            if progress is not None:
-                share = (repeat * folds + fold) / (repeats * folds)
-                progress(f"repeat {repeat + 1} of {repeats}, fold {fold + 1} of {folds}", share)
-            tested_by[repeat, test] = fold
-            for name, model in models.items():
-                decisions[name][repeat, test] = contest.said_positive(model, train, test)
+
+    def decide_fold(repeat: int, fold: int) -> dict[str, np.ndarray]:
+        count = len(splits[repeat])
+        if progress is not None:
+            share = (repeat * count + fold) / (repeats * count)
+            progress(f"repeat {repeat + 1} of {repeats}, fold {fold + 1} of {count}", share)
+        train, test = splits[repeat][fold]
+        tested_by[repeat, test] = fold
+        return {name: rows.said_positive(model, train, test) for name, model in models.items()}
+
+    _, decisions = decide_on_folds(splits, decide_fold)
     return estimates(costs, is_positive, decisions, weight, tested_by if interval == "folds" else None)
+
+
+def stratified_folds(is_positive: np.ndarray, folds: int, repeats: int) -> list[list[Split]]:
+    """Train and test rows of each fold of each repeat; no more folds than examples of the rarer class."""
+    from sklearn.model_selection import StratifiedKFold
+
+    folds = min(folds, int(is_positive.sum()), int((~is_positive).sum()))
+    splitters = (StratifiedKFold(folds, shuffle=True, random_state=repeat) for repeat in range(repeats))
+    return [list(splitter.split(np.zeros(is_positive.size), is_positive)) for splitter in splitters]
+
+
+def decide_on_folds(
+    splits: Sequence[Sequence[Split]], decide_fold: Callable[[int, int], Mapping[_Key, np.ndarray]]
+) -> tuple[np.ndarray, dict[_Key, np.ndarray]]:
+    """Decisions about all rows, each by models that were fitted without the row.
+
+    Parameters
+    ----------
+    splits : sequence of sequences of pairs of row numbers
+        Train and test rows of each fold of each repeat. All repeats test the same rows, each row once.
+    decide_fold : callable
+        From the numbers of a repeat and of a fold to where each model predicts positive among the test rows.
+
+    Returns
+    -------
+    tested : ndarray of int
+        Numbers of the rows that were tested, in rising order.
+    decisions : dict of ndarray of bool, shape (repeats, tested rows)
+    """
+    tested = np.sort(np.concatenate([test for _, test in splits[0]]))
+    decisions: dict[_Key, np.ndarray] = {}
+    for repeat, parts in enumerate(splits):
+        for fold, (_, test) in enumerate(parts):
+            places = np.searchsorted(tested, test)
+            for key, said in decide_fold(repeat, fold).items():
+                empty = np.zeros((len(splits), tested.size), dtype=bool)
+                decisions.setdefault(key, empty)[repeat, places] = said
+    return tested, decisions
 
 
 def compare_predictions(
@@ -164,7 +206,7 @@ def compare_predictions(
 
 
 @dataclass(frozen=True)
-class _Contest:
+class _LabelledRows:
     """The rows on which all models are fitted and tested, and how they decide."""
 
     X: Any

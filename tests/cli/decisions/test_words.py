@@ -17,10 +17,10 @@ from uneven.cli.decisions.answers import (
     stability_in_words,
     threshold_in_words,
 )
-from uneven.cli.decisions.decided import thresholds_of
 from uneven.cli.decisions.seen_rows import row_hashes, seen, seen_in_words
 from uneven.cli.decisions.unknowns import unknowns
 from uneven.costs import RowCosts
+from uneven.decisions.alpha import probability_thresholds
 from uneven.metrics import CostEstimate
 from uneven.tables.columns import planned
 from uneven.tables.matrix import typed
@@ -106,7 +106,7 @@ def test_ratios_and_thresholds() -> None:
         "row both mistakes pay."
     )
     some = RowCosts.read(5, fp_cost=[1, 1, -9, -1, 1], fn_cost=[-9, 0, 1, -1, 3])
-    assert np.array_equal(thresholds_of(some), [1, 1, 0, np.nan, 0.25], equal_nan=True)
+    assert np.array_equal(probability_thresholds(*some.thresholds()), [1, 1, 0, np.nan, 0.25], equal_nan=True)
     shown = [probability_in_words(p) for p in (1.0, 0.99999, 0.5, 0.01234, 0.000123, 0.0)]
     assert shown == ["1", ">0.999", "0.500", "0.012", "0.00012", "0"]
 

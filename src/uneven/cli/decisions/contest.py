@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import StratifiedShuffleSplit
 
 from uneven.cli.decisions.answers import WhatIf, ratio_in_words
 from uneven.cli.decisions.candidates import Candidate
@@ -21,6 +21,7 @@ from uneven.costs import RowCosts
 from uneven.errors import CostError
 from uneven.learners.progress import Listener, listening
 from uneven.metrics import CostEstimate
+from uneven.metrics.comparison import Split, decide_on_folds, stratified_folds
 from uneven.metrics.cost_estimate import estimates
 from uneven.metrics.passing_costs import fit_with_costs
 
@@ -34,9 +35,6 @@ class Progress(Protocol):
     """Told a sentence and the share that is done; ``detail`` marks what comes often."""
 
     def __call__(self, message: str, share: float, *, detail: bool = False) -> None: ...
-
-
-Split = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -117,27 +115,26 @@ def contest(
     rows: Rows, found: list[Candidate], preprocessing: BaseEstimator, progress: Progress, *, folds: int, repeats: int
 ) -> Outcome:
     """Fit and test all candidates; one fold means one split."""
-    splits = [_splits(rows.is_positive, folds, repeat) for repeat in range(repeats)]
-    tested = np.sort(np.concatenate([test for _, test in splits[0]]))
-    place = np.full(rows.is_positive.size, -1)
-    place[tested] = np.arange(tested.size)
-    shape = repeats, tested.size
-    decisions = {label: {c.name: np.zeros(shape, dtype=bool) for c in found} for label in FACTORS}
+    splits = _splits(rows.is_positive, folds, repeats)
     clock = _Clock(len(splits) * len(splits[0]))
-    for repeat, parts in enumerate(splits):
-        for fold, (train, test) in enumerate(parts):
-            where = _where(repeat, repeats, fold, len(parts))
-            progress(f"{where}{clock.left}", clock.share)
-            seen, unseen = rows.take(train), rows.take(test)
-            encoder = clone(preprocessing).fit(seen.X)
-            encoded = replace(seen, X=encoder.transform(seen.X)), replace(unseen, X=encoder.transform(unseen.X))
-            for candidate in found:
-                with warnings.catch_warnings(), listening(_listener(progress, where, clock)):
-                    warnings.simplefilter("ignore", ConvergenceWarning)  # the fit to all rows tells
-                    said = _decisions(candidate, rows.costs, *((seen, unseen) if candidate.whole else encoded))
-                for label, part in said.items():
-                    decisions[label][candidate.name][repeat, place[test]] = part
-            clock.advance()
+
+    def decide_fold(repeat: int, fold: int) -> dict[tuple[str, str], np.ndarray]:
+        where = _where(repeat, repeats, fold, len(splits[repeat]))
+        progress(f"{where}{clock.left}", clock.share)
+        seen, unseen = (rows.take(part) for part in splits[repeat][fold])
+        encoder = clone(preprocessing).fit(seen.X)
+        encoded = replace(seen, X=encoder.transform(seen.X)), replace(unseen, X=encoder.transform(unseen.X))
+        said: dict[tuple[str, str], np.ndarray] = {}
+        for candidate in found:
+            with warnings.catch_warnings(), listening(_listener(progress, where, clock)):
+                warnings.simplefilter("ignore", ConvergenceWarning)  # the fit to all rows tells
+                at_costs = _decisions(candidate, rows.costs, *((seen, unseen) if candidate.whole else encoded))
+            said |= {(label, candidate.name): part for label, part in at_costs.items()}
+        clock.advance()
+        return said
+
+    tested, said = decide_on_folds(splits, decide_fold)
+    decisions = {label: {c.name: said[label, c.name] for c in found} for label in FACTORS}
     costs = {label: scaled_misses(rows.costs.take(tested), factor) for label, factor in FACTORS.items()}
     return Outcome(rows.is_positive[tested], costs, decisions, _how(len(splits[0]), repeats, tested.size))
 
@@ -157,17 +154,14 @@ def _decisions(candidate: Candidate, costs: RowCosts, seen: Rows, unseen: Rows) 
     return found
 
 
-def _splits(is_positive: np.ndarray, folds: int, repeat: int) -> list[Split]:
+def _splits(is_positive: np.ndarray, folds: int, repeats: int) -> list[list[Split]]:
     fewest = int(min(is_positive.sum(), (~is_positive).sum()))
     if fewest < 2:
         raise CostError(f"a comparison needs two rows of each class, got {fewest} of one; --quick skips it")
-    y = is_positive.astype(int)
-    splitter = (
-        StratifiedShuffleSplit(1, test_size=_TESTED, random_state=repeat)
-        if folds == 1
-        else StratifiedKFold(min(folds, fewest), shuffle=True, random_state=repeat)
-    )
-    return list(splitter.split(np.zeros(y.size), y))
+    if folds > 1:
+        return stratified_folds(is_positive, folds, repeats)
+    splitter = StratifiedShuffleSplit(1, test_size=_TESTED, random_state=0)
+    return [list(splitter.split(np.zeros(is_positive.size), is_positive))]
 
 
 def _where(repeat: int, repeats: int, fold: int, folds: int) -> str:

@@ -68,20 +68,12 @@ class Decisions:
         return self.probability
 
 
-def thresholds_of(costs: RowCosts) -> np.ndarray:
-    """The probability above which positive is the cheaper decision in each row; NaN where it is cheaper below.
-
-    0 where positive is always cheaper, 1 where it never is: there at most one mistake pays.
-    """
-    return probability_thresholds(*costs.thresholds())
-
-
 def decisions(pipeline: Any, X: Any, costs: RowCosts, *, told: bool) -> Decisions:
     """What a fitted pipeline says; its labels are 0 and 1. ``told``: it is told the costs, else it uses its own."""
     features, last = pipeline[:-1].transform(X), pipeline[-1]
     probability, why = _probability(last, features, costs, told=told)
     said = _answer(last, "predict", features, costs, told=told) == 1
-    cut = last.thresholds(costs) if hasattr(last, "thresholds") else thresholds_of(costs)
+    cut = last.thresholds(costs) if hasattr(last, "thresholds") else probability_thresholds(*costs.thresholds())
     if hasattr(last, "decision_function"):
         score = np.asarray(_answer(last, "decision_function", features, costs, told=told), dtype=float)
     else:

@@ -11,13 +11,12 @@ from uneven.cli._pipelines import preprocessing
 from uneven.cli.decisions.answers import threshold_in_words
 from uneven.cli.decisions.candidates import ALTERNATIVES, Candidate, candidates, wished
 from uneven.cli.decisions.contest import Outcome, Progress, Rows, contest
-from uneven.cli.decisions.decided import thresholds_of
 from uneven.cli.decisions.ensembles import members_in_words
 from uneven.cli.decisions.given_costs import GivenCosts, mean_regrets
 from uneven.cli.decisions.promises import broken_promise, order_in_words
 from uneven.cli.decisions.wish import AUTO, Wish
 from uneven.costs import RowCosts
-from uneven.decisions.alpha import DECIDE
+from uneven.decisions.alpha import DECIDE, probability_thresholds
 from uneven.learners.frames.columns import DATE, Column
 from uneven.learners.progress import listening
 from uneven.metrics import CostEstimate
@@ -69,9 +68,9 @@ class Training:
         return found
 
     def _decisions_in_words(self) -> list[str]:
-        known = self.wish.way == DECIDE
+        known, threshold = self.wish.way == DECIDE, probability_thresholds(*self.costs.thresholds())
         if not self.given.per_row:
-            return [threshold_in_words(thresholds_of(self.costs), has_probability=known, action=_PAYS)]
+            return [threshold_in_words(threshold, has_probability=known, action=_PAYS)]
         found = []
         turned = int((self.costs.regrets(self.is_positive) < 0).sum())
         if turned:
@@ -80,7 +79,7 @@ class Training:
             return [*found, "Costs differ by row: learning with them and deciding by them are both tried."]
         if known:
             found.append("Costs differ by row: each row is decided by its own.")
-            return [*found, threshold_in_words(thresholds_of(self.costs), action=_PAYS)]
+            return [*found, threshold_in_words(threshold, action=_PAYS)]
         return [
             *found,
             "Costs differ by row: the rows are weighted by them, because this loss has no probabilities to decide each "

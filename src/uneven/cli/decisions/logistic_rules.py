@@ -10,9 +10,8 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
-from uneven.cli.decisions.decided import thresholds_of
 from uneven.costs import RowCosts
-from uneven.decisions.alpha import threshold_log_odds
+from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
 
 PLAIN, WEIGHTED, MOVED = "plain", "weighted", "moved"
 
@@ -78,7 +77,7 @@ class LogisticRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray
         """
         if self.way == MOVED:
-            return thresholds_of(costs)
+            return probability_thresholds(*costs.thresholds())
         return np.full(costs.count, 0.5 if self.way == PLAIN else self.fp_cost / (self.fp_cost + self.fn_cost))
 
     def decision_function(
