@@ -1,7 +1,14 @@
-"""Hypothesis profile: reproducible, no deadline on a noisy machine. The longest pages run first."""
+"""Settings of all tests: threads that wait without work, Hypothesis without deadlines, the longest pages first."""
+
+import os
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Threads of OpenMP and OpenBLAS spin while they wait. Beside a second worker that costs a third of all processor time.
+# Set before NumPy is imported; processes that tests start inherit it.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 settings.register_profile(
     "uneven", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
