@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from uneven._lazy import on_first_use
-from uneven.learners import HOME as _LEARNERS
 
 if TYPE_CHECKING:
     from uneven import adapters as adapters
@@ -27,7 +26,15 @@ if TYPE_CHECKING:
     from uneven.calibration import implied_alpha as implied_alpha
     from uneven.calibration import verify as verify
     from uneven.costs import Cost as Cost
-    from uneven.learners import *  # noqa: F403 - every estimator of that package, named there
+    from uneven.learners.boosting import UnevenAdaBoostClassifier as UnevenAdaBoostClassifier
+    from uneven.learners.cascade import UnevenCascadeClassifier as UnevenCascadeClassifier
+    from uneven.learners.cv import UnevenClassifierCV as UnevenClassifierCV
+    from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier as UnevenEnsembleClassifier
+    from uneven.learners.linear import UnevenLinearClassifier as UnevenLinearClassifier
+    from uneven.learners.perceptron import UnevenPerceptron as UnevenPerceptron
+    from uneven.learners.streaming.rows import StreamedRows as StreamedRows
+    from uneven.learners.svc import UnevenSVC as UnevenSVC
+    from uneven.learners.threshold import UnevenThresholdClassifierCV as UnevenThresholdClassifierCV
     from uneven.learners.trusted_types import trusted_types as trusted_types
     from uneven.losses import Loss as Loss
     from uneven.losses import UnevenMarginLoss as UnevenMarginLoss
@@ -36,13 +43,22 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
+#: The module of every public name; a new estimator is named here, twice, and nowhere else.
 _HOME = {
-    **_LEARNERS,
     "Cost": "uneven.costs",
     "Loss": "uneven.losses",
+    "StreamedRows": "uneven.learners.streaming.rows",
+    "UnevenAdaBoostClassifier": "uneven.learners.boosting",
+    "UnevenCascadeClassifier": "uneven.learners.cascade",
     "UnevenCatBoostClassifier": "uneven.adapters.catboost",
+    "UnevenClassifierCV": "uneven.learners.cv",
+    "UnevenEnsembleClassifier": "uneven.learners.ensemble.classifier",
     "UnevenLGBMClassifier": "uneven.adapters.lightgbm",
+    "UnevenLinearClassifier": "uneven.learners.linear",
     "UnevenMarginLoss": "uneven.losses",
+    "UnevenPerceptron": "uneven.learners.perceptron",
+    "UnevenSVC": "uneven.learners.svc",
+    "UnevenThresholdClassifierCV": "uneven.learners.threshold",
     "UnevenXGBClassifier": "uneven.adapters.xgboost",
     "analyze": "uneven.calibration",
     "calibrated_loss": "uneven.calibration",

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
+#: What each package said to :func:`on_first_use`.
+HOMES: dict[str, Mapping[str, str]] = {}
+
 
 def on_first_use(
     package: str, home: Mapping[str, str], modules: Iterable[str] = ()
@@ -16,6 +19,7 @@ def on_first_use(
     ``modules`` are submodules of the package that can be reached as its attributes.
     """
     submodules = tuple(modules)
+    HOMES[package] = home
 
     def find(name: str) -> Any:
         if name in submodules:

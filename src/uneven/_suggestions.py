@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 
 
 def suggestion(name: str, known: Mapping[str, Iterable[str]]) -> str | None:
@@ -23,6 +22,8 @@ def suggestion(name: str, known: Mapping[str, Iterable[str]]) -> str | None:
     >>> suggestion("ln", known), suggestion("SoftPlus_loss", known), suggestion("sin", known)
     ('log', 'softplus', None)
     """
+    from difflib import get_close_matches
+
     written = {spelled: one for one, others in known.items() for spelled in (*others, one)}
     sought = name.lower()
     for spelled in (sought, sought.removesuffix("_loss").removesuffix("loss"), f"{sought}_loss"):

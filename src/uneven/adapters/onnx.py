@@ -26,7 +26,7 @@ with needs_extra("ONNX models", "export"):
 from uneven.adapters import onnx_converters
 from uneven.adapters.onnx_check import difference
 from uneven.adapters.onnx_graph import Converter, SkGraph
-from uneven.learners import UnevenClassifierCV
+from uneven.learners.cv import UnevenClassifierCV
 
 __all__ = ["register", "to_onnx"]
 

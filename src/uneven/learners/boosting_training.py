@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from uneven.errors import CostError, LossError
-from uneven.learners.base import Problem
 from uneven.learners.classes import Classes
+from uneven.learners.training_set import Problem
 from uneven.learners.weighting import Weighting, learnt_labels
 from uneven.losses import Loss
 from uneven.solvers.boosting.bins import Binned, binned, find_thresholds

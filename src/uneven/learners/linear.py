@@ -16,13 +16,14 @@ from uneven._caller import warn_caller
 from uneven._inputs import Exact
 from uneven.costs import Cost, GivenCosts, RowCosts
 from uneven.errors import LossError, ParameterError
-from uneven.learners.base import Problem, with_parameters
+from uneven.learners.base import with_parameters
 from uneven.learners.costs_and_loss import loss_for_rows, own_alpha
 from uneven.learners.linear_parts import LearnsInParts
 from uneven.learners.linear_penalty import penalty_weights
 from uneven.learners.parameters import generator, require_choice, require_integer
 from uneven.learners.progress import progress
 from uneven.learners.streaming.rows import StreamedRows, is_streamed
+from uneven.learners.training_set import Problem
 from uneven.learners.weighting import Weighting
 from uneven.losses import Declaration, Loss, Phi
 from uneven.solvers.linear.design import design

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from uneven._inputs import brief, exact, to_float
 from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
 from uneven.errors import CostError
-from uneven.learners.base import Problem
 from uneven.learners.classes import Classes
 from uneven.learners.contract import costs_of_fit, sums_of_classes
 from uneven.learners.costs_and_loss import own_alpha, plain_numbers, read_cost
@@ -22,6 +21,7 @@ from uneven.learners.linear_scores import LinearScores
 from uneven.learners.reading import require_finite
 from uneven.learners.streaming.batch import Batch, Source, batches
 from uneven.learners.streaming.rows import StreamedRows, is_streamed
+from uneven.learners.training_set import Problem
 from uneven.learners.weighting import Weighting, of_classes
 from uneven.losses import Loss
 

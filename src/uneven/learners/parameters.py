@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from uneven._inputs import brief
 from uneven.errors import ParameterError
@@ -32,4 +31,6 @@ def generator(random_state: Any) -> np.random.Generator:
     """A NumPy generator from scikit-learn's ``random_state``; None always gives the same generator."""
     if random_state is None:
         return np.random.Generator(np.random.PCG64(_ALWAYS))
+    from sklearn.utils import check_random_state
+
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))

@@ -14,13 +14,13 @@ from uneven._caller import warn_caller
 from uneven._inputs import Exact, brief, to_float
 from uneven.costs import Cost, GivenCosts, RowCosts
 from uneven.errors import CostError
-from uneven.learners.base import Problem
 from uneven.learners.classes import Classes
 from uneven.learners.contract import costs_of_fit
 from uneven.learners.costs_and_loss import plain_numbers, read_costs
 from uneven.learners.linear_scores import LinearScores
 from uneven.learners.parameters import require_integer
 from uneven.learners.progress import progress
+from uneven.learners.training_set import Problem
 from uneven.learners.weighting import learnt_labels, require_both
 from uneven.metrics.labels import one_column, read_weights, two_classes
 from uneven.solvers.kernel.gram import squared_norms

@@ -16,9 +16,10 @@ from uneven._caller import warn_caller
 from uneven._inputs import Exact, brief
 from uneven.costs import GivenCosts
 from uneven.errors import CostError, ParameterError
-from uneven.learners.base import Problem, UnevenClassifier
+from uneven.learners.base import UnevenClassifier
 from uneven.learners.parameters import require_integer
 from uneven.learners.progress import progress
+from uneven.learners.training_set import Problem
 from uneven.learners.weighting import Weighting
 from uneven.solvers.hinge_identity import HingeIdentity
 from uneven.solvers.kernel import smo

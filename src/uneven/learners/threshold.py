@@ -21,7 +21,6 @@ from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.decisions.platt import Sigmoid
 from uneven.decisions.scored_rows import MOST_ROWS
 from uneven.errors import CostError, ParameterError
-from uneven.learners.base import read_training_set, require_target
 from uneven.learners.corrected_decisions import CorrectedDecisions
 from uneven.learners.out_of_fold import (
     SEED,
@@ -34,6 +33,7 @@ from uneven.learners.out_of_fold import (
     weight_parameters,
 )
 from uneven.learners.progress import Bar
+from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.cost_estimate import CostEstimate, estimates
 
 #: Parts of the rows of a fitted estimator that take turns in the estimate of the cost.

@@ -5,7 +5,7 @@ Exact names, not packages: reading a file must not make objects that no model ne
 
 from __future__ import annotations
 
-from uneven.learners import HOME
+from uneven._lazy import HOMES
 
 
 def trusted_types() -> list[str]:
@@ -30,7 +30,8 @@ def trusted_types() -> list[str]:
     >>> skops.io.loads(stored, trusted=uneven.trusted_types()).predict(X)
     array([0, 0, 1, 1])
     """
-    estimators = {f"{home}.{name}" for name, home in HOME.items() if name.startswith("Uneven")}
+    public = HOMES["uneven"].items()
+    estimators = {f"{home}.{name}" for name, home in public if name.startswith("Uneven") and home != "uneven.losses"}
     return sorted(_TYPES | estimators)
 
 
@@ -65,10 +66,7 @@ _TYPES = frozenset(
         "uneven.learners.frames.texts.LatentTextEncoder",
         "uneven.decisions.platt.Sigmoid",
         "uneven.metrics.cost_estimate.CostEstimate",
-        # The other learners; those of this package itself are in its registry.
-        "uneven.adapters.catboost.UnevenCatBoostClassifier",
-        "uneven.adapters.lightgbm.UnevenLGBMClassifier",
-        "uneven.adapters.xgboost.UnevenXGBClassifier",
+        # The other learners; public estimators are in the registry of public names.
         "uneven.learners.cascade.CascadeReport",
         "uneven.solvers.online.perceptron.PerceptronState",
         # Trees of the members.

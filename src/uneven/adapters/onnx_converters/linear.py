@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from uneven.adapters.onnx_graph import Converter, SkGraph
-from uneven.learners import UnevenLinearClassifier, UnevenPerceptron
+from uneven.learners.linear import UnevenLinearClassifier
+from uneven.learners.perceptron import UnevenPerceptron
 
 
 def _scores(graph: SkGraph, model: Any, X: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from uneven.adapters.onnx_graph import Converter, SkGraph
 from uneven.errors import ParameterError
-from uneven.learners import UnevenSVC
+from uneven.learners.svc import UnevenSVC
 
 
 def _scores(graph: SkGraph, model: Any, X: str) -> str:

@@ -20,11 +20,12 @@ from uneven.adapters.trees.objective import row_losses
 from uneven.adapters.trees.training_rows import TreeRows, evaluation_rows, training_rows
 from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
 from uneven.errors import CostError, ParameterError, SolverError
-from uneven.learners.base import Problem, UnevenClassifier
+from uneven.learners.base import UnevenClassifier
 from uneven.learners.contract import costs_of_fit
 from uneven.learners.costs_and_loss import own_alpha, read_cost, read_costs
 from uneven.learners.parameters import require_choice, require_integer
 from uneven.learners.reading import read_features
+from uneven.learners.training_set import Problem
 from uneven.losses import Loss, Phi
 from uneven.metrics.labels import read_target, read_weights
 

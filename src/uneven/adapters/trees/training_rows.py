@@ -12,8 +12,8 @@ from sklearn.utils import _safe_indexing
 from uneven._inputs import to_float
 from uneven.adapters.trees.metric import COST
 from uneven.costs import Cost, RowCosts
-from uneven.learners.base import Problem
 from uneven.learners.costs_and_loss import own_alpha
+from uneven.learners.training_set import Problem
 from uneven.learners.weighting import learnt_labels
 from uneven.losses import Loss
 

@@ -39,7 +39,7 @@ def new_ensemble(
     costs: RowCosts, *, per_row: bool, members: tuple[str, ...] = (), seconds: float | None = None
 ) -> BaseEstimator:
     """An ensemble that is not fitted; its labels are 0 and 1."""
-    from uneven.learners import UnevenEnsembleClassifier
+    from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier
 
     given: dict[str, Any] = reference_costs(costs) if per_row else four(costs)
     given = {name: float(cost) for name, cost in given.items()}

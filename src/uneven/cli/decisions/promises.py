@@ -100,7 +100,7 @@ def _order(rows: Rows, preprocessing: BaseEstimator) -> CostEstimate | None:
 
 def _said(rows: Rows, fold: np.ndarray) -> np.ndarray | None:
     """Decisions of logistic regressions about rows of other folds; None if one of them lacks a class to learn."""
-    from uneven.learners import UnevenLinearClassifier
+    from uneven.learners.linear import UnevenLinearClassifier
 
     said = np.zeros(fold.size, dtype=bool)
     for number in range(_BLOCKS):

@@ -11,9 +11,10 @@ from uneven.cli.decisions.given_costs import GivenCosts
 from uneven.cli.decisions.wish import AUTO, LINEAR, Wish
 from uneven.costs import COSTS
 from uneven.errors import UnevenError
-from uneven.learners import StreamedRows, UnevenLinearClassifier
+from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.streaming.arrow_columns import kind_of
 from uneven.learners.streaming.parquet_files import ParquetFiles
+from uneven.learners.streaming.rows import StreamedRows
 from uneven.tables.files import PARQUET, in_gigabytes, usable_memory
 
 #: A table in memory takes this many times the size of its columns in the file, with the matrix and its copies.

@@ -13,8 +13,10 @@ from uneven.cli.decisions.row_deciders import DecidedByRow
 from uneven.costs import RowCosts
 from uneven.decisions.alpha import DECIDE, LEARN
 from uneven.errors import LossError, UnevenError
-from uneven.learners import UnevenClassifierCV, UnevenLinearClassifier, UnevenSVC
 from uneven.learners.costs_and_loss import loss_for, loss_for_rows, read_cost
+from uneven.learners.cv import UnevenClassifierCV
+from uneven.learners.linear import UnevenLinearClassifier
+from uneven.learners.svc import UnevenSVC
 
 #: Kinds of learners: "auto" takes the cheapest of the ensemble and simple ones.
 AUTO, ENSEMBLE, LINEAR, SVC = "auto", "ensemble", "linear", "svc"

@@ -54,8 +54,9 @@ def fitted(
 def _gamma_path(X: Any, y: np.ndarray, costs: dict[str, Any]) -> dict[str, Any]:
     from sklearn.pipeline import make_pipeline
 
-    from uneven.learners import UnevenClassifierCV, UnevenLinearClassifier
+    from uneven.learners.cv import UnevenClassifierCV
     from uneven.learners.frames import FrameEncoder
+    from uneven.learners.linear import UnevenLinearClassifier
 
     model = make_pipeline(FrameEncoder(view="linear"), UnevenLinearClassifier("logistic"))
     path = UnevenClassifierCV(model, **costs, refit=False).fit(X, y).gamma_path_
@@ -68,7 +69,7 @@ def _gamma_path(X: Any, y: np.ndarray, costs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _thresholds(X: Any, y: np.ndarray, costs: dict[str, Any], members: str, seconds: float) -> dict[str, Any]:
-    from uneven.learners import UnevenEnsembleClassifier
+    from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier
     from uneven.metrics import cost_by_threshold, cost_curve
 
     how: dict[str, Any] = {"members": MEMBERS[members], "time_limit": seconds, "keep_training_rows": True}

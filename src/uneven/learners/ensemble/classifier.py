@@ -18,7 +18,6 @@ from uneven.costs import GivenCosts, RowCosts
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
 from uneven.learners.background import run_parts
-from uneven.learners.base import read_training_set, require_target
 from uneven.learners.classes import Classes
 from uneven.learners.corrected_decisions import CorrectedDecisions
 from uneven.learners.ensemble.members import FAMILIES, LARGE, Candidate, Size, choose_families, families_named
@@ -40,6 +39,7 @@ from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
 from uneven.learners.out_of_fold import only_fold, splits
 from uneven.learners.parameters import require_choice
 from uneven.learners.progress import Bar, progress
+from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.cost_estimate import CostEstimate
 
 #: Folds for many rows: fewer fits, and each fold still holds thousands of rows.

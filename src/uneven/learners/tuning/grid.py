@@ -16,11 +16,12 @@ from uneven._inputs import brief
 from uneven.costs import COSTS, GivenCosts, RowCosts
 from uneven.decisions.alpha import DECIDE, LEARN, USES_OF_ROW_COSTS
 from uneven.errors import LossError, ParameterError
-from uneven.learners.base import Problem, UnevenClassifier, current_loss, read_problem, with_parameters
+from uneven.learners.base import UnevenClassifier, current_loss, read_problem, with_parameters
 from uneven.learners.classes import Classes
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.parameters import require_choice
 from uneven.learners.svc import UnevenSVC
+from uneven.learners.training_set import Problem
 from uneven.learners.tuning.rules import automatic_grid
 from uneven.learners.weighting import learnt_labels
 from uneven.solvers.hinge_identity import is_hinge
