@@ -64,7 +64,7 @@ def model(folder: Path) -> Path:
         "cases.parquet: Parquet; 400 rows, 8 columns.",
         "Column 'id' skipped: looks like an ID (399 different values); --keep uses it.",
         "Column 'when': dates; used as days since 2026-01-01, day of week, hour.",
-        "missing values, filled with the median and flagged.",
+        "missing values, filled with the mean and flagged.",
         "missing values, treated as a category.",
         "alpha='1/10'): calibrated",
         "threshold-moved",

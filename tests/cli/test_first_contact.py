@@ -120,7 +120,7 @@ def test_letters(folder: Path, letters: str) -> None:
         "Column 'note': free text (",
         "Column 'when': ",
         "missing values, treated as a category.",
-        "missing values, filled with the median and flagged.",
+        "missing values, filled with the mean and flagged.",
         "A miss costs amount (",
         "Costs differ by row: each row is decided by its own.",
         "EUR against flagging ",

@@ -25,7 +25,7 @@ from uneven.tables.files import parsing, require_unpackable
 
 #: Changes when a model file of an older version can no longer be opened: when what is in it, or the state of a learner,
 #: is another. A test opens a file of this format that was made earlier.
-FORMAT = 4
+FORMAT = 5
 _HEADER = "uneven.json"
 _WHAT = "model of `uneven fit`"
 _PARTS = ("pipeline", "preprocessing", "about", "rivals", "seen")

@@ -10,15 +10,19 @@ from typing import Any
 import numpy as np
 
 from uneven.errors import UnevenError
-from uneven.learners.frames import dates
-from uneven.learners.frames.columns import CATEGORY, NUMBER, TEXT, Column, date_column
-from uneven.tables import numbers, texts
+from uneven.learners.frames import dates, written_numbers
+from uneven.learners.frames.columns import DATE, NUMBER, TEXT, Column, date_column, text_column
+from uneven.learners.frames.dates import DateSums
+from uneven.learners.frames.size import MOST_COUNTED
+from uneven.learners.frames.summary import Sizes, TextSums
+from uneven.tables import texts
 from uneven.tables.table import Table
 
 _ID_NAME = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|nr|no|index)$)|[a-z](Id|ID|Nr|Key)$")
 _FEWEST = 20  # rows from which a column can be called an ID
-_FREE_TEXT = 30  # characters on average
-_WORDS = 3  # spaces on average
+
+
+_ONE_VALUE = "it has only one value"
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,10 @@ def _column(table: Table, name: str, keep: bool, remarks: list[str]) -> Column:
 
     dtype = table.types[name]
     if types.is_datetime64_any_dtype(dtype):
-        found = _dates(name, dates.typed_dates(table.frame[name]), "", [])
+        values = dates.typed_dates(table.frame[name])
+        found = date_column(name, DateSums.of(values), values.size)
+        if found is None:
+            raise Skip("it has no values" if np.isnat(values).all() else _ONE_VALUE)
         remarks.append(f"Column {name!r}: dates; {_used_parts(found)}.")
         return found
     if types.is_timedelta64_dtype(dtype) or (types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype)):
@@ -68,36 +75,41 @@ def _column(table: Table, name: str, keep: bool, remarks: list[str]) -> Column:
     present = table.texts(name)
     if present.null_count == len(present):
         raise Skip("it has no values")
-    as_number = _numbers_in_text(table, name, present, keep, remarks)
+    declared = hasattr(dtype, "categories")
+    as_number = None if declared else _numbers_in_text(table, name, present, keep, remarks)
     if as_number is not None:
         return as_number
     codes, names = texts.distinct_texts(present)
-    as_date = _dates_in_text(table, name, codes, names, remarks)
-    if as_date is not None:
-        return as_date
-    role = _role_of_texts(codes, names, keep)
-    if role == TEXT:
-        remarks.append(f"Column {name!r}: free text ({names.size:,} different texts); its words are used.")
-    return Column(name, role)
+    sums = TextSums.of(Sizes(MOST_COUNTED, 0), codes, names.tolist(), declared)
+    column = text_column(name, sums, table.decimal, table.reading.day_first, numbers=False)
+    if column is None:
+        raise Skip(_ONE_VALUE)
+    if column.role == DATE:
+        _say_dates(table, column, names, remarks)
+        return column
+    distinct, known = names.size, codes.size - sums.missing
+    if column.role == TEXT and column.words and sums.counted:
+        remarks.append(f"Column {name!r}: free text ({distinct:,} different texts); its words are used.")
+    elif not keep and distinct >= _FEWEST and distinct > known / 2:
+        raise Skip(f"looks like an ID ({distinct:,} different values); --keep uses it")
+    elif column.words:
+        remarks.append(f"Column {name!r}: {distinct:,} different texts; their words are used.")
+    return column
 
 
-def _dates_in_text(table: Table, name: str, codes: np.ndarray, names: np.ndarray, remarks: list[str]) -> Column | None:
-    """The column if its texts are dates."""
-    day_first = table.reading.day_first
+def _say_dates(table: Table, column: Column, names: np.ndarray, remarks: list[str]) -> None:
+    """Say how texts are read as dates, and which parts of them are used."""
+    name, day_first = column.name, table.reading.day_first
     written = dates.find_dates(names, day_first, decimal_comma=table.decimal == ",")
-    if written is None:
-        return None
-    if written.ambiguous and day_first is None:
-        order = "day" if written.format.startswith("%d") else "month"
+    if written is not None and written.ambiguous and day_first is None:
+        order = "day" if column.format.startswith("%d") else "month"
         remarks.append(f"Column {name!r}: day or month first? The {order} is taken to be; --dates decides otherwise.")
-    if written.others:
-        remarks.append(_others_in_words(name, written.others, "date"))
-    of_names = dates.parsed(names, written.format)
-    column = _dates(name, dates.of_codes(of_names, codes), written.format, list(written.others))
+    if column.marks:
+        remarks.append(_others_in_words(name, column.marks, "date"))
+    of_names = dates.parsed(names, column.format)
     shown = int(np.flatnonzero(~np.isnat(of_names))[0])
     value = str(of_names[shown]).removeprefix("1900-01-01T").removesuffix("T00:00:00").replace("T", " ")
     remarks.append(f"Column {name!r}: {names[shown]!r} is read as {value}; {_used_parts(column)}.")
-    return column
 
 
 def _used_parts(column: Column) -> str:
@@ -117,10 +129,11 @@ def _others_in_words(name: str, others: Collection[str], what: str) -> str:
 
 def _numbers_in_text(table: Table, name: str, present: Any, keep: bool, remarks: list[str]) -> Column | None:
     """The column if its texts are numbers."""
-    if len(present) > numbers.FIRST and numbers.few_numbers(present, table.decimals.get(name, table.decimal)):
+    decimal = table.decimals.get(name, table.decimal)
+    if len(present) > written_numbers.FIRST and written_numbers.few_numbers(present, decimal):
         return None
     read = table.numbers(name)
-    marks = numbers.looks_numeric(present, read)
+    marks = written_numbers.looks_numeric(present, read)
     if marks is None:
         return None
     if read.example is not None:
@@ -133,7 +146,7 @@ def _numbers_in_text(table: Table, name: str, present: Any, keep: bool, remarks:
     return _number(name, read, keep, remarks, marks)
 
 
-def _number(name: str, read: numbers.Numbers, keep: bool, remarks: list[str], marks: tuple[str, ...]) -> Column:
+def _number(name: str, read: written_numbers.Numbers, keep: bool, remarks: list[str], marks: tuple[str, ...]) -> Column:
     if read.infinite:
         values_are = "value is" if read.infinite == 1 else "values are"
         remarks.append(f"Column {name!r}: {read.infinite:,} {values_are} infinite, treated as missing.")
@@ -142,7 +155,7 @@ def _number(name: str, read: numbers.Numbers, keep: bool, remarks: list[str], ma
     if not known.size:
         raise Skip("it has no values")
     if known.size == values.size and known.min() == known.max():
-        raise Skip("it has only one value")
+        raise Skip(_ONE_VALUE)
     if not keep and known.size == values.size >= _FEWEST and _counts_rows(name, values):
         raise Skip(f"looks like an ID or a row number ({values.size:,} different values; --keep uses it)")
     return Column(name, NUMBER, list(marks))
@@ -156,25 +169,3 @@ def _counts_rows(name: str, values: np.ndarray) -> bool:
     if (np.diff(ordered) == 0).any():
         return False
     return bool(ordered[-1] - ordered[0] == values.size - 1 or _ID_NAME.search(name))
-
-
-def _dates(name: str, values: np.ndarray, form: str, marks: list[str]) -> Column:
-    found = date_column(name, values, form, marks)
-    if found is None:
-        raise Skip("it has no values" if np.isnat(values).all() else "it has only one value")
-    return found
-
-
-def _role_of_texts(codes: np.ndarray, names: np.ndarray, keep: bool) -> str:
-    """Categories, if texts return in several rows, or free text; an ID is skipped."""
-    known = codes[codes >= 0]
-    if names.size == 1 and known.size == codes.size:
-        raise Skip("it has only one value")
-    if names.size < _FEWEST or names.size <= known.size / 2:
-        return CATEGORY
-    sample = names[:1000]
-    if np.mean([len(text) for text in sample]) > _FREE_TEXT and np.mean([text.count(" ") for text in sample]) > _WORDS:
-        return TEXT
-    if keep:
-        return CATEGORY
-    raise Skip(f"looks like an ID ({names.size:,} different values); --keep uses it")

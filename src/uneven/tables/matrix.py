@@ -1,4 +1,4 @@
-"""From a table to the typed columns that a pipeline takes: floats, categories, and the parts of dates."""
+"""From a table to the typed columns that a pipeline takes: floats, categories and dates."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from uneven.learners.frames import dates
-from uneven.learners.frames.columns import CATEGORY, NUMBER, TEXT, Column, date_parts, part_name
+from uneven.learners.frames.columns import DATE, NUMBER, Column, date_column, date_parts
+from uneven.learners.frames.dates import DateSums
+from uneven.learners.frames.values import texts_of
 from uneven.tables import texts
 from uneven.tables.table import Table
 
 
 def typed(table: Table, columns: list[Column]) -> Any:
-    """A data frame of floats (NaN: missing) and categories; an error names the first value that does not fit."""
+    """A data frame of floats (NaN: missing), categories and dates; an error names the first value that does not fit."""
     import pandas as pd
 
     table.require([column.name for column in columns], ", which the model expects")
@@ -21,19 +23,31 @@ def typed(table: Table, columns: list[Column]) -> Any:
     for column in columns:
         if column.role == NUMBER:
             found[column.name] = table.required_numbers(column.name, tuple(column.marks))
-        elif column.role in (CATEGORY, TEXT):
-            codes, names = texts.distinct_texts(table.texts(column.name))
-            found[column.name] = pd.Categorical.from_codes(codes, categories=list(names))
+        elif column.role == DATE:
+            found[column.name] = _dates(table, column)
         else:
-            found |= date_parts(_dates(table, column), column)
+            codes, names = texts.distinct_texts(table.texts(column.name))
+            found[column.name] = texts_of(codes, names.tolist()).data
     frame = pd.DataFrame(found)
     frame.columns = pd.Index(list(found), dtype=object)  # an index of Arrow texts takes longer at every use
     return frame
 
 
-def made_from(column: Column) -> list[str]:
-    """Names of what :func:`typed` makes from a column."""
-    return [part_name(column, part) for part in column.parts] or [column.name]
+def with_parts(X: Any) -> tuple[Any, dict[str, str]]:
+    """Typed columns with the parts of dates in place of the dates, and the column that each is from."""
+    import pandas as pd
+
+    source: dict[str, str] = {}
+    found: dict[str, Any] = {}
+    for name, dtype in X.dtypes.items():
+        made = {name: X[name]}
+        if dtype.kind == "M":
+            values = X[name].to_numpy()
+            column = date_column(name, DateSums.of(values), values.size)
+            made = {} if column is None else date_parts(values, column)
+        source |= dict.fromkeys(made, name)
+        found |= made
+    return (X if len(found) == X.shape[1] else pd.DataFrame(found, index=X.index, copy=False)), source
 
 
 def _dates(table: Table, column: Column) -> np.ndarray:

@@ -14,27 +14,26 @@ if TYPE_CHECKING:
 def about_table(table: Table, plan: Plan, X: Any, labels: Target, width: int) -> Iterator[str]:
     """Sentences: how the table was read, which columns are not used, and which look suspicious."""
     yield from about_reading(table, plan, X, labels, width)
-    for name, why in leaking_columns(plan, X, labels).items():
+    for name, why in leaking_columns(X, labels).items():
         option = f'--drop "{name}"' if " " in name else f"--drop {name}"
         yield f"WARNING: column {name!r} {why}. If it is not known when you decide, leave it out: {option}"
 
 
-def leaking_columns(plan: Plan, X: Any, labels: Target) -> dict[str, str]:
+def leaking_columns(X: Any, labels: Target) -> dict[str, str]:
     """Columns of the table that may give the target away, and what each tells about it."""
     from uneven.tables.leaks import leaks
-    from uneven.tables.matrix import made_from
+    from uneven.tables.matrix import with_parts
 
-    source = {name: column.name for column in plan.columns for name in made_from(column)}
     found: dict[str, str] = {}
-    for name, why in leaks(X, labels.is_positive).items():
+    parts, source = with_parts(X)
+    for name, why in leaks(parts, labels.is_positive).items():
         found.setdefault(source[name], why)
     return found
 
 
 def about_reading(table: Table, plan: Plan, X: Any, labels: Target, width: int) -> Iterator[str]:
     """Sentences: how the table was read, and which columns are not used."""
-    from uneven.learners.frames.columns import TEXT
-    from uneven.tables.matrix import made_from
+    from uneven.learners.frames.columns import DATE, NUMBER
 
     count, positives = labels.is_positive.size, int(labels.is_positive.sum())
     yield table.in_words()
@@ -47,12 +46,12 @@ def about_reading(table: Table, plan: Plan, X: Any, labels: Target, width: int) 
         yield f"Column {name!r} skipped: {why}."
     gaps = dict(zip(X.columns, X.isna().to_numpy().sum(axis=0).tolist(), strict=True))
     for column in plan.columns:
-        first = made_from(column)[0]
-        missing = gaps[first]
+        missing = gaps[column.name]
         if missing:
-            how = "treated as a category" if hasattr(X[first], "cat") else "filled with the median and flagged"
+            filled = column.role in (NUMBER, DATE)
+            how = "filled with the mean and flagged" if filled else "treated as a category"
             yield f"Column {column.name!r}: {missing:,} missing {'value' if missing == 1 else 'values'}, {how}."
-    free = sum(column.role == TEXT for column in plan.columns)
+    free = sum(column.words for column in plan.columns)
     words = f", and the words of {free}" if free else ""
     yield f"The model sees {width:,} columns made from {len(plan.columns) - free} of the table{words}."
 
@@ -62,8 +61,10 @@ def new_categories(preprocessing: Any, X: Any) -> list[str]:
     import numpy as np
 
     found = []
-    encoder = preprocessing.named_transformers_["categories"]
+    encoder = preprocessing.blocks_.named_transformers_["categories"]
     for name, known in zip(getattr(encoder, "names_", ()), getattr(encoder, "categories_", ()), strict=True):
+        if name not in X.columns:  # a part of a date
+            continue
         column = X[name]
         new = np.flatnonzero(~column.cat.categories.isin(known))
         rows = int(column.cat.codes.isin(new).sum())

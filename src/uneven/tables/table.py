@@ -16,10 +16,16 @@ import numpy as np
 
 from uneven._inputs import brief
 from uneven.errors import UnevenError, needs_extra
+from uneven.learners.frames.written_numbers import (
+    Numbers,
+    as_numbers,
+    decimal_signs,
+    finite_numbers,
+    plain_numbers,
+)
 from uneven.tables import texts
 from uneven.tables.files import PARQUET, kind_of, parsing, require_content, usable_memory
 from uneven.tables.headers import require_width
-from uneven.tables.numbers import Numbers, as_numbers, decimal_signs, finite_numbers, plain_numbers
 from uneven.tables.reading import DETECT, Reading
 from uneven.tables.text_files import content, read_text
 from uneven.tables.workbooks import read_workbook

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from uneven.cli._pipelines import preprocessing
 from uneven.cli.decisions.answers import threshold_in_words
 from uneven.cli.decisions.candidates import ALTERNATIVES, Candidate, candidates, wished
 from uneven.cli.decisions.contest import Outcome, Progress, Rows, contest
@@ -17,6 +16,7 @@ from uneven.cli.decisions.promises import broken_promise, order_in_words
 from uneven.cli.decisions.wish import AUTO, Wish
 from uneven.costs import RowCosts
 from uneven.decisions.alpha import DECIDE, probability_thresholds
+from uneven.learners.frames import FrameEncoder
 from uneven.learners.frames.columns import DATE, Column
 from uneven.learners.progress import listening
 from uneven.metrics import CostEstimate
@@ -145,4 +145,4 @@ class Training:
         return candidates(self.wish, self.given, self.costs, seconds)
 
     def _preprocessing(self) -> Any:
-        return preprocessing(self.columns, self.is_positive.size)
+        return FrameEncoder(view="linear")

@@ -8,7 +8,6 @@ from typing import Any
 from uneven.cli.decisions.fitting import Training
 from uneven.cli.decisions.given_costs import GivenCosts
 from uneven.cli.decisions.wish import Wish
-from uneven.learners.frames.columns import TEXT
 from uneven.learners.frames.size import MOST_CATEGORIES
 from uneven.tables.columns import Plan, planned
 from uneven.tables.matrix import typed
@@ -95,7 +94,6 @@ def prepared(data: str, reading: Reading, question: Question, given: GivenCosts,
     dropped = [*question.drop, *([question.id_column] if question.id_column else [])]
     plan = planned(labelled, question.target, leave_out=dropped, keep=question.keep)
     X = typed(labelled, plan.columns)
-    words = [column.name for column in plan.columns if column.role == TEXT]
-    width = require_memory(X.drop(columns=words), MOST_CATEGORIES)
+    width = require_memory(X, MOST_CATEGORIES)
     training = Training(wish, given, costs, plan.columns, X, labels.is_positive)
     return Prepared(question, table, labels, plan, training, width, cost_columns)

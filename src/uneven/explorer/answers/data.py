@@ -127,7 +127,7 @@ def fit(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     words = list(about_reading(found, plan, X, labels, width))
     if wish.leave_out:
         words.append(f"Left out at your wish: {', '.join(map(repr, wish.leave_out))}.")
-    leaks = [{"column": name, "words": why} for name, why in leaking_columns(plan, X, labels).items()]
+    leaks = [{"column": name, "words": why} for name, why in leaking_columns(X, labels).items()]
     warning = _leaks_in_words(leaks)
     tell({"about": words, "positive": labels.positive, "rows": int(labels.is_positive.size)})
     tell({"leaks": leaks, "warning": warning})

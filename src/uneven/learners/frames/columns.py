@@ -1,18 +1,28 @@
-"""What a column of a table holds, and how it was read when a model was fitted."""
+"""What a column of a table is: decided at fit, from sums that can be added over parts of the rows."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from uneven.learners.frames import dates
+from uneven.learners.frames.dates import DateSums
+from uneven.learners.frames.summary import TextSums
+from uneven.learners.frames.written_numbers import NumberSums, arrow_texts, decimal_signs, is_numeric
 
-#: What a column is. "many" has too many categories for a column of 0 and 1 each; "text" has texts whose parts matter.
+#: What a column is. "many" has too many categories for trees to have a column of 0 and 1 each; "text" has texts whose
+#: parts matter.
 NUMBER, CATEGORY, MANY, TEXT, DATE = "number", "category", "many", "text", "date"
 #: Names the column of 0 and 1 that says where a value is missing.
 MISSING = "missing"
+#: A column of texts has few categories up to here, and trees see parts of its texts beyond ``_TEXTS``.
+_FEW = 20
+_TEXTS = 100
+#: Words of a text on average from which a column is free text.
+_WORDS = 3
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,12 @@ class Column:
         The first date.
     parts : list of str
         Parts of the date that are used.
+    decimal : str
+        The decimal sign of numbers that are written as texts.
+    words : bool
+        Whether linear models see the words of the texts.
+    counted : bool
+        Whether frequent texts have a column of their own in linear models: not if there are too many to count.
     """
 
     name: str
@@ -39,26 +55,62 @@ class Column:
     format: str = ""
     first: str = ""
     parts: list[str] = field(default_factory=list)
+    decimal: str = "."
+    words: bool = False
+    counted: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain data, for the model file."""
         return {**self.__dict__, "marks": [*self.marks], "parts": [*self.parts]}
 
 
-def date_column(name: str, values: np.ndarray, form: str, marks: list[str]) -> Column | None:
+def number_column(
+    name: str, sums: NumberSums, rows: int, marks: list[str] | None = None, decimal: str = "."
+) -> Column | None:
+    """A column of numbers; None if it has no values or only one."""
+    if not sums.known or (sums.low == sums.high and sums.known == rows):
+        return None
+    return Column(name, NUMBER, marks or [], decimal=decimal)
+
+
+def date_column(name: str, sums: DateSums, rows: int, form: str = "", marks: list[str] | None = None) -> Column | None:
     """A column of dates with the parts that vary; None if there is nothing to learn from it."""
-    known = values[~np.isnat(values)]
-    if not known.size:
+    parts = sums.parts()
+    if not sums.known or (not parts and sums.known == rows):
         return None
-    first = known.min()
-    parts = []
-    for part in dates.PARTS:
-        found, _ = dates.date_part(known, part, first)
-        if found.min() < found.max():
-            parts.append(part)
-    if not parts and known.size == values.size:
+    return Column(name, DATE, marks or [], form, str(sums.first), parts or ["days"])
+
+
+def text_column(
+    name: str, sums: TextSums, decimal: str = ".", day_first: bool | None = None, *, numbers: bool = True
+) -> Column | None:
+    """What a column of texts is; None if it has no texts or only one. Without ``numbers`` it has none, as is known."""
+    if not sums.texts or (sums.counted and len(sums.texts) == 1 and not sums.missing):
         return None
-    return Column(name, DATE, marks, form, str(first), parts or ["days"])
+    if not sums.declared:
+        meanings = sums.known
+        read = meanings.numbers[decimal] if numbers else None
+        if read is not None and is_numeric(read):
+            return number_column(name, read, sums.rows, list(read.others), decimal)
+        written = dates.chosen_format(meanings.dates, day_first, decimal_comma=decimal == ",")
+        if written is not None:
+            return date_column(name, written.sums, sums.rows, written.format, list(written.others))
+    if sums.counted and len(sums.texts) <= _FEW:
+        return Column(name, CATEGORY)
+    words = np.mean([text.count(" ") + 1 for text in sums.sample()]) >= _WORDS or not sums.counted
+    many = sums.counted and len(sums.texts) <= _TEXTS and not words
+    return Column(name, MANY if many else TEXT, words=bool(words), counted=sums.counted)
+
+
+def decimals_of(columns: Mapping[str, TextSums]) -> dict[str, str]:
+    """The decimal sign of each column of texts: its own, else that of most numbers of the others, else a point."""
+    signs = decimal_signs([arrow_texts(list(sums.texts)) for sums in columns.values()]) if columns else []
+    points, commas = sum(one[0] for one in signs), sum(one[1] for one in signs)
+    usual = "," if commas > points else "."
+    return {
+        name: usual if point == comma else "." if point > comma else ","
+        for name, (point, comma, _) in zip(columns, signs, strict=True)
+    }
 
 
 def part_name(column: Column, part: str) -> str:

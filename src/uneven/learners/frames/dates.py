@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from uneven.learners.frames.hashing import text_hashes
+
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 ISO = "ISO8601"
+_NOTHING = np.datetime64("NaT", "s")
+_CYCLES = {"month": 12, "day of week": 7, "hour": 24}
 _SAMPLE = 25
 _ENOUGH = 0.9
 _MOST_OTHERS = 5
@@ -27,6 +32,91 @@ def _numeric_formats() -> list[str]:
     return [day + time for day in days + words for time in _TIMES] + ["%H:%M", "%H:%M:%S"]
 
 
+#: In the order in which they are preferred.
+FORMATS = (ISO, *_numeric_formats())
+
+
+@dataclass(frozen=True)
+class DateSums:
+    """Dates of some rows, summed up.
+
+    Attributes
+    ----------
+    known : int
+        Rows that have a date.
+    first, last : datetime64[s]
+        NaT if there is none.
+    seconds, years : int
+        The sums of the seconds since 1970 and of the years.
+    rows_of : dict of ndarray
+        How many rows have each month, day of the week and hour.
+    others : dict of int
+        Texts that are not dates, and how many rows have each.
+    """
+
+    known: int = 0
+    first: np.datetime64 = _NOTHING
+    last: np.datetime64 = _NOTHING
+    seconds: int = 0
+    years: int = 0
+    rows_of: dict[str, np.ndarray] = field(default_factory=lambda: {part: np.zeros(n) for part, n in _CYCLES.items()})
+    others: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, values: np.ndarray, counts: np.ndarray | None = None) -> DateSums:
+        """The sums of dates in seconds, NaT where missing; ``counts`` says how many rows have each."""
+        there = ~np.isnat(values)
+        some = values[there]
+        if not some.size:
+            return cls()
+        weights = np.ones(some.size, dtype=np.int64) if counts is None else counts[there]
+        start = some.min()
+        since = int(((some - start).astype(np.int64) * weights).sum())
+        return cls(
+            int(weights.sum()),
+            start,
+            some.max(),
+            since + int(start.astype(np.int64)) * int(weights.sum()),
+            int((date_part(some, "year", start)[0].astype(np.int64) * weights).sum()),
+            {
+                part: np.bincount(date_part(some, part, start)[0], weights=weights, minlength=n)
+                for part, n in _CYCLES.items()
+            },
+        )
+
+    def __add__(self, other: DateSums) -> DateSums:
+        others = {**self.others}
+        for text, count in other.others.items():
+            others[text] = others.get(text, 0) + count
+        return DateSums(
+            self.known + other.known,
+            np.fmin(self.first, other.first),
+            np.fmax(self.last, other.last),
+            self.seconds + other.seconds,
+            self.years + other.years,
+            {part: rows + other.rows_of[part] for part, rows in self.rows_of.items()},
+            others,
+        )
+
+    def parts(self) -> list[str]:
+        """The parts of the dates that vary."""
+        if not self.known:
+            return []
+        years = [value.astype("datetime64[Y]") for value in (self.first, self.last)]
+        varies = {
+            "year": years[0] != years[1],
+            "days": self.first != self.last,
+            **{part: np.count_nonzero(rows) > 1 for part, rows in self.rows_of.items()},
+        }
+        return [part for part in PARTS if varies[part]]
+
+    def mean(self, part: str) -> float:
+        """The mean year, or the mean number of days since the first date."""
+        if part == "year":
+            return self.years / self.known
+        return (self.seconds / self.known - float(self.first.astype(np.int64))) / 86400
+
+
 @dataclass(frozen=True)
 class Dates:
     """A column of dates.
@@ -39,40 +129,69 @@ class Dates:
         Texts that are not dates.
     ambiguous : bool
         Whether day and month could be exchanged in every date.
+    sums : DateSums
     """
 
     format: str
     others: tuple[str, ...]
     ambiguous: bool
+    sums: DateSums
 
 
 def find_dates(names: np.ndarray, day_first: bool | None, *, decimal_comma: bool) -> Dates | None:
-    """How the distinct texts of a column are written if they are dates, else None.
+    """How the distinct texts of a column are written if they are dates, else None."""
+    return chosen_format(dates_in_texts(dict.fromkeys(names.tolist(), 1)), day_first, decimal_comma=decimal_comma)
 
-    If day and month can be exchanged, ``day_first`` decides; without it the day is first in a file with decimal commas.
+
+def dates_in_texts(texts: dict[str, int], formats: Iterable[str] | None = None) -> dict[str, DateSums]:
+    """By each format that may be that of a column of dates, the sums of its texts; how many rows have each is given.
+
+    Without ``formats`` those are tried that read nearly all of a few texts, chosen by their hashes.
     """
     import pandas as pd
 
-    sample = pd.Series(names[np.linspace(0, names.size - 1, min(_SAMPLE, names.size)).astype(int)], dtype=object)
-    if (sample.str[:_LONGEST].str.match(_LIKELY) & (sample.str.len() <= _LONGEST)).mean() < _ENOUGH:
-        return None
-    good: dict[str, np.ndarray] = {}
-    for form in (ISO, *_numeric_formats()):
-        if np.mean(~np.isnat(parsed(sample.to_numpy(), form))) >= _ENOUGH:
-            good[form] = ~np.isnat(parsed(names, form))
+    names = np.array(list(texts), dtype=object)
+    if formats is None:
+        if not names.size:
+            return {}
+        sample = pd.Series(names[np.argsort(text_hashes(names.tolist()), kind="stable")[:_SAMPLE]], dtype=object)
+        if (sample.str[:_LONGEST].str.match(_LIKELY) & (sample.str.len() <= _LONGEST)).mean() < _ENOUGH:
+            return {}
+        some = sample.to_numpy()
+        formats = [form for form in FORMATS if np.mean(~np.isnat(parsed(some, form))) >= _ENOUGH]
+    counts = np.fromiter(texts.values(), dtype=np.int64, count=len(texts))
+    found: dict[str, DateSums] = {}
+    for form in formats:
+        values = parsed(names, form)
+        strange = np.flatnonzero(np.isnat(values))
+        if strange.size <= _MOST_OTHERS:
+            others = {str(names[k]): int(counts[k]) for k in strange}
+            found[form] = replace(DateSums.of(values, counts), others=others)
+    return found
+
+
+def chosen_format(found: dict[str, DateSums], day_first: bool | None, *, decimal_comma: bool) -> Dates | None:
+    """The format that reads most rows; None if the texts are not dates.
+
+    If day and month can be exchanged, ``day_first`` decides; without it the day is first in a file with decimal commas.
+    """
+    good = {form: sums for form, sums in found.items() if _are_dates(sums)}
     if not good:
         return None
-    most = max(found.sum() for found in good.values())
-    best = [form for form, found in good.items() if found.sum() == most]
-    others = names[~good[best[0]]]
-    if most < _ENOUGH * names.size or others.size > _MOST_OTHERS:
-        return None
+    most = max(sums.known for sums in good.values())
+    best = [form for form in FORMATS if form in good and good[form].known == most]
     is_day_first = {form: form.find("%d") < form.find("%m") for form in best if form.startswith(("%d", "%m"))}
     ambiguous = len(set(is_day_first.values())) == 2
     if ambiguous:
         wanted = decimal_comma if day_first is None else day_first
         best = [form for form in best if is_day_first.get(form) == wanted]
-    return Dates(best[0], tuple(map(str, others)), ambiguous)
+    return Dates(best[0], tuple(good[best[0]].others), ambiguous, good[best[0]])
+
+
+def _are_dates(sums: DateSums) -> bool:
+    """Whether nearly all rows have dates, and few different texts are not."""
+    others = sum(sums.others.values())
+    return len(sums.others) <= _MOST_OTHERS and others <= (1 - _ENOUGH) * (sums.known + others)
 
 
 def parsed(names: np.ndarray, form: str) -> np.ndarray:

@@ -20,9 +20,11 @@ from uneven.learners.frames.columns import CATEGORY, MANY, NUMBER, TEXT, Column,
 from uneven.learners.frames.inputs import ARRAY, FRAME, SPARSE, read_input
 from uneven.learners.frames.many_categories import ManyCategoriesEncoder
 from uneven.learners.frames.number_scaler import FloatNumbers, NumberScaler
-from uneven.learners.frames.size import MOST_CATEGORIES, SPARSE_BELOW, rare_below
-from uneven.learners.frames.texts import LatentTextEncoder, WordEncoder
+from uneven.learners.frames.size import MOST_CATEGORIES, MOST_COUNTED, SPARSE_BELOW, rare_below
+from uneven.learners.frames.summary import Sizes
+from uneven.learners.frames.texts import WORD_COLUMNS, LatentTextEncoder, WordEncoder
 from uneven.learners.frames.typed import learnt_columns, typed_frame
+from uneven.learners.parameters import require_integer
 
 TREES, LINEAR = "trees", "linear"
 #: A sparse matrix with at most this many numbers becomes dense for trees.
@@ -43,8 +45,13 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         - "trees": dense, float32. Numbers and parts of dates as they are, NaN where missing; a column of 0 and 1 for
           each of few categories; for many categories the mean label and the number of rows of the category; for texts
           8 or 20 latent columns as well.
-        - "linear": sparse if mostly zeros. Numbers standardised, filled in with the median and flagged where missing; a
-          column of 0 and 1 for each frequent category (and month, day of week, hour); for texts also TF-IDF of words.
+        - "linear": sparse if mostly zeros. Numbers standardised, filled in with the mean and flagged where missing; a
+          column of 0 and 1 for each frequent category (and month, day of week, hour); for free texts also TF-IDF of
+          words.
+    most_categories : int
+        For linear models a column with more different texts has no columns for single texts, only for hashed words.
+    buckets : int
+        Columns that the words of a column are hashed into, for linear models.
     random_state : int
         Decides the folds of the mean labels and the start of the latent columns.
 
@@ -82,8 +89,17 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     ['age', 'city = Graz', 'city = missing', 'city = other']
     """
 
-    def __init__(self, view: str = TREES, *, random_state: int = 0) -> None:
+    def __init__(
+        self,
+        view: str = TREES,
+        *,
+        most_categories: int = MOST_COUNTED,
+        buckets: int = WORD_COLUMNS,
+        random_state: int = 0,
+    ) -> None:
         self.view = view
+        self.most_categories = most_categories
+        self.buckets = buckets
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> FrameEncoder:
@@ -117,6 +133,8 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         """
         if self.view not in (TREES, LINEAR):
             raise ParameterError(f"view must be 'trees' or 'linear', got {brief(self.view)}")
+        for name in ("most_categories", "buckets"):
+            require_integer(name, getattr(self, name))
         self.kind_, table = read_input(X)
         if y is not None:
             y = np.asarray(y)
@@ -125,7 +143,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self.columns_: list[Column] = []
         self.blocks_: Any = None
         if self.kind_ == FRAME:
-            self.columns_, typed = learnt_columns(table)
+            self.columns_, typed = learnt_columns(table, Sizes(self.most_categories, 0))
             self.blocks_ = self._blocks(len(table), list(typed.columns))
             with config_context(transform_output="default"):
                 return self.blocks_.fit_transform(self._for_view(typed), y)
@@ -222,15 +240,18 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         )
         numeric, categories = typed_names(self.columns_)
         if self.view == LINEAR:
-            encoder = CategoryEncoder(min_rows=rare_below(rows), most=MOST_CATEGORIES)
+            words = [column.name for column in self.columns_ if column.words]
+            uncounted = [column.name for column in self.columns_ if not column.counted]
+            counted = [name for name in categories if name not in {*uncounted}]
             return Blocks(
                 positions(
                     made,
-                    ("numbers", NumberScaler(sparse=bool(texts)), numeric),
-                    ("categories", encoder, categories),
-                    *((f"words {k}", WordEncoder(), [name]) for k, name in enumerate(texts)),
+                    ("numbers", NumberScaler(sparse=bool(words)), numeric),
+                    ("categories", CategoryEncoder(min_rows=rare_below(rows), most=MOST_CATEGORIES), counted),
+                    ("uncounted", CategoryEncoder(most=0), uncounted),
+                    *((f"words {k}", WordEncoder(self.buckets), [name]) for k, name in enumerate(words)),
                 ),
-                sparse_threshold=1.0 if texts else SPARSE_BELOW,
+                sparse_threshold=1.0 if words else SPARSE_BELOW,
             )
         own = {*few, *many}
         numeric += [name for name in categories if name not in own]

@@ -29,7 +29,7 @@ def text_hashes(texts: Sequence[str]) -> np.ndarray:
 
 
 def hashed_words(texts: Sequence[str], width: int) -> Any:
-    """How often each word occurs in each text: a CSR matrix of float32; ``width`` is a power of 2."""
+    """How often each word occurs in each text: a CSR matrix of float32 with ``width`` columns."""
     return _stacked(texts, width, _words)
 
 
@@ -48,7 +48,7 @@ def _stacked(texts: Sequence[str], width: int, parts: Parts) -> Any:
     for low in range(0, len(texts), _PORTION):
         short = [text[:MOST_CHARACTERS].lower() for text in texts[low : low + _PORTION]]
         hashes, indptr = parts(*_joined(short, " "))
-        indices = (hashes & np.uint64(width - 1)).astype(np.int32)
+        indices = (hashes % np.uint64(width)).astype(np.int32)
         counts = csr_matrix((np.ones(indices.size, dtype=np.float32), indices, indptr), shape=(len(short), width))
         counts.sum_duplicates()
         found.append(counts)

@@ -88,3 +88,4 @@ def _named(frame: Any) -> Any:
 def _require_pandas() -> None:
     with needs_extra("tables", "data"):
         import pandas  # noqa: F401
+        import pyarrow  # noqa: F401

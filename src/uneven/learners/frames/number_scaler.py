@@ -16,7 +16,9 @@ _AT_ONCE = 1 << 20
 
 
 class NumberScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Missing numbers are filled with the median and flagged in a column of their own; all columns are standardised.
+    """Missing numbers are filled with the mean and flagged in a column of their own; all columns are standardised.
+
+    The mean and not the median, because means of parts of the rows add up to that of all.
 
     Parameters
     ----------
@@ -25,16 +27,16 @@ class NumberScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    names_, median_, flagged_, mean_, scale_
-        Names of the columns, their medians, the positions of those with missing values; mean and standard deviation of
-        the columns and flags.
+    names_, flagged_, mean_, scale_
+        Names of the columns, the positions of those with missing values; mean and standard deviation of the columns and
+        flags.
     """
 
     def __init__(self, sparse: bool = False) -> None:
         self.sparse = sparse
 
     def fit(self, X: Any, y: Any = None) -> NumberScaler:
-        """Learn medians, means and standard deviations.
+        """Learn means and standard deviations.
 
         Parameters
         ----------
@@ -50,13 +52,11 @@ class NumberScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.names_ = np.array([str(name) for name in names], dtype=str)
         missing = np.isnan(values)
         self.flagged_ = np.flatnonzero(missing.any(axis=0))
-        self.median_ = np.zeros(values.shape[1])
-        for some in _pieces(values):
-            self.median_[some] = np.median(values[:, some], axis=0)
+        fill = np.zeros(values.shape[1])
         for k in self.flagged_:
             known = values[~missing[:, k], k]
-            self.median_[k] = np.median(known) if known.size else 0.0
-        filled = self._filled(values, missing)
+            fill[k] = known.mean() if known.size else 0.0
+        filled = self._filled(values, missing, fill)
         self.mean_ = filled.mean(axis=0)
         self.scale_ = _deviation(filled, self.mean_)
         return self
@@ -74,16 +74,16 @@ class NumberScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         values = np.asarray(X, dtype=float)
-        filled = self._filled(values, np.isnan(values))
+        filled = self._filled(values, np.isnan(values), self.mean_[: values.shape[1]])
         filled -= self.mean_
         filled /= self.scale_
         return _all_stored(filled) if self.sparse else filled
 
-    def _filled(self, values: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    def _filled(self, values: np.ndarray, missing: np.ndarray, fill: np.ndarray) -> np.ndarray:
         """A copy without missing values, followed by the flags."""
         count = values.shape[1]
         filled = np.empty((values.shape[0], count + self.flagged_.size))
-        filled[:, :count] = np.where(missing, self.median_, values)
+        filled[:, :count] = np.where(missing, fill, values)
         filled[:, count:] = missing[:, self.flagged_]
         return filled
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 SPARSE_BELOW = 0.3
 #: Categories of a column that get a column of the matrix; the others share one.
 MOST_CATEGORIES = 500
+#: Different texts of a column that are counted; with more of them, none has a column of its own.
+MOST_COUNTED = 5_000
 
 
 def rare_below(rows: int) -> int:

@@ -11,9 +11,11 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from uneven.learners.frames.hashing import hashed_trigrams, hashed_words, text_hashes
+from uneven.learners.frames.summary import rows_with_words
 from uneven.solvers.threads import single_threaded_blas
 
-_WORD_COLUMNS = 2**14
+#: Columns that the words of a column are hashed into.
+WORD_COLUMNS = 2**14
 _TRIGRAM_COLUMNS = 2**13
 #: Different texts from which the latent columns are learnt, and texts that are projected at a time.
 _SAMPLE = 10_000
@@ -23,15 +25,23 @@ _PORTION = 20_000
 class WordEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """TF-IDF of words, hashed into columns of a sparse matrix: no vocabulary is kept.
 
+    Parameters
+    ----------
+    buckets : int
+        Columns for each column of texts.
+
     Attributes
     ----------
     names_ : list of str
-    weights_ : list of TfidfTransformer
-        One for each column.
+    idf_ : list of ndarray
+        For each column, the weights of its words: rare ones count more.
     """
 
+    def __init__(self, buckets: int = WORD_COLUMNS) -> None:
+        self.buckets = buckets
+
     def fit(self, X: Any, y: Any = None) -> WordEncoder:
-        """Count in how many different texts each word occurs.
+        """Count in how many rows each word occurs.
 
         Parameters
         ----------
@@ -43,7 +53,12 @@ class WordEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         WordEncoder
         """
         self.names_ = [str(name) for name in X.columns]
-        self.weights_ = [TfidfTransformer(sublinear_tf=True).fit(_words(X[name])) for name in X.columns]
+        self.idf_ = []
+        for name in X.columns:
+            codes, texts = X[name].cat.codes.to_numpy(), X[name].cat.categories.tolist()
+            rows = np.bincount(codes[codes >= 0], minlength=len(texts)).tolist()
+            counted = rows_with_words(dict(zip(texts, rows, strict=True)), self.buckets)
+            self.idf_.append(word_weights(counted, int((codes >= 0).sum())))
         return self
 
     def transform(self, X: Any) -> Any:
@@ -61,10 +76,8 @@ class WordEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self)
         found = []
-        for name, weights in zip(X.columns, self.weights_, strict=True):
-            of_texts = weights.transform(_words(X[name], ""))  # the last text is that of missing values, code -1
-            codes = X[name].cat.codes.to_numpy()
-            found.append(of_texts[np.where(codes < 0, of_texts.shape[0] - 1, codes)])
+        for name, idf in zip(X.columns, self.idf_, strict=True):
+            found.append(weighted_words(X[name].cat.categories.tolist(), X[name].cat.codes.to_numpy(), idf))
         return found[0] if len(found) == 1 else hstack(found, format="csr")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -79,11 +92,28 @@ class WordEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of str
         """
         check_is_fitted(self)
-        return np.array([f"{name}: words {k}" for name in self.names_ for k in range(_WORD_COLUMNS)], dtype=object)
+        return np.array([f"{name}: words {k}" for name in self.names_ for k in range(self.buckets)], dtype=object)
 
 
-def _words(column: Any, *further: str) -> Any:
-    return hashed_words([*column.cat.categories.tolist(), *further], _WORD_COLUMNS)
+def word_weights(rows_of_words: np.ndarray, rows: int) -> np.ndarray:
+    """The weight of each hashed word: ln((1 + rows) / (1 + rows with the word)) + 1, as in scikit-learn."""
+    return np.log((1 + rows) / (1 + rows_of_words)) + 1
+
+
+def weighted_words(texts: list[str], codes: np.ndarray, idf: np.ndarray) -> Any:
+    """TF-IDF of the words of each row's text (-1: none), scaled to length 1; a word that returns counts 1 + ln(times).
+
+    As scikit-learn's TfidfTransformer with ``sublinear_tf=True`` does it.
+    """
+    from scipy.sparse import csr_matrix
+
+    words = hashed_words([*texts, ""], idf.size)  # the last text is that of missing values
+    weights = (np.log(words.data) + 1) * idf.astype(np.float32)[words.indices]
+    count = np.diff(words.indptr)
+    lengths = np.sqrt(np.bincount(np.repeat(np.arange(count.size), count), weights**2, minlength=count.size))
+    weights /= np.repeat(lengths, count).astype(np.float32)
+    of_texts = csr_matrix((weights, words.indices, words.indptr), shape=words.shape)
+    return of_texts[np.where(codes < 0, len(texts), codes)]
 
 
 class LatentTextEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -9,34 +9,63 @@ import numpy as np
 from uneven._inputs import brief
 from uneven.errors import UnevenError
 from uneven.learners.frames import dates
-from uneven.learners.frames.columns import DATE, NUMBER, Column, date_parts
-from uneven.learners.frames.roles import parsed_numbers, role_of, varies
+from uneven.learners.frames.columns import (
+    DATE,
+    NUMBER,
+    Column,
+    date_column,
+    date_parts,
+    decimals_of,
+    number_column,
+    text_column,
+)
+from uneven.learners.frames.dates import DateSums
+from uneven.learners.frames.summary import Sizes, TextSums
 from uneven.learners.frames.values import DATES, NUMBERS, TEXTS, Values, as_texts, finite, values_of
+from uneven.learners.frames.written_numbers import NumberSums, arrow_texts, as_numbers
 
-_TRUTH = {"true": 1.0, "false": 0.0}
 #: Columns of numbers from which they are read at once; fewer need no copy of the whole table.
 _MANY = 200
 _HOLDS = {NUMBER: "numbers", DATE: "dates"}
 
 
-def learnt_columns(frame: Any) -> tuple[list[Column], Any]:
+def learnt_columns(frame: Any, sizes: Sizes) -> tuple[list[Column], Any]:
     """The columns that can be used, and the typed data frame."""
     plain = _Doubles(frame)
-    varying = dict(zip(plain.at, varies(plain.values), strict=True))
+    varying = dict(zip(plain.at, _varies(plain.values), strict=True))
+    values = {name: values_of(frame[name], name) for name in frame.columns if name not in varying}
+    sums = {
+        name: TextSums.of(sizes, one.data.codes, one.data.categories, one.declared)
+        for name, one in values.items()
+        if one.kind == TEXTS
+    }
+    decimals = decimals_of({name: one for name, one in sums.items() if not one.declared})
     columns: list[Column] = []
     found: dict[str, Any] = {}
     for name in frame.columns:
         if name in varying:
             columns += [Column(name, NUMBER)] if varying[name] else []
             continue
-        values = values_of(frame[name], name)
-        column = role_of(values, name)
+        one = values[name]
+        if one.kind == TEXTS:
+            column = text_column(name, sums[name], decimals.get(name, "."))
+        elif one.kind == NUMBERS:
+            column = number_column(name, NumberSums.of(one.data), len(frame))
+        else:
+            column = date_column(name, DateSums.of(one.data), len(frame))
         if column is not None:
             columns.append(column)
-            _add(found, values, column)
+            _add(found, one, column)
     if not columns:
         raise UnevenError("X has no column with two different values, so there is nothing to learn from")
     return columns, _frame(columns, plain, found)
+
+
+def _varies(values: np.ndarray) -> np.ndarray:
+    """Whether numbers (NaN: missing) can tell rows apart: they differ, or some are missing; for each column."""
+    known = len(values) - np.isnan(values).sum(axis=0)
+    differ = np.fmin.reduce(values, axis=0) < np.fmax.reduce(values, axis=0)
+    return np.asarray((known > 0) & (differ | (known < len(values))))
 
 
 def typed_frame(frame: Any, columns: list[Column]) -> Any:
@@ -112,17 +141,15 @@ def _numbers(values: Values, column: Column) -> np.ndarray:
         return values.data
     if values.kind == DATES:
         raise _mismatch(values, column, "dates")
-    names = np.asarray(values.data.categories, dtype=object)
-    numbers = parsed_numbers(names)
-    if numbers is None:
-        numbers = np.array([_TRUTH.get(name.strip().lower(), np.nan) for name in names])
-        for name, number in zip(names, numbers, strict=True):
-            if np.isnan(number) and parsed_numbers(np.array([name, "0"], dtype=object)) is None:
-                raise UnevenError(
-                    f"column {column.name!r} held numbers at fit; now {brief(name)} is not one: correct it, or leave "
-                    "it missing"
-                )
-    return np.append(numbers, np.nan)[values.data.codes]
+    names = arrow_texts(values.data.categories.tolist())
+    read = as_numbers(names, column.decimal)
+    for k in np.flatnonzero(read.others):
+        if names[int(k)].as_py() not in column.marks:
+            raise UnevenError(
+                f"column {column.name!r} held numbers at fit; now {brief(names[int(k)].as_py())} is not one: correct "
+                "it, or leave it missing"
+            )
+    return np.append(read.values, np.nan)[values.data.codes]
 
 
 def _dates(values: Values, column: Column) -> np.ndarray:

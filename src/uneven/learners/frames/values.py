@@ -12,11 +12,13 @@ import numpy as np
 from uneven._inputs import brief
 from uneven.errors import UnevenError
 from uneven.learners.frames import dates
+from uneven.learners.frames.marks import EXACT_MARKS, MARKS, is_mark
 
 NUMBERS, DATES, TEXTS = "numbers", "dates", "texts"
 _NESTED = (list, dict, set, frozenset, tuple, bytes, bytearray, np.ndarray)
 _AS_NUMBERS = ("boolean", "integer", "floating", "mixed-integer-float", "decimal")
 _AS_DATES = ("datetime64", "datetime", "date")
+_LONGEST_MARK = max(map(len, (*MARKS, *EXACT_MARKS)))
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def values_of(column: Any, name: str) -> Values:
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         names = [_text(one) for one in column.cat.categories]
-        return Values(TEXTS, _texts(column.cat.codes.to_numpy(), names), declared=True)
+        return texts_of(column.cat.codes.to_numpy(), names, declared=True)
     if isinstance(dtype, pd.SparseDtype):
         column = column.sparse.to_dense()
         dtype = column.dtype
@@ -80,7 +82,8 @@ def _objects(column: Any, name: str) -> Values:
 
     kind = pd.api.types.infer_dtype(column, skipna=True)
     if kind == "string":
-        return Values(TEXTS, pd.Categorical(column))
+        codes, found = pd.factorize(column)
+        return texts_of(codes, found.tolist())
     missing = column.isna().to_numpy()
     if missing.all():
         return Values(NUMBERS, np.full(len(column), np.nan))
@@ -102,7 +105,7 @@ def _objects(column: Any, name: str) -> Values:
     if all(isinstance(value, Real | Decimal) for value in present):
         return Values(NUMBERS, _scattered([_number(v) for v in present], missing))
     codes, names = pd.factorize(np.array([_text(value) for value in present], dtype=object))
-    return Values(TEXTS, _texts(_scattered(codes, missing, -1).astype(int), list(names)))
+    return texts_of(_scattered(codes, missing, -1).astype(int), list(names))
 
 
 def _number(value: Any) -> float:
@@ -132,14 +135,31 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _texts(codes: np.ndarray, names: list[str]) -> Any:
-    """A Categorical with the names that occur, in order, without repetitions."""
+def texts_of(codes: np.ndarray, names: list[str], *, declared: bool = False) -> Values:
+    """Texts from the number of each row's text (-1: missing): those that occur, in order, without repetitions.
+
+    Spaces around a text do not count, marks such as "NA" mean that it is missing, and "TRUE" is "True".
+    """
     import pandas as pd
 
-    distinct, place = np.unique(np.array(names, dtype=object), return_inverse=True)
-    place = np.append(place, -1).astype(np.int64)
+    shown = [_cleaned(name) for name in names]
+    used = np.zeros(len(names) + 1, dtype=bool)
+    used[codes] = True
+    distinct = sorted({name for name, occurs in zip(shown, used.tolist(), strict=False) if occurs and name is not None})
+    position = {name: k for k, name in enumerate(distinct)}
+    place = np.array([*(position.get(name, -1) for name in shown), -1], dtype=np.int64)  # type: ignore[arg-type]
     found = pd.Categorical.from_codes(place[codes], categories=pd.Index(distinct, dtype=object))
-    return found.remove_unused_categories()
+    return Values(TEXTS, found, declared=declared)
+
+
+def _cleaned(text: str) -> str | None:
+    short = text.strip()
+    if len(short) <= _LONGEST_MARK:
+        if is_mark(short):
+            return None
+        if short.lower() in ("true", "false"):
+            return short.capitalize()
+    return short
 
 
 def as_texts(values: Values) -> Any:
@@ -147,4 +167,4 @@ def as_texts(values: Values) -> Any:
     distinct, codes = np.unique(values.data, return_inverse=True)
     known = distinct[~np.isnan(distinct)]
     names = [str(bool(one)) for one in known] if values.boolean else [_text(float(one)) for one in known]
-    return _texts(np.where(np.isnan(values.data), -1, codes), names)
+    return texts_of(np.where(np.isnan(values.data), -1, codes), names).data

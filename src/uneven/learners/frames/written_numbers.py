@@ -1,22 +1,30 @@
-"""Numbers written as text: decimal comma or point, thousands separators, currency and per cent signs."""
+"""Numbers written as text: decimal comma or point, thousands separators, currency and per cent signs, truth values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 _CODES = "EUR|USD|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|BRL|INR|ZAR|TRY|MXN"
 _CURRENCY = rf"(?:[A-Z]{{0,2}}\p{{Sc}}|{_CODES}|kr\.?|Fr\.?|zł|Kč|Ft)"
+#: Texts of a column that are looked at to find its decimal sign.
 _SAMPLE = 5000
 #: Texts that show whether a long column is worth reading as numbers.
 FIRST = 500
-#: A column is numeric if at least this share of its distinct texts are numbers, and few different ones are not.
+#: A column is numeric if at least this share of its rows has numbers, and few different texts are not.
 _ENOUGH = 0.9
 _MOST_OTHERS = 5
+#: Different texts that show whether the others are worth reading as numbers.
+_FIRST_NAMES = 50
 #: Digits that name something: with leading zeros, or with more digits than a double holds.
-_CODE = r"^0\d{2,}$|^\d{16,}$"
+_CODE = r"^0\d+$|^\d{16,}$"
+#: Truth values as programs write them, and Excel in some languages; a column of nothing else has the numbers 0 and 1.
+_TRUTH = {
+    **dict.fromkeys(("true", "wahr", "vrai", "verdadero", "vero", "verdadeiro"), 1.0),
+    **dict.fromkeys(("false", "falsch", "faux", "falso"), 0.0),
+}
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ def as_numbers(texts: Any, decimal: str) -> Numbers:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    plain = plain_numbers([texts], decimal)
+    plain = plain_numbers([texts], decimal) or _truth_values(texts)
     if plain is not None:
         return plain[0]
     bare, per_cent = _bare(texts)
@@ -76,6 +84,19 @@ def plain_numbers(columns: list[Any], decimal: str) -> list[Numbers] | None:
     infinite = np.isinf(read)
     split = [part.reshape(len(columns), -1) for part in (np.where(infinite, np.nan, read), others, infinite)]
     return [Numbers(values, strange, int(endless.sum())) for values, strange, endless in zip(*split, strict=True)]
+
+
+def _truth_values(texts: Any) -> list[Numbers] | None:
+    """The numbers 1 and 0 if every text is a truth value, else None; the first text usually decides."""
+    coded = texts.dictionary_encode()
+    first = coded.dictionary[:1].to_pylist()
+    if not first or first[0].lower() not in _TRUTH:
+        return None
+    found = [_TRUTH.get(text.lower()) for text in coded.dictionary.to_pylist()]
+    if None in found:
+        return None
+    values = np.append(np.array(found, dtype=float), np.nan)[np.asarray(coded.indices.fill_null(-1))]
+    return [Numbers(values, np.zeros(values.size, dtype=bool))]
 
 
 def finite_numbers(values: np.ndarray, others: np.ndarray | None = None) -> Numbers:
@@ -161,3 +182,89 @@ def looks_numeric(texts: Any, numbers: Numbers) -> tuple[str, ...] | None:
         return ()
     strange = pc.unique(pc.filter(texts, numbers.others)).to_pylist()
     return tuple(strange) if len(strange) <= _MOST_OTHERS else None
+
+
+@dataclass(frozen=True)
+class NumberSums:
+    """Numbers of some rows, summed up.
+
+    Attributes
+    ----------
+    known : int
+        Rows that have a number.
+    total : float
+    low, high : float
+        The least and the greatest; infinite if there is none.
+    others : dict of int
+        Texts that are not numbers, and how many rows have each.
+    """
+
+    known: int = 0
+    total: float = 0.0
+    low: float = np.inf
+    high: float = -np.inf
+    others: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, values: np.ndarray, counts: np.ndarray | None = None) -> NumberSums:
+        """The sums of numbers, NaN where missing; ``counts`` says how many rows have each."""
+        there = ~np.isnan(values)
+        if not there.any():
+            return cls()
+        some = values[there]
+        weights = np.ones(some.size, dtype=np.int64) if counts is None else counts[there]
+        return cls(int(weights.sum()), float(some @ weights), float(some.min()), float(some.max()))
+
+    @property
+    def mean(self) -> float:
+        """The mean; 0 if there is no number."""
+        return self.total / self.known if self.known else 0.0
+
+    def __add__(self, other: NumberSums) -> NumberSums:
+        others = {**self.others}
+        for text, count in other.others.items():
+            others[text] = others.get(text, 0) + count
+        return NumberSums(
+            self.known + other.known,
+            self.total + other.total,
+            min(self.low, other.low),
+            max(self.high, other.high),
+            others,
+        )
+
+
+def numbers_in_texts(texts: dict[str, int], decimal: str) -> NumberSums | None:
+    """The sums of texts that are numbers, and how many rows have each; None if the texts are not a column of numbers.
+
+    Whether there are too few numbers among them is decided when all rows are known.
+    """
+    import pyarrow.compute as pc
+
+    names = arrow_texts(list(texts))
+    if as_numbers(names[:_FIRST_NAMES], decimal).others.sum() > _MOST_OTHERS:
+        return None
+    read = as_numbers(names, decimal)
+    strange = np.flatnonzero(read.others)
+    if strange.size > _MOST_OTHERS or pc.any(pc.match_substring_regex(names, _CODE), min_count=0).as_py():
+        return None
+    counts = np.fromiter(texts.values(), dtype=np.int64, count=len(texts))
+    others = {names[int(k)].as_py(): int(counts[k]) for k in strange}
+    return replace(NumberSums.of(read.values, counts), others=others)
+
+
+def arrow_texts(names: list[str]) -> Any:
+    """Texts as an Arrow array; halves of characters, which UTF-8 cannot hold, become question marks."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(names, type=pa.large_string())
+    except UnicodeEncodeError:
+        return pa.array([name.encode(errors="replace").decode() for name in names], type=pa.large_string())
+
+
+def is_numeric(sums: NumberSums | None) -> bool:
+    """Whether texts that were read as numbers are a column of numbers: nearly all rows have one."""
+    if sums is None or len(sums.others) > _MOST_OTHERS:
+        return False
+    rows = sums.known + sum(sums.others.values())
+    return sums.known > 0 and sum(sums.others.values()) <= (1 - _ENOUGH) * rows
