@@ -35,8 +35,23 @@ from uneven.solvers.progress import Progress, silent
 
 A = TypeVar("A", bound=Addable)
 
-#: Numbers and rows that the sample of each class has at most.
-_SAMPLE_NUMBERS, _SAMPLE_ROWS = 2_000_000, 50_000
+
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Numbers and rows that the sample of each class has at most, so that the start stays cheap.
+    sample_numbers: int = 2_000_000
+    sample_rows: int = 50_000
+    #: Rows for each column that it has at least, within that number of rows.
+    sample_rows_per_column: int = 10
+    #: Least tolerance of the minimum on the sample, and share of the sample's own inaccuracy (columns over rows).
+    tol: float = 1e-4
+    share_of_noise: float = 0.1
+
+
+LIMITS = Limits()
+
 #: Where a fit starts: at the minimum on a sample of all rows, or from the minima of the parts themselves.
 FROM_SAMPLE, FROM_PARTS = "sample", "parts"
 
@@ -121,7 +136,7 @@ def look(
     about = np.nan_to_num(first.X.mean(axis=0, dtype=np.float64), posinf=0.0, neginf=0.0) if dense else np.zeros(d)
     survey, sample = SurveyRows(about), None
     if parts.start == FROM_SAMPLE:
-        most = min(_SAMPLE_ROWS, max(_SAMPLE_NUMBERS // (d + 1), 10 * (d + 1)))
+        most = min(LIMITS.sample_rows, max(LIMITS.sample_numbers // (d + 1), LIMITS.sample_rows_per_column * (d + 1)))
         both = parts.ask(Both(survey, SampleRows(most, int(random.integers(2**31)))))
         found, sample = both.first, both.second
     else:
@@ -202,5 +217,7 @@ def solve(
 def _minimise_on_sample(sample: Sample, objective: SummedObjective, settings: Settings) -> np.ndarray:
     """The minimum on the sample, to the accuracy that the sample has, in standardised columns."""
     losses = sample.losses(objective.pair, objective.penalty, objective.fit_intercept, objective.columns.rows)
-    rough = replace(settings, tol=max(1e-4, 0.1 * losses.size / losses.design.n), progress=silent)
+    rough = replace(
+        settings, tol=max(LIMITS.tol, LIMITS.share_of_noise * losses.size / losses.design.n), progress=silent
+    )
     return minimise_in_memory(losses, rough).theta

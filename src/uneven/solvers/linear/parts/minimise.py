@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,22 +25,35 @@ from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solve import proved
 from uneven.solvers.linear.solver import Settings
 
-#: Multiplications for second derivatives in one read of all parts.
-_WORK_OF_METRIC = 1e8
-#: Rows for each column that second derivatives are estimated from, at least.
-_ROWS_PER_COLUMN = 40
-#: Width of the first parabolas in units of kink/jump, from 0 and from near the solution, and by how much they shrink.
-_FROM_ZERO, _FROM_NEAR, _SHRINK = 1.0, 0.1, 0.03
-_LEAST_SIGMA = 1e-9
-#: Share of the wanted gap that the smoothing of kinks may cost.
-_SMOOTHING_SHARE = 0.3
-#: Two intercepts of a proof are this share of the last correction apart from the best one.
-_STEP_ASIDE = 0.1
-#: The same in units of the last step in the metric, where the proof is one step further than the last evaluation.
-_ASIDE_AFTER_STEP = 0.05
-#: A step is expected to leave at most this many times the share of the gap that the one before has left.
-_CAREFUL = 3.0
-_MOST_PROOFS = 4
+
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Multiplications that a read may spend on second derivatives. Of more rows only every so many are used.
+    work_of_metric: float = 1e8
+    #: Rows for each column that second derivatives are estimated from, at least: fewer make poor steps.
+    rows_per_column: int = 40
+    #: Width of the first parabolas that replace kinks, in units of kink/jump: from 0, and from near the solution.
+    first_width: float = 1.0
+    first_width_near: float = 0.1
+    #: A stage makes the parabolas narrower by this factor at most, so that the next one starts near its solution.
+    shrink: float = 0.03
+    #: Parabolas are never narrower; a fit that would need narrower ones ends with the gap that it can prove.
+    least_width: float = 1e-9
+    #: Share of the wanted gap that the smoothing of kinks may cost; the steps have the rest.
+    smoothing_share: float = 0.3
+    #: A proof needs intercepts on both sides of the best one: this share of the last correction away from it.
+    step_aside: float = 0.1
+    #: The same in units of the last step in the metric, if the proof is one step further than the last read.
+    step_aside_after_step: float = 0.05
+    #: A step is expected to leave this many times the share of the gap that the step before left, to be careful.
+    careful: float = 3.0
+    #: Reads for one proof, until both sides of the best intercept are found; then the best gap counts.
+    most_proofs: int = 4
+
+
+LIMITS = Limits()
 
 
 def refusal(objective: SummedObjective) -> str | None:
@@ -99,11 +112,11 @@ class _Descent:
         pair, n = objective.pair, objective.survey.count
         # A good metric saves reads; of many rows it may take a tenth of what a pass takes.
         size = objective.size
-        wanted = max(_ROWS_PER_COLUMN * size, int(_WORK_OF_METRIC / size**2), n // (4 * size))
+        wanted = max(LIMITS.rows_per_column * size, int(LIMITS.work_of_metric / size**2), n // (4 * size))
         self.stride = max(1, n // wanted)
         self.sigma, self.reads = 1.0, 0
         if pair.kinked:
-            self.sigma = (_FROM_NEAR if near else _FROM_ZERO) * pair.width_of_kinks
+            self.sigma = (LIMITS.first_width_near if near else LIMITS.first_width) * pair.width_of_kinks
         self.memory = 0 if pair.kinked else 20
         #: Theta, promised gap, and what a step leaves of it.
         self._last_gap: tuple[bytes, float, float] | None = None
@@ -137,7 +150,7 @@ class _Descent:
         known = self._last_gap
         if known is None or known[0] != now.theta.tobytes():
             rate = promised / known[1] if known is not None and known[1] > 0 else 1.0
-            known = self._last_gap = now.theta.tobytes(), promised, min(1.0, _CAREFUL * rate)
+            known = self._last_gap = now.theta.tobytes(), promised, min(1.0, LIMITS.careful * rate)
         return promised * known[2]
 
     def _promised(self, now: Iterate) -> float:
@@ -152,8 +165,8 @@ class _Descent:
         while True:
             now = Iterate(theta, *self.evaluate(theta))
             found, self._last_gap = self.at(now), None
-            allowed = _SMOOTHING_SHARE * settings.tol * max(found.loss, self.objective.floor)
-            last = not self.objective.pair.kinked or found.above <= allowed or self.sigma <= _LEAST_SIGMA
+            allowed = LIMITS.smoothing_share * settings.tol * max(found.loss, self.objective.floor)
+            last = not self.objective.pair.kinked or found.above <= allowed or self.sigma <= LIMITS.least_width
             # Before the last stage it is enough to be near the path of minima.
             tol = settings.tol if last else max(settings.tol, found.above / max(found.value, 1e-300))
             part = lbfgs(
@@ -171,7 +184,7 @@ class _Descent:
             steps += part.iterations
             theta = part.theta
             found = self._found[theta.tobytes()]
-            if last and found.above > allowed and self.sigma > _LEAST_SIGMA:
+            if last and found.above > allowed and self.sigma > LIMITS.least_width:
                 last = False
             if last or steps >= settings.max_iter:
                 proof = self.proved(theta, found, settings)
@@ -182,7 +195,7 @@ class _Descent:
                 continue
             # Above their lines the losses are by about the square of sigma.
             wish = math.sqrt(0.5 * allowed / found.above) if found.above > 0 else 1.0
-            self.sigma = max(self.sigma * min(max(wish, _SHRINK), 0.7), _LEAST_SIGMA)
+            self.sigma = max(self.sigma * min(max(wish, LIMITS.shrink), 0.7), LIMITS.least_width)
         return replace(
             part,
             theta=proof.theta,
@@ -217,14 +230,16 @@ class _Descent:
         if self._stepped:
             step = self._step(theta, found)
             theta = theta + step
-            aside = _ASIDE_AFTER_STEP * math.sqrt(max(-float(found.gradient @ step), 0.0) / max(curvature, 1e-300))
+            aside = LIMITS.step_aside_after_step * math.sqrt(
+                max(-float(found.gradient @ step), 0.0) / max(curvature, 1e-300)
+            )
         elif curvature > 0:
             move = -float(found.gradient[-1]) / curvature
-            aside = _STEP_ASIDE * abs(move)
+            aside = LIMITS.step_aside * abs(move)
         if not objective.fit_intercept:
             return self._proof(theta[None], wanted)[0]
         b, found_proofs = float(theta[-1]), []
-        for _ in range(_MOST_PROOFS):
+        for _ in range(LIMITS.most_proofs):
             b += move
             aside += 64 * EPS * (1 + abs(b))
             thetas = np.tile(theta, (2, 1))
@@ -237,7 +252,7 @@ class _Descent:
             # Both on one side of the best intercept: the line through both sums says where it is.
             rise = (right - left) / (2 * aside)
             move = -0.5 * (left + right) / rise if rise > 0 else 4 * (move or aside)
-            aside = _STEP_ASIDE * abs(move)
+            aside = LIMITS.step_aside * abs(move)
         return min(found_proofs, key=lambda proof: proof.gap)
 
     def _proof(self, thetas: np.ndarray, wanted: float) -> tuple[Proof, np.ndarray]:

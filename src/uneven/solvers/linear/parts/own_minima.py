@@ -22,22 +22,35 @@ from uneven.solvers.linear.parts.summed_objective import Standardisation, Summed
 from uneven.solvers.linear.solve import minimise
 from uneven.solvers.linear.solver import Settings
 
-#: Numbers in the samples of all parts together; rows of the sample of each part, and rows for each column, at least.
-_SAMPLE_NUMBERS, _SAMPLE_ROWS, _SAMPLE_PER_COLUMN = 3e6, 2000, 20
-#: Rows for each column below which the minimum of a part says little about that of all rows.
-_LEAST_PER_COLUMN = 20
-#: Columns above which finding the minima takes longer than the steps that they save.
-_MOST_COLUMNS = 250
-#: Least tolerance of the minimum on a sample, and share of the sample's own inaccuracy (columns over rows).
-_TOL, _SHARE_OF_NOISE = 1e-4, 0.1
-_MOST_STEPS = 100
-#: Width of the parabolas that replace kinks, in units of kink/jump: as in the first stage from a near start.
-_WIDTH = 0.1
+
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Numbers in the samples of all parts together, so that the start stays cheap.
+    sample_numbers: float = 3e6
+    #: Rows of the sample of each part, and rows for each column, at least: fewer say little about the minimum.
+    sample_rows: int = 2000
+    sample_rows_per_column: int = 20
+    #: A part with fewer rows for each column is not asked: its minimum says little about that of all rows.
+    rows_per_column: int = 20
+    #: With more columns no part is asked: finding the minima takes longer than the steps that they save.
+    most_columns: int = 250
+    #: Least tolerance of the minimum on a sample, and share of the sample's own inaccuracy (columns over rows).
+    tol: float = 1e-4
+    share_of_noise: float = 0.1
+    #: Most steps on a sample; an unfinished minimum is still a start.
+    most_steps: int = 100
+    #: Width of the parabolas that replace kinks, in units of kink/jump: as in the first stage from a near start.
+    width: float = 0.1
+
+
+LIMITS = Limits()
 
 
 def worth_asking(rows: int, columns: int) -> bool:
     """Whether a part of so many rows and columns has a minimum of its own that helps."""
-    return columns <= _MOST_COLUMNS and rows >= _LEAST_PER_COLUMN * (columns + 1)
+    return columns <= LIMITS.most_columns and rows >= LIMITS.rows_per_column * (columns + 1)
 
 
 @dataclass(frozen=True)
@@ -93,14 +106,14 @@ class OwnMinimum:
             return nothing
         random = np.random.default_rng(block.number)
         whole = replace(block.losses(self.pair), penalty=self.penalty * n / self.rows, fit_intercept=self.fit_intercept)
-        wanted = int(_SAMPLE_NUMBERS / (d + 1) * n / self.rows)
-        count = max(wanted, _SAMPLE_ROWS, _SAMPLE_PER_COLUMN * (d + 1))
+        wanted = int(LIMITS.sample_numbers / (d + 1) * n / self.rows)
+        count = max(wanted, LIMITS.sample_rows, LIMITS.sample_rows_per_column * (d + 1))
         losses = whole.on_rows(*whole.sample(min(count, n), random))
         losses = replace(losses, design=design(self.columns.rows(losses.design.X)))
-        tol = max(_TOL, _SHARE_OF_NOISE * losses.size / losses.design.n)
-        theta = minimise(losses, Settings(tol, _MOST_STEPS, random)).theta
+        tol = max(LIMITS.tol, LIMITS.share_of_noise * losses.size / losses.design.n)
+        theta = minimise(losses, Settings(tol, LIMITS.most_steps, random)).theta
         sampled = Block(losses.design.X, losses.y, losses.sample_weight)
-        sigma = _WIDTH * self.pair.width_of_kinks if self.pair.kinked else 1.0
+        sigma = LIMITS.width * self.pair.width_of_kinks if self.pair.kinked else 1.0
         matrix = SlopesAt(theta, self.pair, sigma, stride=1).answer(sampled).curvature
         assert matrix is not None
         matrix = losses.completed(matrix)

@@ -11,8 +11,18 @@ from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.parts.block import Block
 from uneven.solvers.linear.parts.smoothed import Smoothed, SmoothedPolygons
 
-#: Rows of a block that are worth estimating second derivatives from, and the largest distance of such blocks.
-_ENOUGH_ROWS, _MOST_BLOCKS = 2048, 8
+
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Rows of a block that are worth estimating second derivatives from: fewer rows of each block would take longer.
+    enough_rows: int = 2048
+    #: Every so many blocks give second derivatives, at most, so that they come from all parts of the data.
+    most_blocks: int = 8
+
+
+LIMITS = Limits()
 
 
 @dataclass(frozen=True)
@@ -98,7 +108,7 @@ class SlopesAt:
         if stride == 1:
             return losses.hessian(self.theta)
         # Few rows of every block take longer than more rows of some blocks; those are spread evenly, too.
-        blocks = min(max(1, _ENOUGH_ROWS * stride // n), _MOST_BLOCKS)
+        blocks = min(max(1, LIMITS.enough_rows * stride // n), LIMITS.most_blocks)
         if number % blocks:
             return None
         stride = max(1, stride // blocks)
