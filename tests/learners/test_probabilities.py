@@ -21,7 +21,7 @@ from uneven.decisions.methods import METHODS
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.decisions.scored_rows import compress, decompress, log_odds_of
 
-MEMBERS = {"bayes": GaussianNB(), "forest": RandomForestClassifier(30, random_state=0)}
+MEMBERS = {"bayes": GaussianNB(), "forest": RandomForestClassifier(10, random_state=0)}
 
 
 def deciders(**params: Any) -> dict[str, Any]:
