@@ -1,1 +1,1 @@
-"""Certificates: the document, its reader, and the checker. Nothing here searches for a proof, nor uses a float."""
+"""What must be believed of a certificate: rules, steps, claims, document and checker. No search, no loss, no float."""

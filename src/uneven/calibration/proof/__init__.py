@@ -1,1 +1,1 @@
-"""Proofs: the rules that a proof may use, the steps that it consists of, and the search for them."""
+"""The search for a proof. Nothing here need be believed: the checker confirms what is found."""
