@@ -12,11 +12,11 @@ import pytest
 import torch
 from function_texts import text_of
 
+from uneven.adapters.jax import JAX
+from uneven.adapters.torch import TORCH
 from uneven.expression import derivative, parse, simplify
 from uneven.expression.functions import FUNCTIONS, Function
 from uneven.ops.floats import plain_values
-from uneven.ops.jax import JAX
-from uneven.ops.torch import TORCH
 
 T = np.linspace(-5, 5, 41)
 

@@ -13,6 +13,7 @@ from uneven.errors import ParameterError, needs_extra
 with needs_extra("JAX losses", "jax"):
     import jax
     import jax.numpy as jnp
+    from jax.scipy import special
 
 from uneven.adapters.array_losses import (
     class_factors,
@@ -25,11 +26,41 @@ from uneven.adapters.array_losses import (
 )
 from uneven.adapters.hard_labels import require_hard
 from uneven.losses import Loss, Phi
-from uneven.ops.jax import JAX
+from uneven.ops.array_programs import Library, Program
 
 __all__ = ["inverse_link", "uneven_loss"]
 
 Array = Any
+
+
+def _scalar(value: float, like: Array) -> Array:
+    return jnp.asarray(value, like.dtype)
+
+
+def _relu(x: Array) -> Array:
+    return jnp.maximum(x, 0)
+
+
+def _cast(t: Array, dtype: Any) -> Array:
+    return t.astype(dtype)
+
+
+def _in_double(function: Program, t: Array) -> Array:
+    with jax.enable_x64(True):  # also if the rest of the user's program has single precision only
+        return function(t.astype(jnp.float64)).astype(t.dtype)
+
+
+_OWN: dict[str, Callable[..., Any]] = {"scalar": _scalar, "relu": _relu, "erf": special.erf, "erfc": special.erfc}
+
+#: For example ``JAX.function(parse("softplus(-t)"))(jnp.array([-1e4, 0.0]))``.
+JAX = Library(
+    name="jax",
+    lookup=lambda name: _OWN.get(name) or getattr(jnp, name),
+    single=jnp.float32,
+    double=jnp.float64,
+    cast=_cast,
+    in_double=_in_double,
+)
 
 
 def uneven_loss(loss: Loss | str | Phi, *, validate: bool = True) -> Callable[..., Array]:

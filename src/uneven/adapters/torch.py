@@ -25,7 +25,7 @@ from uneven.adapters.hard_labels import require_hard
 from uneven.adapters.torch_autograd import Function, differentiable, product
 from uneven.adapters.torch_kernels import OnePass, odd_one
 from uneven.losses import Loss, Phi
-from uneven.ops.torch import TORCH
+from uneven.ops.array_programs import Library, Program
 
 __all__ = ["InverseLink", "UnevenLoss"]
 
@@ -33,6 +33,27 @@ Tensor: TypeAlias = torch.Tensor
 Made = TypeVar("Made")
 _REDUCTIONS = ("mean", "sum", "none")
 _COSTS = ("fp_cost", "fn_cost", "tp_cost", "tn_cost")
+
+
+def _scalar(value: float, like: Tensor) -> Tensor:
+    return like.new_full((), value)
+
+
+def _in_double(function: Program, t: Tensor) -> Tensor:
+    return function(t.to(torch.float64)).to(t.dtype)
+
+
+_OWN: dict[str, Callable[..., Any]] = {"scalar": _scalar}
+
+#: For example ``TORCH.function(parse("softplus(-t)"))(torch.tensor([-1e4, 0.0]))``.
+TORCH = Library(
+    name="torch",
+    lookup=lambda name: _OWN.get(name) or getattr(torch, name),
+    single=torch.float32,
+    double=torch.float64,
+    cast=Tensor.to,
+    in_double=_in_double,
+)
 
 
 class UnevenLoss(torch.nn.Module):

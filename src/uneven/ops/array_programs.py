@@ -1,6 +1,6 @@
 """Trees as functions of the arrays of another library: printed once, then run by it, traced or compiled.
 
-The library (:mod:`~uneven.ops.torch`, :mod:`~uneven.ops.jax`) says which functions its arrays have. A printed function
+The library (PyTorch, JAX) says which functions its arrays have. A printed function
 holds plain calls only, so the compilers of these libraries read it as if a user had written it.
 """
 
