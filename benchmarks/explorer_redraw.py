@@ -20,7 +20,7 @@ from explorer_load import start_server
 from playwright.sync_api import sync_playwright
 
 from uneven import losses
-from uneven.explorer.answers.curves import curves
+from uneven.app.explorer.answers import curves
 
 PHIS = ("hinge", "logistic", "sigmoid", "savage")
 MOVES = 40

@@ -59,7 +59,7 @@ def measured(name: str, rows: int) -> str:
 
         encoder = TableVectorizer()
     else:
-        from uneven.learners.frames import FrameEncoder
+        from uneven.tables import FrameEncoder
 
         encoder = FrameEncoder(name)
     before, most, done = resident(), [0], threading.Event()

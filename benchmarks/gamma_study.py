@@ -36,7 +36,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 import uneven
-from uneven.learners.tuning.rules import RULES, Table
+from uneven.learners.tuning.gamma_rules import RULES, Table
 from uneven.metrics import expected_cost, make_cost_scorer
 
 #: Data set -> the parent it was made from. Results of one parent are averaged before any statistical test.

@@ -25,7 +25,7 @@ IMPORTS = {
     "first loss": "import uneven; uneven.UnevenMarginLoss('logistic', gamma=2)(1, 0.5)",
     "first calibrated loss": "import uneven; uneven.calibrated_loss('logistic', alpha=0.1)",
     "uneven --help": (
-        "import contextlib, io; from uneven.cli.main import main\n"
+        "import contextlib, io; from uneven.app.cli.main import main\n"
         "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): main(['--help'])\n"
         "None"
     ),

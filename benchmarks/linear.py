@@ -154,12 +154,12 @@ def kernel(n: int) -> None:
     """Time for values and slopes of n logistic losses: our kernel, scikit-learn's, and copying as much memory."""
     from sklearn._loss.loss import HalfBinomialLoss
 
-    from uneven.ops.kernels import compiled
+    from uneven.ops.kernels import compile_kernel
 
     t = np.random.default_rng(0).normal(size=n)
     y = (t > 0).astype(float)
     value, slope = np.empty(n), np.empty(n)
-    phi = compiled(uneven.phi("logistic").tree)
+    phi = compile_kernel(uneven.phi("logistic").tree)
 
     def best(function: Any) -> float:
         times = []

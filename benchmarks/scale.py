@@ -123,10 +123,10 @@ def measured_read(paths: list[str], how: str, cold: bool) -> dict[str, Any]:
 
 def measured_fit(paths: list[str], loss: str, limit: str, cold: bool) -> dict[str, Any]:
     import uneven
-    from uneven.learners.streaming import loop
+    from uneven.parts import block_loop
 
     reads: list[tuple[int, float]] = []
-    plain = loop.BlockLoop.ask
+    plain = block_loop.BlockLoop.ask
 
     def ask(self: Any, question: Any) -> Any:
         start = time.perf_counter()
@@ -140,7 +140,7 @@ def measured_fit(paths: list[str], loss: str, limit: str, cold: bool) -> dict[st
     rows = uneven.StreamedRows([(np.asfortranarray(small), small[:, 0] > 1)])
     model = uneven.UnevenLinearClassifier(loss, fp_cost=1, fn_cost=10, tol=1e-6)
     model.fit(rows)  # compiles
-    loop.BlockLoop.ask = ask  # type: ignore[method-assign]
+    block_loop.BlockLoop.ask = ask  # type: ignore[method-assign]
     if cold:
         forget(paths)
     start = time.perf_counter()

@@ -30,8 +30,8 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from uneven import UnevenLinearClassifier
-from uneven.adapters import dask_parts
 from uneven.adapters.dask import DaskUnevenLinearClassifier
+from uneven.parts import dask_parts
 from uneven.solvers.linear.lagrangian import Lagrangian
 
 

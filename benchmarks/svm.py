@@ -24,7 +24,7 @@ from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
 import uneven
-from uneven.solvers.kernel.gram import KernelFunction, gram
+from uneven.solvers.kernel.kernel_matrix import KernelFunction, gram
 
 FN_COST = 5.0
 

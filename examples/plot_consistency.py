@@ -20,7 +20,7 @@ import numpy as np
 
 import uneven
 from uneven.calibration import FiniteDistribution
-from uneven.calibration.risk.half_lines import HalfLineSolver
+from uneven.calibration.half_lines import HalfLineSolver
 
 ALPHA = 0.2  # a false positive costs 0.2, a false negative 0.8
 ETAS = (np.arange(20_000) + 0.5) / 20_000  # all probabilities, so that some points lie close to the decision threshold

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from places import ROOT
 
 import uneven
-from uneven.cli.main import main
+from uneven.app.cli.main import main
 
 HEAVY = ("sklearn", "scipy", "numba", "flint", "torch", "jax", "pandas", "matplotlib", "click", "rich", "numpy")
 
@@ -38,16 +38,16 @@ def test_evaluating_a_loss_needs_neither_scipy_nor_sklearn() -> None:
 NOT_FOR_A_FIT = (
     *("numba", "llvmlite", "click", "rich", "skops", "matplotlib", "torch", "jax", "dask"),
     *("sklearn.ensemble", "sklearn.linear_model", "sklearn.metrics", "sklearn.model_selection", "sklearn.pipeline"),
-    *("uneven.cli", "uneven.explorer", "uneven.figures", "uneven.tables", "uneven.adapters", "uneven.zoo"),
+    *("uneven.app.cli", "uneven.app.explorer", "uneven.figures", "uneven.app.files", "uneven.adapters", "uneven.zoo"),
     *(
-        "uneven.solvers.compiled.passes",
+        "uneven.solvers.loops.passes",
         "uneven.solvers.boosting",
         "uneven.solvers.kernel",
-        "uneven.learners.streaming.fitting",
-        "uneven.solvers.linear.parts.slopes",
+        "uneven.parts.fitting",
+        "uneven.parts.loss_slopes",
     ),
     *("uneven.calibration.analysis", "uneven.calibration.curves", "uneven.calibration.certifier"),
-    *("uneven.learners.ensemble", "uneven.learners.frames", "uneven.learners.cv", "uneven.learners.tuning"),
+    *("uneven.learners.ensemble", "uneven.tables", "uneven.learners.classifier_cv", "uneven.learners.tuning"),
 )
 FIRST_FIT = """
 import sys

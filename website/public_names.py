@@ -20,7 +20,7 @@ ROOT = "uneven"
 #: Public modules that ``import uneven`` does not offer: those of other libraries, and two that the guide describes.
 FURTHER_MODULES = (
     "uneven.costs",
-    "uneven.learners.frames",
+    "uneven.tables",
     *(f"uneven.adapters.{name}" for name in ("catboost", "dask", "jax", "lightgbm", "onnx", "torch", "xgboost")),
 )
 

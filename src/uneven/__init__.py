@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from uneven.calibration import implied_alpha as implied_alpha
     from uneven.calibration import verify as verify
     from uneven.costs import Cost as Cost
-    from uneven.learners.boosting import UnevenAdaBoostClassifier as UnevenAdaBoostClassifier
+    from uneven.learners.adaboost import UnevenAdaBoostClassifier as UnevenAdaBoostClassifier
     from uneven.learners.cascade import UnevenCascadeClassifier as UnevenCascadeClassifier
-    from uneven.learners.cv import UnevenClassifierCV as UnevenClassifierCV
+    from uneven.learners.classifier_cv import UnevenClassifierCV as UnevenClassifierCV
     from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier as UnevenEnsembleClassifier
     from uneven.learners.linear import UnevenLinearClassifier as UnevenLinearClassifier
     from uneven.learners.perceptron import UnevenPerceptron as UnevenPerceptron
-    from uneven.learners.streaming.rows import StreamedRows as StreamedRows
     from uneven.learners.svc import UnevenSVC as UnevenSVC
-    from uneven.learners.threshold import UnevenThresholdClassifierCV as UnevenThresholdClassifierCV
+    from uneven.learners.threshold_classifier import UnevenThresholdClassifierCV as UnevenThresholdClassifierCV
     from uneven.learners.trusted_types import trusted_types as trusted_types
     from uneven.losses import Loss as Loss
     from uneven.losses import UnevenMarginLoss as UnevenMarginLoss
     from uneven.losses import cost_loss as cost_loss
     from uneven.losses import phi as phi
+    from uneven.parts.streamed_rows import StreamedRows as StreamedRows
 
 __version__ = "0.2.0"
 
@@ -47,18 +47,18 @@ __version__ = "0.2.0"
 _HOME = {
     "Cost": "uneven.costs",
     "Loss": "uneven.losses",
-    "StreamedRows": "uneven.learners.streaming.rows",
-    "UnevenAdaBoostClassifier": "uneven.learners.boosting",
+    "StreamedRows": "uneven.parts.streamed_rows",
+    "UnevenAdaBoostClassifier": "uneven.learners.adaboost",
     "UnevenCascadeClassifier": "uneven.learners.cascade",
     "UnevenCatBoostClassifier": "uneven.adapters.catboost",
-    "UnevenClassifierCV": "uneven.learners.cv",
+    "UnevenClassifierCV": "uneven.learners.classifier_cv",
     "UnevenEnsembleClassifier": "uneven.learners.ensemble.classifier",
     "UnevenLGBMClassifier": "uneven.adapters.lightgbm",
     "UnevenLinearClassifier": "uneven.learners.linear",
     "UnevenMarginLoss": "uneven.losses",
     "UnevenPerceptron": "uneven.learners.perceptron",
     "UnevenSVC": "uneven.learners.svc",
-    "UnevenThresholdClassifierCV": "uneven.learners.threshold",
+    "UnevenThresholdClassifierCV": "uneven.learners.threshold_classifier",
     "UnevenXGBClassifier": "uneven.adapters.xgboost",
     "analyze": "uneven.calibration",
     "calibrated_loss": "uneven.calibration",

@@ -1,5 +1,5 @@
 """``python -m uneven`` is the ``uneven`` command."""
 
-from uneven.cli.main import run
+from uneven.app.cli.main import run
 
 run()

@@ -1,4 +1,4 @@
-"""What decisions cost: the same for every row, or a number for each row."""
+"""What decisions cost: the same for every row, or a number for each row; and amounts in words."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from uneven import _inputs
-from uneven._inputs import Exact, brief
+from uneven import inputs
 from uneven.errors import CostError
+from uneven.inputs import Exact, brief
 
 __all__ = ["COSTS", "Cost", "GivenCosts", "RowCosts"]
 
@@ -56,7 +56,7 @@ class Cost:
         costs = self.exact_costs
         for name, number in zip(("fp_cost", "fn_cost"), costs, strict=True):
             if number < 0:
-                raise CostError(f"{name} must not be negative, got {_inputs.brief(getattr(self, name))}")
+                raise CostError(f"{name} must not be negative, got {inputs.brief(getattr(self, name))}")
         if sum(costs) == 0:
             raise CostError(
                 f"one of the costs must be positive, got fp_cost={self.fp_cost!r} and fn_cost={self.fn_cost!r}"
@@ -65,8 +65,8 @@ class Cost:
     @cached_property
     def exact_costs(self) -> tuple[Fraction, Fraction]:
         """fp_cost and fn_cost as rationals, without rounding."""
-        fp_cost = _inputs.exact("fp_cost", self.fp_cost, CostError)
-        return fp_cost, _inputs.exact("fn_cost", self.fn_cost, CostError)
+        fp_cost = inputs.exact("fp_cost", self.fp_cost, CostError)
+        return fp_cost, inputs.exact("fn_cost", self.fn_cost, CostError)
 
     @cached_property
     def exact_alpha(self) -> Fraction:
@@ -85,7 +85,7 @@ class Cost:
     @classmethod
     def from_alpha(cls, alpha: Exact) -> Cost:
         """Costs that sum to one: alpha for a false positive, 1 - alpha for a false negative."""
-        exact = _inputs.between_0_and_1("alpha", alpha, CostError)
+        exact = inputs.between_0_and_1("alpha", alpha, CostError)
         return cls(fp_cost=float(exact), fn_cost=float(1 - exact))
 
 
@@ -183,7 +183,7 @@ class RowCosts:
         """The costs of ``count`` rows: as they are, or the same two costs for each."""
         if isinstance(costs, RowCosts):
             return costs
-        return cls(count, *map(_inputs.to_float, costs.exact_costs))
+        return cls(count, *map(inputs.to_float, costs.exact_costs))
 
     @cached_property
     def fp_regret(self) -> float | np.ndarray:
@@ -245,8 +245,8 @@ class RowCosts:
 def _one_or_many(name: str, value: Any, count: int) -> float | np.ndarray:
     """A finite number, or one for each row. Equal ones become one number: a model must not depend on the way."""
     if value is None or isinstance(value, str | bool | numbers.Real | Decimal):
-        return _inputs.to_float(_inputs.exact(name, value, CostError))  # type: ignore[arg-type]
-    array, scalar = _inputs.float_array(name, value, CostError)
+        return inputs.to_float(inputs.exact(name, value, CostError))  # type: ignore[arg-type]
+    array, scalar = inputs.float_array(name, value, CostError)
     if not scalar and array.shape != (count,):
         raise CostError(f"{name} must be a number or {count} numbers, one for each row, got shape {array.shape}")
     if not np.isfinite(array).all():
@@ -265,3 +265,26 @@ def _collapsed(values: Any) -> float | np.ndarray:
     """One number if all are equal."""
     array = np.ascontiguousarray(values, dtype=np.float64)
     return float(array.flat[0]) if bool((array == array.flat[0]).all()) else array
+
+
+# Amounts of money in words.
+
+
+def money(amount: float, unit: str | None = None) -> str:
+    """An amount with about four digits; thousands have commas.
+
+    Examples
+    --------
+    >>> from uneven.costs import money
+    >>> money(12345.6, "EUR"), money(0.123456), money(-2.50001), money(-0.0)
+    ('12,346 EUR', '0.1235', '-2.5', '0')
+    """
+    amount += 0.0  # not -0
+    size = abs(amount)
+    if size >= 1e15 or 0 < size < 1e-4:
+        text = f"{amount:.3e}"
+    else:
+        decimals = 0 if size >= 1000 or size == 0 else 3 - math.floor(math.log10(size))
+        text = f"{amount:,.{decimals}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text if unit is None else f"{text} {unit}"

@@ -26,8 +26,8 @@ distributed = pytest.importorskip("distributed", reason="the extra dask is not i
 
 import dask.array as da  # noqa: E402 - if it is there
 
-from uneven.adapters import dask_parts  # noqa: E402
 from uneven.adapters.dask import DaskUnevenLinearClassifier  # noqa: E402
+from uneven.parts import dask_parts  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of distributed: about lost workers, and about ports
 

@@ -22,8 +22,8 @@ import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 
 from uneven.adapters.dask import DaskUnevenLinearClassifier  # noqa: E402
-from uneven.adapters.dask_rows import Recipe, Rows, read_rows, summary  # noqa: E402
-from uneven.learners.streaming.marking import BlockMaker  # noqa: E402
+from uneven.parts.blocks import BlockMaker  # noqa: E402
+from uneven.parts.dask_rows import Recipe, Rows, read_rows, summary  # noqa: E402
 
 N = 1200
 

@@ -24,8 +24,8 @@ import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 
 from uneven.adapters import dask as dask_adapter  # noqa: E402
-from uneven.adapters import dask_parts  # noqa: E402
 from uneven.adapters.dask import DaskUnevenLinearClassifier  # noqa: E402
+from uneven.parts import dask_parts  # noqa: E402
 
 D = 4
 

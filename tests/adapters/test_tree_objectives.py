@@ -11,10 +11,9 @@ from scipy.integrate import quad
 from tree_models import CATBOOST, LIBRARIES, LIGHTGBM, XGBOOST, Library, data
 
 import uneven
-from uneven.adapters.trees.objective import row_losses
+from uneven.adapters.trees.tree_objective import row_losses
 from uneven.errors import LossError, SolverError
-from uneven.solvers.second_order.row_losses import RowLosses, logistic
-from uneven.solvers.second_order.rules import rule
+from uneven.solvers.boosting.row_losses import RowLosses, logistic, rule
 
 each_library = pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.name)
 

@@ -13,8 +13,7 @@ from tree_models import CATBOOST, LIBRARIES, LIGHTGBM, XGBOOST, Library, data
 
 import uneven
 from uneven.adapters.catboost import _Stop
-from uneven.adapters.trees.metric import TreeMetric
-from uneven.adapters.trees.training_rows import TreeRows
+from uneven.adapters.trees.tree_objective import TreeMetric, TreeRows
 from uneven.errors import CostError, ParameterError, SolverError
 
 each_library = pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.name)

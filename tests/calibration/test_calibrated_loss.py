@@ -13,8 +13,8 @@ from strategies import alphas, gammas, registered
 
 import uneven
 from uneven.calibration.calibrated_losses import own_alpha
-from uneven.calibration.decide import decide
-from uneven.calibration.risk.half_lines import HalfLineSolver
+from uneven.calibration.half_lines import HalfLineSolver
+from uneven.calibration.search.prover import decide
 from uneven.errors import LossError
 from uneven.losses import declared
 

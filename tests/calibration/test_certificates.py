@@ -19,9 +19,9 @@ from tampering import is_accepted, mutated
 
 import uneven
 from uneven.calibration import Certificate, certify, verify
-from uneven.calibration.certificate.reader import read_loss
-from uneven.calibration.proof.prover import formulas_of
-from uneven.calibration.proof.rules import Rules
+from uneven.calibration.search.prover import formulas_of
+from uneven.calibration.trusted.document import read_loss
+from uneven.calibration.trusted.rules import Rules
 from uneven.errors import CertificateError, LossError, ParameterError
 
 GAMMAS = ("0.001", "0.1", "1/3", "1", "2", "3", "13.93", "20", "1000")
@@ -417,8 +417,8 @@ def made_by_hand(
     claim: dict[str, Any], method: str, function: str, steps: list[dict[str, Any]], /, **changes: Any
 ) -> str:
     """A document that no prover wrote, for one function on two scales."""
-    from uneven.calibration.certificate.claims import KINDS, statement
-    from uneven.calibration.certificate.document import SCHEMA, THEOREMS
+    from uneven.calibration.trusted.claims import KINDS, statement
+    from uneven.calibration.trusted.document import SCHEMA, THEOREMS
 
     scale = changes.pop("scale", "1")
     negative = changes.pop("negative", function)
@@ -532,7 +532,7 @@ def test_a_whole_number_of_many_digits() -> None:
 
 
 def test_a_proof_that_fails_its_own_check_is_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    from uneven.calibration.proof import prover
+    from uneven.calibration.search import prover
 
     def reject(text: str) -> None:
         raise CertificateError("step 1: no", 1)

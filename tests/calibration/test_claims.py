@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import uneven
 from uneven.calibration import Claim, OnlyAlpha
-from uneven.calibration.certificate.claims import claim_data, read_claim
-from uneven.calibration.claim import (
+from uneven.calibration.search.prover import Limits, decide
+from uneven.calibration.trusted.claims import (
     CALIBRATED,
     NO_ALPHA,
     NOT_CALIBRATED,
@@ -19,9 +19,9 @@ from uneven.calibration.claim import (
     UNDECIDED,
     UNKNOWN_ALPHA,
     UP_TO_ROUNDING,
+    claim_data,
+    read_claim,
 )
-from uneven.calibration.decide import decide
-from uneven.calibration.proof.prover import Limits
 from uneven.errors import CertificateError
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import uneven
-from uneven.calibration.certificate.claims import statement
-from uneven.calibration.certificate.document import SCHEMA, THEOREMS
+from uneven.calibration.trusted.claims import statement
+from uneven.calibration.trusted.document import SCHEMA, THEOREMS
 from uneven.expression import parse, simplify, to_text
 from uneven.expression.text import number_text
-from uneven.shape.guards import guarded
+from uneven.shape.rewrites import use_guards
 
 #: 1 everywhere but at one point, where it is 0; the second divides by 0 there in the branch that is not used.
 HOLE = "where(abs(t - {at}) <= 0, 0, 1)"
@@ -59,7 +59,7 @@ def test_an_isolated_value_is_not_overlooked(rule: str, hole: str, wrong_step: i
 def test_no_pole_hides_behind_a_guard() -> None:
     """Simplifying folds 0*(1/0) to 0: a guard around a pole must stay."""
     tree = simplify(parse(POLE.format(at="1")))
-    assert "where" in to_text(guarded(tree))
+    assert "where" in to_text(use_guards(tree))
 
 
 def test_what_is_undefined_far_away_is_no_loss() -> None:

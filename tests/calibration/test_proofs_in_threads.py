@@ -19,15 +19,14 @@ import pytest
 
 import uneven
 from uneven._shared import cut_short, kept, kept_property, shared_lock
-from uneven.calibration import calibrated_losses, decide
-from uneven.calibration.proof import search
-from uneven.calibration.proof.formulas import Formulas
-from uneven.calibration.proof.prover import formulas_of
+from uneven.calibration import calibrated_losses
+from uneven.calibration.search import cells, prover
+from uneven.calibration.search.prover import formulas_of
+from uneven.calibration.trusted.formulas import Formulas
 from uneven.expression import parse
 from uneven.learners import costs_and_loss
 from uneven.ops import balls
-from uneven.ops.nearest import nearest_float
-from uneven.ops.precise import value_at
+from uneven.ops.precise import nearest_float, value_at
 from uneven.zoo.certificates import shipped
 
 LOSSES = [uneven.UnevenMarginLoss(name, gamma=gamma) for name in uneven.losses.names() for gamma in (1, 3)]
@@ -205,13 +204,13 @@ def starved(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The clock jumps ahead, as if others had the processor."""
     hours = iter(range(10**9))
     with monkeypatch.context() as patched:
-        patched.setattr(search.time, "monotonic", lambda: 3600.0 * next(hours))
+        patched.setattr(cells.time, "monotonic", lambda: 3600.0 * next(hours))
         yield
 
 
 QUESTIONS = {
-    "decide": lambda: decide.decide(SLOW).claim.only.kind,
-    "decide for an alpha": lambda: decide.decide(SLOW, Fraction(1, 4)).claim.status,
+    "decide": lambda: prover.decide(SLOW).claim.only.kind,
+    "decide for an alpha": lambda: prover.decide(SLOW, Fraction(1, 4)).claim.status,
     "certify": lambda: uneven.certify(SLOW).status,
     "verdict": lambda: uneven.analyze(SLOW, alpha="1/4").verdict.status,
     "implied": lambda: uneven.implied_alpha(SLOW).interval,
@@ -234,7 +233,7 @@ def test_a_search_on_a_starved_machine_is_not_kept(name: str, monkeypatch: pytes
     expected = QUESTIONS[name]()
     forget()
     with starved(monkeypatch):
-        assert decide.decide(SLOW).claim.status == "undecided"
+        assert prover.decide(SLOW).claim.status == "undecided"
         QUESTIONS[name]()
     assert QUESTIONS[name]() == expected
 
@@ -245,8 +244,8 @@ def test_a_shorter_limit_of_time_leaves_nothing_behind(name: str, monkeypatch: p
     expected = QUESTIONS[name]()
     forget()
     with monkeypatch.context() as patched:
-        patched.setattr(decide, "Limits", lambda: decide.prove.__globals__["Limits"](seconds=1e-9))
-        assert decide.decide(SLOW).claim.status == "undecided"
+        patched.setattr(prover, "Limits", lambda: prover.prove.__globals__["Limits"](seconds=1e-9))
+        assert prover.decide(SLOW).claim.status == "undecided"
         QUESTIONS[name]()
     assert QUESTIONS[name]() == expected
 
@@ -260,11 +259,11 @@ def test_a_search_that_had_its_time_is_kept(monkeypatch: pytest.MonkeyPatch) -> 
         calls.append(given)
         return real(*given, **named)
 
-    real = decide.prove
-    monkeypatch.setattr(decide, "Limits", lambda: search_limits(seconds=1e-9))
+    real = prover.prove
+    monkeypatch.setattr(prover, "Limits", lambda: search_limits(seconds=1e-9))
     search_limits = real.__globals__["Limits"]
-    monkeypatch.setattr(decide, "prove", counted)
-    assert [decide.decide(SLOW).stopped for _ in range(3)] == [True] * 3
+    monkeypatch.setattr(prover, "prove", counted)
+    assert [prover.decide(SLOW).stopped for _ in range(3)] == [True] * 3
     assert len(calls) == 1
 
 

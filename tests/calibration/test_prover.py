@@ -15,10 +15,10 @@ from tampering import is_accepted, mutated
 
 import uneven
 from uneven.calibration import Certificate, certify, verify
-from uneven.calibration.certificate.reader import read_loss
-from uneven.calibration.proof.numbers import read_number
-from uneven.calibration.proof.prover import formulas_of
-from uneven.calibration.proof.rules import Rules, at
+from uneven.calibration.search.prover import formulas_of
+from uneven.calibration.trusted.claims import read_number
+from uneven.calibration.trusted.document import read_loss
+from uneven.calibration.trusted.rules import Rules, at
 from uneven.errors import CertificateError
 from uneven.expression import parse, simplify, substitute, to_text
 from uneven.expression.algebra import neg

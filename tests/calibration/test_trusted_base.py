@@ -15,11 +15,11 @@ import pytest
 from places import DOCS
 
 import uneven
-from uneven.calibration.certificate.checker import check
+from uneven.calibration.trusted.checker import check
 from uneven.errors import CertificateError
 from uneven.zoo.certificates import FOLDER
 
-CHECKER = "uneven.calibration.certificate.checker"
+CHECKER = "uneven.calibration.trusted.checker"
 CERTIFICATES = sorted(FOLDER.glob("*.json"))
 
 CHECK_ALL = f"""

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from uneven.cli._models import model_bytes
-from uneven.cli.main import main
+from uneven.app.cli.main import main
+from uneven.app.models.model_files import model_bytes
 
 LINEAR = ["--learner", "linear"]
 TARGET, POSITIVE, UNIT = "goal [/x]", "[/red] :smile:", "EUR [/]"

@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 from terminal import in_terminal
 
 import uneven
-import uneven.cli.commands
-from uneven.cli.main import main
+import uneven.app.cli.commands
+from uneven.app.cli.main import main
 
 
 def run(*arguments: str) -> Result:
@@ -167,7 +167,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], sentenc
 
 
 def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from uneven.cli._output import write_whole
+    from uneven.app.cli.terminal import write_whole
 
     target = tmp_path / "file"
     target.write_text("before")
@@ -248,7 +248,7 @@ def test_a_bar_moves_in_a_terminal(tmp_path: Path) -> None:
 
 def test_the_help_names_every_command_and_what_it_does() -> None:
     shown = run("--help").output
-    files = Path(uneven.cli.commands.__file__).parent.glob("[a-z]*.py")
+    files = Path(uneven.app.cli.commands.__file__).parent.glob("[a-z]*.py")
     names = sorted(file.stem.replace("_", "-") for file in files)
     assert [line.split()[0] for line in shown.split("Commands:")[1].strip().splitlines()] == names
     assert "..." not in shown.split("Commands:")[1]  # each fits on its line
@@ -257,7 +257,7 @@ def test_the_help_names_every_command_and_what_it_does() -> None:
 
 def test_help_is_light() -> None:
     """--help imports neither NumPy nor scikit-learn."""
-    code = "import sys; from click.testing import CliRunner; from uneven.cli.main import main; "
+    code = "import sys; from click.testing import CliRunner; from uneven.app.cli.main import main; "
     code += "print([CliRunner().invoke(main, [*words, '--help']).exit_code for words in ([], ['check'])]);"
     code += "print([name for name in ('numpy', 'rich', 'sklearn') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -265,8 +265,8 @@ def test_help_is_light() -> None:
 
 
 def test_one_command_does_not_import_another() -> None:
-    code = "import sys; from click.testing import CliRunner; from uneven.cli.main import main; "
+    code = "import sys; from click.testing import CliRunner; from uneven.app.cli.main import main; "
     code += "CliRunner().invoke(main, ['verify', '--help']);"
-    code += "print([name for name in sys.modules if name.startswith('uneven.cli.commands.')])"
+    code += "print([name for name in sys.modules if name.startswith('uneven.app.cli.commands.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['uneven.cli.commands.verify']"
+    assert done.stdout.strip() == "['uneven.app.cli.commands.verify']"

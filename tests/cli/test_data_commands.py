@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 import uneven
-from uneven._money import money
-from uneven.cli._models import model_bytes, read_model
-from uneven.cli.decisions.answers import cheapest_in_words
-from uneven.cli.main import main
+from uneven.app.cli.main import main
+from uneven.app.models.model_files import model_bytes, read_model
+from uneven.app.report.sentences import cheapest_in_words
+from uneven.costs import money
 from uneven.metrics import CostEstimate
 
 FIT = ["--target", "fraud", "--positive", "yes", "--fp-cost", "1", "--fn-cost", "9"]
@@ -211,7 +211,7 @@ def test_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_columns_far_from_zero_are_centred(tmp_path: Path) -> None:
     """Dates in seconds or milliseconds have offsets that would swallow digits of the scores."""
-    from uneven.cli._models import read_model
+    from uneven.app.models.model_files import read_model
 
     random = np.random.default_rng(3)
     away, value = random.uniform(0, 86_400, 300).round(), random.normal(size=300)

@@ -19,11 +19,11 @@ from sklearn.datasets import load_breast_cancer
 from skops import io
 
 import uneven
-from uneven.cli._models import read_model
-from uneven.cli.commands import fit as fit_command
-from uneven.cli.decisions.candidates import ALTERNATIVES
-from uneven.cli.decisions.ensembles import left_out_in_words
-from uneven.cli.main import main
+from uneven.app.cli.commands import fit as fit_command
+from uneven.app.cli.main import main
+from uneven.app.models.asked_learner import left_out_in_words
+from uneven.app.models.candidates import ALTERNATIVES
+from uneven.app.models.model_files import read_model
 
 SMALL = ["--members", "linear,svc"]
 
@@ -149,7 +149,7 @@ def test_letters(folder: Path, letters: str) -> None:
 def test_every_simple_winner_predicts_and_reports(
     folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("uneven.cli.decisions.contest.Outcome.cheapest", lambda self, names: name)
+    monkeypatch.setattr("uneven.app.models.compare_candidates.Outcome.cheapest", lambda self, names: name)
     path = tmp_path / "m.skops"
     options = ["--target", "diagnosis", "--positive", "malignant", "--fp-cost", "1", "--fn-cost", "4", *SMALL]
     shown = succeeded("fit", folder / "few.csv", *options, "-o", path)

@@ -18,9 +18,9 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from places import DOCS
 
-from uneven._money import money
-from uneven.cli._models import read_model
-from uneven.cli.main import main
+from uneven.app.cli.main import main
+from uneven.app.models.model_files import read_model
+from uneven.costs import money
 from uneven.metrics import CostEstimate
 
 TARGET = "did the customer default within twelve months"

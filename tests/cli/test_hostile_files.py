@@ -20,12 +20,12 @@ import pytest
 from click.testing import CliRunner
 from mutated_files import ARCHIVE, BYTES, PACKED, mutants
 
-from uneven.cli import _models
-from uneven.cli.main import main
+from uneven.app.cli.main import main
+from uneven.app.explorer import data_fits as explored
+from uneven.app.explorer.questions import Refusal
+from uneven.app.files import table
+from uneven.app.models import model_files
 from uneven.errors import UnevenError
-from uneven.explorer.answers import data as explored
-from uneven.explorer.answers.refusal import Refusal
-from uneven.tables import table
 
 #: Damaged files of each kind; each command that reads this kind gets its share of them.
 COUNT = 500
@@ -96,7 +96,9 @@ def test_a_damaged_file_ends_in_one_sentence(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, argument: str, kind: str
 ) -> None:
     if argument == "data":  # the model is always the same
-        monkeypatch.setattr(f"uneven.cli.commands.{command}.read_model", _once(_models.read_model), raising=False)
+        monkeypatch.setattr(
+            f"uneven.app.cli.commands.{command}.read_model", _once(model_files.read_model), raising=False
+        )
     hostile = tmp_path / kind
     hostile.parent.mkdir(exist_ok=True)
     out = tmp_path / "out"
@@ -193,7 +195,7 @@ def test_entities_of_a_workbook(folder: Path, tmp_path: Path, kind: str) -> None
 _LIMITED = """
 import json, pathlib, resource, sys, time
 from click.testing import CliRunner
-from uneven.cli.main import main
+from uneven.app.cli.main import main
 resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
 for call in json.loads(sys.argv[1]):
     started = time.process_time()

@@ -22,8 +22,8 @@ from make_model_file import COSTS, MODEL, TABLE
 from sklearn.linear_model import LogisticRegression
 
 import uneven
-from uneven.cli._models import FORMAT, model_bytes, read_model
-from uneven.cli.main import main
+from uneven.app.cli.main import main
+from uneven.app.models.model_files import FORMAT, model_bytes, read_model
 from uneven.errors import UnevenError
 
 
@@ -188,7 +188,7 @@ def test_every_trusted_type_exists() -> None:
 def test_a_file_is_read_without_libraries_of_arrays() -> None:
     """PyTorch alone takes seconds to import, and no model file needs it."""
     code = (
-        "import sys; from uneven.cli._models import read_model; read_model(sys.argv[1]); "
+        "import sys; from uneven.app.models.model_files import read_model; read_model(sys.argv[1]); "
         "assert not {'torch', 'dask', 'cupy'} & set(sys.modules); import torch; assert torch.ones(1)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(MODEL)], capture_output=True, text=True, check=False)

@@ -10,11 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 import uneven
-from uneven.cli._models import read_model
-from uneven.cli.decisions.candidates import EVERYONE, NO_ONE
-from uneven.cli.decisions.streamed import is_in_parts
-from uneven.cli.decisions.streamed_report import streamed_report
-from uneven.cli.main import main
+from uneven.app.cli.main import main
+from uneven.app.models.candidates import EVERYONE, NO_ONE
+from uneven.app.models.files_in_parts import is_in_parts, streamed_report
+from uneven.app.models.model_files import read_model
 from uneven.metrics import compare_predictions
 
 N = 3000

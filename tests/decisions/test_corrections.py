@@ -13,7 +13,7 @@ from scipy.special import betainc, expit, logit
 from uneven.costs import RowCosts
 from uneven.decisions.alpha import alpha_log_odds
 from uneven.decisions.correction import CorrectedOdds, Correction
-from uneven.decisions.methods import METHODS, costs_by_shift
+from uneven.decisions.correction_methods import METHODS, costs_by_shift
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows, shift_curve
 from uneven.decisions.posterior import shift_posterior
 from uneven.decisions.scored_rows import ScoredRows, group_rows, log_odds_range, log_odds_within, window_losses

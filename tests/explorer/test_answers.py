@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import uneven
-from uneven.explorer.answers.curves import ETAS, alpha_of_gamma, curves
-from uneven.explorer.answers.proved import certificate, enclosure, verdict
-from uneven.explorer.answers.question import read_question
-from uneven.explorer.service.worker import DONE, REFUSED, answer, encoded
+from uneven.app.explorer.answers import ETAS, alpha_of_gamma, certificate, curves, enclosure, verdict
+from uneven.app.explorer.questions import read_question
+from uneven.app.explorer.workers import DONE, REFUSED, answer, encoded
 
 PHIS = uneven.losses.names()
 

@@ -14,8 +14,8 @@ import pytest
 from browsing import PATIENCE, running_explorer
 from click.testing import CliRunner
 
-from uneven.cli.main import main
-from uneven.explorer.service import server
+from uneven.app.cli.main import main
+from uneven.app.explorer import server
 
 STATIC = Path(server.__file__).parents[1] / "static"
 
@@ -46,7 +46,7 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
             patch.setitem(sys.modules, package, None)
             for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
                 patch.setitem(sys.modules, name, None)
-            patch.delitem(sys.modules, "uneven.explorer.service.app", raising=False)
+            patch.delitem(sys.modules, "uneven.app.explorer.service", raising=False)
             found = run()
         assert found.exit_code == 2
         assert "pip install 'uneven[explorer]'" in found.output

@@ -10,9 +10,8 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from uneven.explorer.service import pool as pools
-from uneven.explorer.service.pool import Broken, Busy, Pool, TookTooLong
-from uneven.explorer.service.worker import DONE, FAILED, REFUSED, answer
+from uneven.app.explorer import workers as pools
+from uneven.app.explorer.workers import DONE, FAILED, REFUSED, Broken, Busy, Pool, TookTooLong, answer
 
 QUESTION = {"kind": "phi", "phi": "hinge", "gamma": "2", "beta": None, "fp": "1", "fn": "20"}
 #: For one answer: a new process takes long to begin on a busy machine.
@@ -122,9 +121,9 @@ def test_closing_ends_what_runs(pool: Pool) -> None:
 def test_our_own_failures_are_said_to_be_ours(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from uneven.explorer.answers import curves
+    from uneven.app.explorer import answers
 
-    monkeypatch.setattr(curves, "analyze", lambda *_: 1 / 0)
+    monkeypatch.setattr(answers, "analyze", lambda *_: 1 / 0)
     kind, content = answer("curves", QUESTION, lambda part: None)
     assert kind == FAILED
     assert "please report it" in content

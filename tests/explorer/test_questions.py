@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 
 import uneven
-from uneven.explorer.answers.choices import choices
-from uneven.explorer.answers.formula import formula
-from uneven.explorer.answers.question import read_question
-from uneven.explorer.answers.refusal import Refusal
-from uneven.explorer.answers.zoo import zoo_loss, zoo_names
-from uneven.explorer.service.worker import encoded
+from uneven.app.explorer.answers import choices
+from uneven.app.explorer.questions import Refusal, formula, read_question, zoo_loss, zoo_names
+from uneven.app.explorer.workers import encoded
 
 USUAL: dict[str, Any] = {"kind": "phi", "phi": "hinge", "gamma": "2", "beta": None, "fp": "1", "fn": "20"}
 
@@ -100,7 +97,7 @@ def test_what_can_be_chosen() -> None:
 
 
 def test_without_a_zoo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("uneven.explorer.answers.zoo._zoo", lambda: None)
+    monkeypatch.setattr("uneven.app.explorer.questions._zoo", lambda: None)
     assert zoo_names() == ()
     with pytest.raises(Refusal, match="no losses of other libraries"):
         read_question({**USUAL, "kind": "zoo", "zoo": "torch.nn.BCELoss"})

@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from uneven.explorer.service import app as application
-from uneven.explorer.service import guard
-from uneven.explorer.service.guard import POLICY
-from uneven.explorer.service.hosts import leaves_machine, names_this_server
-from uneven.explorer.service.limits import MOST_QUESTION, MOST_TABLE
-from uneven.explorer.service.pool import Busy
+from uneven.app.explorer import service
+from uneven.app.explorer import service as application
+from uneven.app.explorer.server import leaves_machine, names_this_server
+from uneven.app.explorer.service import MOST_QUESTION, MOST_TABLE, POLICY
+from uneven.app.explorer.workers import Busy
 
 HERE = "http://127.0.0.1:8765"
 QUESTION = {"kind": "phi", "phi": "hinge", "gamma": "2", "beta": None, "fp": "1", "fn": "20"}
@@ -171,12 +170,12 @@ def test_too_much_at_once(client: TestClient, monkeypatch: pytest.MonkeyPatch) -
         raise Busy
 
     with monkeypatch.context() as patch:
-        patch.setattr("uneven.explorer.service.pool.Pool.submit", busy)
+        patch.setattr("uneven.app.explorer.workers.Pool.submit", busy)
         reply = client.post("/api/curves", json=QUESTION)
         assert reply.status_code == 503
         assert reply.headers["retry-after"] == "1"
         assert "try again" in reply.json()["error"]
-    monkeypatch.setattr(guard, "MOST_REQUESTS", 0)
+    monkeypatch.setattr(service, "MOST_REQUESTS", 0)
     assert client.get("/").status_code == 503
 
 

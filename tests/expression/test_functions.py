@@ -12,7 +12,7 @@ from flint import arb
 
 import uneven
 from uneven.expression import Node, derivative, parse, simplify, to_text
-from uneven.expression.calls import domain, pieces, vanishing
+from uneven.expression.calculus import domain, pieces, vanishing
 from uneven.expression.functions import CONCAVE, CONVEX, FALLING, FUNCTIONS, RISING, Function, only_at
 from uneven.expression.latex import to_latex
 from uneven.expression.tree import Add, Call, Number, T
@@ -79,7 +79,7 @@ def test_the_compiled_kernel_agrees() -> None:
     ]
     tree = uneven.expression.substitute(Add(*terms), {"x": inner})
     t = np.linspace(-5, 5, 101)
-    value, slope = kernels.compiled(tree).first(t)
+    value, slope = kernels.compile_kernel(tree).first(t)
     assert np.allclose(value, plain_values(tree, t), rtol=1e-13)
     assert np.allclose(slope, plain_values(derivative(tree), t), rtol=1e-12)
 
@@ -290,7 +290,7 @@ def test_a_new_function_is_one_record_and_its_numerics(asinh: Function) -> None:
 
 
 def values_of_kernel(tree: Node) -> np.ndarray:
-    return kernels.compiled(tree).first(np.array([-2.0, -0.5, 2.0]))[0]
+    return kernels.compile_kernel(tree).first(np.array([-2.0, -0.5, 2.0]))[0]
 
 
 def test_other_names_are_suggested() -> None:

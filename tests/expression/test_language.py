@@ -21,7 +21,7 @@ from uneven.expression.latex import to_latex
 from uneven.expression.tree import MAX_DEPTH, MAX_NODES
 from uneven.ops.balls import Undefined, enclose, enclose_interval, interval
 from uneven.ops.floats import plain_values, values
-from uneven.ops.nearest import nearest_float
+from uneven.ops.precise import nearest_float
 from uneven.shape.kinks import kinks
 from uneven.shape.structure import is_convex
 

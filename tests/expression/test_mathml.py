@@ -9,10 +9,10 @@ from hypothesis import given
 from strategies import sentences
 
 import uneven
+from uneven.app.explorer.mathml import from_latex, to_mathml
 from uneven.expression import parse
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.latex import to_latex
-from uneven.expression.mathml import from_latex, to_mathml
 
 #: Elements of MathML Core that are written, and the attributes that they may have.
 ELEMENTS = {"math", "mrow", "mi", "mn", "mo", "mtext", "mfrac", "msqrt", "msup", "msub", "mtable", "mtr", "mtd"}

@@ -10,7 +10,7 @@ import pytest
 
 import uneven
 from uneven.errors import LossError, ParameterError
-from uneven.learners.boosting_variants import VARIANTS, variant
+from uneven.zoo.boosting_variants import VARIANTS, variant
 
 NAMES = [one.name for one in VARIANTS]
 STEP, COSTS = 0.25, {1: 3.0, -1: 2.0}  # of a false negative and of a false positive

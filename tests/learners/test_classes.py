@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from uneven.learners.classes import Classes
+from uneven.labels import Classes
 
 LABELS = [np.array([0, 1]), np.array(["fraud", "ok"]), np.array([False, True]), np.array([-1.0, 1.0])]
 

@@ -24,8 +24,8 @@ from uneven.costs import GivenCosts
 from uneven.errors import CostError, LossError, UnevenError
 from uneven.learners.base import read_problem
 from uneven.learners.linear import fits_along
-from uneven.learners.tuning import search as search_module
-from uneven.learners.tuning.rules import RULES, Table, automatic_grid
+from uneven.learners.tuning import gamma_search as search_module
+from uneven.learners.tuning.gamma_rules import RULES, Table, automatic_grid
 from uneven.metrics import expected_cost, make_cost_scorer
 from uneven.solvers.linear.path import Follower
 from uneven.solvers.linear.proof import prove
@@ -135,7 +135,7 @@ def test_a_hinge_is_recognised_however_it_is_written(
 def test_the_kernel_matrix_is_made_once_per_fold(
     data: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from uneven.solvers.kernel.gram import Computed
+    from uneven.solvers.kernel.kernel_matrix import Computed
 
     count = 0
     whole = Computed.whole
@@ -356,7 +356,7 @@ def test_other_scorers(data: tuple[np.ndarray, np.ndarray], learner: str) -> Non
 
 
 def test_moved_copies_are_the_fits_they_stand_for(data: tuple[np.ndarray, np.ndarray]) -> None:
-    from uneven.learners.tuning.search import move_gamma, own_c
+    from uneven.learners.tuning.gamma_search import move_gamma, own_c
 
     X, y = data
     words = np.where(y == 1, "bad", "good")

@@ -17,9 +17,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import uneven
 from uneven.errors import ClusterError, MissingExtraError, ParameterError
-from uneven.learners import cluster as cluster_module
 from uneven.learners.tuning import dask_search
-from uneven.learners.tuning.search import Task, candidates
+from uneven.learners.tuning.gamma_search import Task, candidates
+from uneven.parts import cluster as cluster_module
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of distributed: about lost workers, and about ports

@@ -16,8 +16,8 @@ from sklearn.preprocessing import TargetEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from skops import io
 
-from uneven.learners.frames import FrameEncoder
-from uneven.learners.frames.many_categories import ManyCategoriesEncoder
+from uneven.tables import FrameEncoder
+from uneven.tables.category_columns import ManyCategoriesEncoder
 
 VIEWS = ("trees", "linear")
 ROWS = 240
@@ -111,7 +111,7 @@ def test_a_file_without_pickle(view: str, labels: np.ndarray) -> None:
     data = io.dumps(encoder)
     foreign = io.get_untrusted_types(data=data)
     assert foreign
-    assert all(name.startswith("uneven.learners.frames.") for name in foreign)
+    assert all(name.startswith("uneven.tables.") for name in foreign)
     again = io.loads(data, trusted=foreign)
     assert np.array_equal(dense(again.transform(table(1))), dense(encoder.transform(table(1))), equal_nan=True)
 

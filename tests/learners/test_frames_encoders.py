@@ -15,10 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from skops import io
 
-from uneven.learners.frames import FrameEncoder
-from uneven.learners.frames.category_encoder import CategoryEncoder
-from uneven.learners.frames.number_scaler import NumberScaler
-from uneven.tables.size import matrix_width
+from uneven.app.files.table_columns import matrix_width
+from uneven.tables import FrameEncoder
+from uneven.tables.category_columns import CategoryEncoder
+from uneven.tables.number_columns import NumberScaler
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_the_model_file_holds_them(numbers: pd.DataFrame, words: pd.DataFrame) -
     for encoder, frame in ((NumberScaler(), numbers), (CategoryEncoder(min_rows=3), words)):
         data = io.dumps(encoder.fit(frame))
         foreign = io.get_untrusted_types(data=data)
-        assert all(name.startswith("uneven.learners.frames.") for name in foreign)
+        assert all(name.startswith("uneven.tables.") for name in foreign)
         again = io.loads(data, trusted=foreign)
         first, second = (found.toarray() if issparse(found) else found for found in map(_of(frame), (encoder, again)))
         assert np.array_equal(first, second)

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from uneven.errors import MissingExtraError, ParameterError, UnevenError
-from uneven.learners.frames import FrameEncoder
+from uneven.tables import FrameEncoder
 
 ROWS = 24
 

@@ -13,8 +13,9 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from uneven.learners.frames import FrameEncoder, hashing
-from uneven.learners.frames.hashing import MOST_CHARACTERS, hashed_trigrams, hashed_words, text_hashes
+from uneven.tables import FrameEncoder
+from uneven.tables import text_hashes as hashing
+from uneven.tables.text_hashes import MOST_CHARACTERS, hashed_trigrams, hashed_words, text_hashes
 
 TEXTS = ["", " ", "a", "ab", "abc", "Abc abc", "größe 漢字", "\ud800", "a\x00b", "a-b c_d", "  two   spaces ", "x" * 99]
 WIDTH = 2**20  # hardly any collision

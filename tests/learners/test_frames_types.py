@@ -18,9 +18,9 @@ from scipy.sparse import coo_array, csr_matrix, issparse
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from uneven.errors import UnevenError
-from uneven.learners.frames import FrameEncoder
-from uneven.learners.frames import encoder as encoder_file
-from uneven.learners.frames import typed as typed_file
+from uneven.tables import FrameEncoder
+from uneven.tables import frame_encoder as encoder_file
+from uneven.tables import typed_frames as typed_file
 
 ROWS = 24
 VIEWS = ("trees", "linear")

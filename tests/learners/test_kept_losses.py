@@ -12,8 +12,8 @@ from linear_data import binary
 import uneven
 from uneven import UnevenClassifierCV, calibrated_loss
 from uneven import UnevenLinearClassifier as Linear
+from uneven.inputs import generator
 from uneven.learners.base import with_parameters
-from uneven.learners.parameters import generator
 
 X, Y = binary(200, 3)
 NAME = "renewed"

@@ -56,7 +56,7 @@ def test_sparse_models(loss: str, penalty: str, wide: bool, C: float) -> None:
 def test_solvers_asked_for_by_name(loss: str) -> None:
     """Those that accept the loss, with few steps, so that some of them have to admit it."""
     from uneven.errors import LossError
-    from uneven.solvers.linear.registry import AUTO, names
+    from uneven.solvers.linear.solver import AUTO, names
 
     tried = 0
     for k, solver in enumerate(name for name in names() if name != AUTO):

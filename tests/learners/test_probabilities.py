@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 import uneven
 from uneven.costs import RowCosts
 from uneven.decisions.correction import CorrectedOdds
-from uneven.decisions.methods import METHODS
+from uneven.decisions.correction_methods import METHODS
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.decisions.scored_rows import compress, decompress, log_odds_of
 

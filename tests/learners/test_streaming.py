@@ -18,12 +18,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import uneven
-from uneven.learners.streaming import loop as block_loop
-from uneven.learners.streaming.array_source import ArraySource
-from uneven.learners.streaming.loop import BlockLoop
-from uneven.learners.streaming.mapped_file import MappedFile
-from uneven.learners.streaming.marking import BlockMaker
-from uneven.solvers.linear.parts.survey import SurveyRows
+from uneven.parts import block_loop
+from uneven.parts.block_loop import BlockLoop
+from uneven.parts.blocks import BlockMaker
+from uneven.parts.questions import SurveyRows
+from uneven.parts.sources import ArraySource, MappedFile
 
 N, D = 4000, 4
 NAMES = [f"x{j}" for j in range(D)]
@@ -240,7 +239,7 @@ def test_warm_start_and_clone(data: dict[str, np.ndarray]) -> None:
 def test_kept_and_read_blocks_give_the_same_numbers(
     data: dict[str, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import uneven.learners.streaming.array_source as source
+    from uneven.parts import sources as source
 
     monkeypatch.setattr(source, "rows_per_block", lambda width: 300)
     answers = []
@@ -257,8 +256,8 @@ def test_kept_and_read_blocks_give_the_same_numbers(
 def test_large_row_groups_are_read_in_pieces(
     data: dict[str, np.ndarray], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import uneven.learners.streaming.parquet_files as files
-    import uneven.learners.streaming.table_source as source
+    from uneven.parts import parquet_files as files
+    from uneven.parts import table_source as source
 
     rows = uneven.StreamedRows(folder, target="y", columns=NAMES)
     rows.bytes = 0  # nothing is kept

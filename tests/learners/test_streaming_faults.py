@@ -16,9 +16,9 @@ import pytest
 
 import uneven
 from uneven.errors import LossError, ParameterError, UnevenError
-from uneven.learners.streaming.batch import batches
-from uneven.learners.streaming.block_size import read_memory_limit
-from uneven.learners.streaming.rows import is_streamed
+from uneven.parts.blocks import batches
+from uneven.parts.sources import read_memory_limit
+from uneven.parts.streamed_rows import is_streamed
 
 N = 600
 RANDOM = np.random.default_rng(0)

@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import uneven
 from uneven import UnevenThresholdClassifierCV as Threshold
 from uneven.costs import RowCosts
-from uneven.decisions.methods import METHODS
+from uneven.decisions.correction_methods import METHODS
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.decisions.scored_rows import log_odds_range, log_odds_within
 from uneven.metrics import expected_cost

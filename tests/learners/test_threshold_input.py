@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from uneven import UnevenThresholdClassifierCV as Threshold
 from uneven.errors import UnevenError
-from uneven.metrics.labels import positive_class
+from uneven.labels import positive_class
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = np.arange(40) % 2

@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from uneven import UnevenThresholdClassifierCV as Threshold
-from uneven.decisions.methods import METHODS
+from uneven.decisions.correction_methods import METHODS
 from uneven.metrics import compare, make_cost_scorer
 
 COSTS = {"fp_cost": 1, "fn_cost": 9}

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import uneven
-from uneven.calibration.decide import decide
+from uneven.calibration.search.prover import decide
 from uneven.losses import names
 
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 import uneven
 from uneven.errors import LossError
 from uneven.expression import derivative, parse, to_text
-from uneven.losses.slopes import Integral
+from uneven.losses.from_slopes import Integral, antiderivative
 from uneven.ops.floats import values
-from uneven.shape.antiderivative import antiderivative
 
 T = np.concatenate([np.linspace(-9, 9, 73) + 0.003, [0.0]])
 CLIPPED = "where(expit(t) > 0.05, (expit(t) - 0.05)**4/(1.05 - expit(t)), 0)*expit(t)*expit(-t)"

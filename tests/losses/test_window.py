@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import uneven
-from uneven.calibration.risk.half_lines import HalfLineSolver
+from uneven.calibration.half_lines import HalfLineSolver
 from uneven.errors import ExpressionError, ParameterError
 
 ORDERS = (1, 2, 3, 4, 8, 16, 33, 64)

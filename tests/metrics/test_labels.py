@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uneven.errors import CostError
+from uneven.labels import distinct_labels, positive_class, positive_label, two_classes
 from uneven.metrics import expected_cost
-from uneven.metrics.labels import distinct_labels, positive_class, positive_label, two_classes
 
 
 @given(st.lists(st.lists(st.integers(0, 6), max_size=20), max_size=3))

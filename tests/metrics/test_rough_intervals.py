@@ -13,16 +13,15 @@ import pytest
 from rich.console import Console
 
 from uneven import figures
-from uneven.cli import _cost_table
-from uneven.cli.decisions.answers import WhatIf, cheapest_in_words, first_line, stability_in_words
-from uneven.cli.decisions.choice import Choice
-from uneven.cli.pages import costs as pages
+from uneven.app.cli import terminal
+from uneven.app.explorer import data_fits
+from uneven.app.report import page as pages
+from uneven.app.report.sentences import Choice, WhatIf, cheapest_in_words, first_line, stability_in_words
 from uneven.costs import RowCosts
-from uneven.explorer.answers import fits
 from uneven.metrics import CostEstimate, compare_predictions, expected_cost, metric_interval
 from uneven.metrics.intervals import mistakes_behind
 
-SOURCE = Path(fits.__file__).parents[2]
+SOURCE = Path(data_fits.__file__).parents[2]
 COSTS = {"fp_cost": 1, "fn_cost": 20}
 NUMBER = r"-?\d(?:[\d,.]*\d)?(?:e[-+]?\d+)?"
 
@@ -52,7 +51,7 @@ def what_ifs_of(sample: Sample) -> list[WhatIf]:
 
 def printed(sample: Sample, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]) -> str:
     """Tables of the command, through a pipe."""
-    _cost_table.print_choice(Choice(rows_of(sample), free=True), what_ifs_of(sample), "cross-validated")
+    terminal.print_choice(Choice(rows_of(sample), free=True), what_ifs_of(sample), "cross-validated")
     return capture.readouterr().out
 
 
@@ -86,7 +85,7 @@ def page_figure(sample: Sample, patch: pytest.MonkeyPatch, *_: Any) -> str:
 def explorer(sample: Sample, *_: Any) -> str:
     """The sentence on top of the explorer."""
     ours, everyone, no_one = rows_of(sample)
-    return fits._in_words(0.05, ours, everyone.cost, no_one.cost)
+    return data_fits._in_words(0.05, ours, everyone.cost, no_one.cost)
 
 
 def texts(sample: Sample, *_: Any) -> str:
@@ -125,11 +124,11 @@ def test_few_mistakes_are_rough_wherever_they_are_printed(
 def test_a_narrow_terminal_does_not_cut_the_word_off(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(_cost_table, "console", lambda: Console(width=80, markup=False, highlight=False))
+    monkeypatch.setattr(terminal, "console", lambda: Console(width=80, markup=False, highlight=False))
     truth, said = FEW
     rules = {"plain logistic regression": 1 - said, "flag no one": np.zeros_like(truth)}
     large = compare_predictions(truth, {"this model": said, **rules}, fp_cost=1e5, fn_cost=2e6)
-    _cost_table.print_costs(large, "here")
+    terminal.print_costs(large, "here")
     shown = capsys.readouterr().out
     assert "…" not in shown
     assert shown.count("rough") == 2  # one for each difference; the note below is capitalised

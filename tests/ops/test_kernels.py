@@ -19,7 +19,7 @@ from uneven.ops.vector_math import exp, log1p_of_small
 
 FIT = """
 import numpy as np, uneven
-from uneven.solvers.compiled import passes
+from uneven.solvers.loops import passes
 X = np.random.default_rng(0).normal(size=(300, 4)); y = (X[:, 0] > 0.1).astype(int)
 uneven.UnevenLinearClassifier("hinge", fn_cost=3, tol=1e-3).fit(X, y)
 from uneven.ops.kernels import compiled, cache_folder
@@ -51,13 +51,13 @@ def test_log1p_is_within_three_units_in_the_last_place() -> None:
 def test_any_loss_of_the_language_has_a_kernel(sentence: str) -> None:
     phi = uneven.phi(sentence)
     t = np.linspace(-4.001, 4.003, 801)
-    value, slope = kernels.compiled(phi.tree, smooth_switches(phi.tree)).first(t)
+    value, slope = kernels.compile_kernel(phi.tree, smooth_switches(phi.tree)).first(t)
     assert np.allclose(value, phi(t), rtol=1e-12, atol=1e-300)
     assert np.allclose(slope, phi.slope(t), rtol=1e-9, atol=1e-12)
 
 
 def test_huge_arguments_are_cut_where_floats_lose_them() -> None:
-    kernel = kernels.compiled(uneven.phi("t**2*exp(-t) + softplus(-t)").tree)
+    kernel = kernels.compile_kernel(uneven.phi("t**2*exp(-t) + softplus(-t)").tree)
     value, slope = kernel.first(np.array([1e308, 1e200, 700.0]))
     assert not np.isnan(value).any()
     assert not np.isnan(slope).any()

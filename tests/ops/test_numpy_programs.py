@@ -11,8 +11,7 @@ from uneven.expression import derivative, parse, simplify
 from uneven.expression.functions import FUNCTIONS, Function
 from uneven.losses.margin_function import smooth_switches
 from uneven.ops.floats import plain_values
-from uneven.ops.kernels import compiled
-from uneven.ops.numpy_programs import NUMPY
+from uneven.ops.kernels import NUMPY, compile_kernel
 
 T = np.linspace(-5, 5, 41)
 SIZES = 10.0 ** np.arange(-300, 301, 20)
@@ -43,7 +42,7 @@ def test_the_same_as_compiled_for_expressions(text: str) -> None:
 def require_same(phi: uneven.losses.Phi) -> None:
     """Values, slopes and curvatures of every size, also where floats overflow and at switches of the formula."""
     switches = smooth_switches(phi.tree)
-    kernel = compiled(phi.tree, switches)
+    kernel = compile_kernel(phi.tree, switches)
     points = np.concatenate([EVERYWHERE, [point for point, _ in switches]])
     points = points[~np.isin(points, phi.kinks)]
     with np.errstate(all="ignore"):
@@ -57,7 +56,7 @@ def require_same(phi: uneven.losses.Phi) -> None:
 
 
 def test_nothing_is_compiled_before_an_address_is_asked_for() -> None:
-    kernel = compiled(parse("softplus(-t) + 0.123456"), ())
+    kernel = compile_kernel(parse("softplus(-t) + 0.123456"), ())
     kernel.plain.first(T)
     assert "module" not in vars(kernel)
     assert kernel.first_address != kernel.second_address

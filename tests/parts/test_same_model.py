@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import uneven
-from uneven.learners.streaming.batch import Batch
-from uneven.learners.streaming.fitting import RowsInParts
-from uneven.solvers.linear.parts.protocol import Addable, Question, add_answers
+from uneven.parts.blocks import Batch
+from uneven.parts.fitting import RowsInParts
+from uneven.parts.questions import Addable, Question, add_answers
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import uneven
-from uneven import _inputs
+from uneven import inputs
 from uneven.errors import CostError, ParameterError
 from uneven.losses import Parameter
 from uneven.metrics import cost_curve, expected_cost
@@ -49,7 +49,7 @@ class Unprintable:
         (np.timedelta64(1, "s"), "a number, got "),
         (Unprintable(), "a number, got a Unprintable without a repr"),
     ],
-    ids=_inputs.brief,
+    ids=inputs.brief,
 )
 def test_an_exact_number_outside_the_doubles_is_refused(value: object, says: str) -> None:
     started = time.process_time()
@@ -74,16 +74,16 @@ def test_an_exact_number_outside_the_doubles_is_refused(value: object, says: str
         (np.float32(0.1), Fraction(float(np.float32(0.1)))),
         (np.int8(100), 100),
     ],
-    ids=_inputs.brief,
+    ids=inputs.brief,
 )
 def test_an_exact_number_is_read_without_rounding(value: object, number: Fraction) -> None:
-    read = _inputs.exact("gamma", value)
+    read = inputs.exact("gamma", value)
     assert read == number
     assert type(read.numerator) is type(read.denominator) is int
     assert math.isfinite(float(read))
 
 
-@pytest.mark.parametrize("alpha", ["1e-400", 1 - Fraction(1, 10**400), 10**5000, 0, Fraction(1)], ids=_inputs.brief)
+@pytest.mark.parametrize("alpha", ["1e-400", 1 - Fraction(1, 10**400), 10**5000, 0, Fraction(1)], ids=inputs.brief)
 def test_alpha_keeps_clear_of_0_and_1(alpha: object) -> None:
     with pytest.raises(CostError, match="alpha must"):
         uneven.Cost.from_alpha(alpha)
@@ -111,7 +111,7 @@ def test_alpha_keeps_clear_of_0_and_1(alpha: object) -> None:
         (1j, "numbers"),
         ([Decimal("NaN")], "NaN"),
     ],
-    ids=_inputs.brief,
+    ids=inputs.brief,
 )
 def test_t_holds_numbers(t: object, says: str) -> None:
     with pytest.raises(ParameterError, match=f"t must (hold|not contain) {says}"):

@@ -13,9 +13,7 @@ import uneven
 from uneven.errors import ExpressionError, UnevenError
 from uneven.expression import parse, simplify, to_text
 from uneven.expression.tree import T
-from uneven.shape.polynomials import is_nonnegative_polynomial, real_roots
-from uneven.shape.root_separation import closeness
-from uneven.shape.sturm import sturm_roots
+from uneven.shape.polynomials import closeness, is_nonnegative_polynomial, real_roots, sturm_roots
 from uneven.shape.zeros import zeros
 
 TINY = "1/((t - 1/3)**2 + 1e-900)"

@@ -13,10 +13,10 @@ from strategies import sentences
 import uneven
 from uneven.errors import ExpressionError
 from uneven.expression import parse, simplify
+from uneven.losses.margin_function import limit, numeric_limit
 from uneven.ops.balls import Undefined
-from uneven.ops.nearest import nearest_float
+from uneven.ops.precise import nearest_float
 from uneven.shape.limits import exact_limit
-from uneven.shape.numeric_limits import limit, numeric_limit
 
 
 @pytest.mark.parametrize(

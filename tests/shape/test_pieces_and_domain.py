@@ -11,8 +11,8 @@ import pytest
 import uneven
 from uneven.errors import ExpressionError
 from uneven.expression import parse, simplify
+from uneven.shape.bounds import negative_point
 from uneven.shape.kinks import kinks, switch_points
-from uneven.shape.lower_bound import negative_point
 from uneven.shape.pieces import Undecidable, sign_beside
 from uneven.shape.polynomials import is_nonnegative_polynomial
 from uneven.shape.zeros import zeros

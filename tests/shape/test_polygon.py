@@ -9,7 +9,7 @@ import pytest
 
 import uneven
 from uneven.expression import parse, simplify
-from uneven.shape.polygon import Polygon, is_piecewise_linear, kinks_and_jumps, polygon
+from uneven.shape.kinks import Polygon, is_piecewise_linear, kinks_and_jumps, polygon
 
 
 def polygons(seed: int) -> tuple[str, list[Fraction], list[Fraction], Fraction]:

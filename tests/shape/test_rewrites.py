@@ -12,11 +12,9 @@ import pytest
 from uneven.expression import Node, derivative, parse, simplify
 from uneven.ops.balls import Undefined, enclose_interval, interval
 from uneven.ops.floats import plain_values
-from uneven.shape.constants import constant_limit, constant_sign
-from uneven.shape.factored import factored
-from uneven.shape.guards import guarded
-from uneven.shape.piece_on_cell import formula_inside
-from uneven.shape.quotients import as_one_quotient
+from uneven.shape.limits import constant_limit, constant_sign
+from uneven.shape.pieces import formula_inside
+from uneven.shape.rewrites import as_one_quotient, factor_out, use_guards
 from uneven.shape.signs import never_negative
 
 SMOOTH = (
@@ -80,7 +78,7 @@ def test_conditions_keep_their_values(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(5):
         tree = _tree(rng)
-        _require_equal(tree, guarded(tree), POINTS)
+        _require_equal(tree, use_guards(tree), POINTS)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -98,8 +96,8 @@ def test_the_formula_of_a_cell(seed: int) -> None:
 def test_common_factors(seed: int) -> None:
     rng = random.Random(900 + seed)
     slope = derivative(simplify(parse(f"({_smooth(rng)})*expit(-t)**2*softplus(t)")))
-    _require_equal(slope, factored(slope), POINTS)
-    _require_equal(derivative(slope), factored(derivative(factored(slope))), POINTS)
+    _require_equal(slope, factor_out(slope), POINTS)
+    _require_equal(derivative(slope), factor_out(derivative(factor_out(slope))), POINTS)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -113,10 +111,10 @@ def test_sums_that_are_one_quotient(seed: int) -> None:
 
     tree = simplify(parse(" + ".join(term() for _ in range(4))))
     quotient = as_one_quotient(tree)
-    for other in (factored(tree), tree if quotient is None else quotient):
+    for other in (factor_out(tree), tree if quotient is None else quotient):
         _require_equal(tree, other, POINTS)
     step = simplify(parse(f"step(t)*({term()}) + relu(t)*({term()}) + relu(t)**2*expit(t)"))
-    _require_equal(step, factored(step), POINTS)
+    _require_equal(step, factor_out(step), POINTS)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -124,7 +122,7 @@ def test_what_is_never_negative(seed: int) -> None:
     rng = random.Random(1300 + seed)
     for _ in range(20):
         tree = _tree(rng)
-        for candidate in (tree, guarded(tree)):
+        for candidate in (tree, use_guards(tree)):
             if never_negative(candidate):
                 values = plain_values(candidate, np.array([float(t) for t in POINTS]))
                 assert np.nanmin(values) >= -1e-12, candidate

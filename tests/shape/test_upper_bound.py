@@ -9,7 +9,7 @@ import pytest
 
 import uneven
 from uneven.expression import derivative, parse, simplify
-from uneven.shape.upper_bound import upper_bound
+from uneven.shape.bounds import upper_bound
 
 POINTS = np.concatenate([np.linspace(-30, 30, 60_001), np.geomspace(30, 1e12, 200), -np.geomspace(30, 1e12, 200)])
 

@@ -11,13 +11,10 @@ from registered import CALIBRATED
 import uneven
 from uneven.expression import derivative, parse
 from uneven.losses.margin_function import smooth_switches
-from uneven.ops.kernels import compiled
-from uneven.shape.polygon import kinks_and_jumps
-from uneven.solvers.boosting.bins import MISSING, binned, find_thresholds
-from uneven.solvers.boosting.grow import grow
-from uneven.solvers.boosting.rounded import rounded, rounded_tree
-from uneven.solvers.boosting.rows import BoostedRows
-from uneven.solvers.boosting.steps import ALGORITHMS
+from uneven.ops.kernels import compile_kernel
+from uneven.shape.kinks import kinks_and_jumps
+from uneven.solvers.boosting.boost import ALGORITHMS, BoostedRows, round_kinks, round_kinks_of_tree
+from uneven.solvers.boosting.trees import MISSING, find_thresholds, grow, put_in_bins
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 
 CONVEX = [name for name in CALIBRATED if uneven.phi(name).convex]
@@ -33,7 +30,7 @@ def holes(n: int, d: int, seed: int = 0, values: int | None = None) -> np.ndarra
 
 def test_bins_keep_the_order_and_the_holes() -> None:
     for X in (holes(900, 3), holes(900, 3, values=7), holes(900, 3).astype(np.float32)):
-        data = binned(X, find_thresholds(X, NO_WEIGHT, np.random.default_rng(0)))
+        data = put_in_bins(X, find_thresholds(X, NO_WEIGHT, np.random.default_rng(0)))
         np.testing.assert_array_equal(data.bins.T == MISSING, np.isnan(X))
         for j in range(3):
             known = ~np.isnan(X[:, j])
@@ -50,7 +47,7 @@ def test_bins_of_many_values_have_equal_weight() -> None:
     random = np.random.default_rng(1)
     X = random.exponential(size=(20_000, 1))
     for weight in (NO_WEIGHT, random.integers(1, 5, 20_000).astype(float)):
-        data = binned(X, find_thresholds(X, weight, random))
+        data = put_in_bins(X, find_thresholds(X, weight, random))
         mass = np.bincount(data.bins[0], weight if weight.size else None, minlength=255)[:255]
         assert np.abs(mass / mass.mean() - 1).max() < 0.1
     spike = np.where(random.random((5000, 1)) < 0.9, 0.0, random.normal(size=(5000, 1)))
@@ -61,7 +58,7 @@ def test_bins_of_many_values_have_equal_weight() -> None:
 def test_neighbouring_doubles_and_huge_values_are_told_apart() -> None:
     for low, high in ((1.0, np.nextafter(1.0, 2)), (-1.7e308, 1.7e308), (0.0, 5e-324)):
         X = np.array([[low], [high]])
-        data = binned(X, find_thresholds(X, NO_WEIGHT, np.random.default_rng(0)))
+        data = put_in_bins(X, find_thresholds(X, NO_WEIGHT, np.random.default_rng(0)))
         assert data.bins[0].tolist() == [0, 1]
 
 
@@ -87,7 +84,7 @@ def test_the_split_is_the_best_of_all(seed: int) -> None:
     random = np.random.default_rng(seed)
     X = holes(80, 3, seed, values=None if seed % 2 else 6)
     pairs = np.column_stack([random.normal(size=80), random.exponential(size=80)])
-    data = binned(X, find_thresholds(X, NO_WEIGHT, random))
+    data = put_in_bins(X, find_thresholds(X, NO_WEIGHT, random))
     shape = grow(data, pairs, 2, np.ones(80), 0.0)
     assert shape.gains[0] == pytest.approx(slow_best(X, pairs), rel=1e-9)
     for node, side in ((1, shape.slots < 2), (2, shape.slots >= 2)):
@@ -99,8 +96,8 @@ def test_the_split_is_the_best_of_all(seed: int) -> None:
 def test_rounded_kinks(sentence: str) -> None:
     """Convex, without kink, hardly above, and the same away from the kinks and at 0."""
     tree = parse(sentence)
-    smooth = rounded_tree(tree)
-    kernel, plain = (compiled(one, smooth_switches(one)) for one in (smooth, tree))
+    smooth = round_kinks_of_tree(tree)
+    kernel, plain = (compile_kernel(one, smooth_switches(one)) for one in (smooth, tree))
     t = np.linspace(-3, 3, 6001)
     value, slope = kernel.first(t)
     kinks, jumps = map(np.array, kinks_and_jumps(tree))
@@ -123,7 +120,7 @@ def test_leaf_values_are_minima(loss: str, algorithm: str) -> None:
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 300).astype(np.int8)
     slots = random.integers(0, 4, 300).astype(np.int32)
-    pair = rounded(PairOfLosses.of(uneven.UnevenMarginLoss(loss, gamma=3, alpha="1/5")))
+    pair = round_kinks(PairOfLosses.of(uneven.UnevenMarginLoss(loss, gamma=3, alpha="1/5")))
     rows = BoostedRows(pair, y, random.exponential(size=300), random.normal(size=300) / 3)
     pairs = rows.pairs()
     sums = rows.leaf_sums(slots, 4, pairs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from numba.core import event
 
-from uneven.solvers.compiled import options, smo_steps
+from uneven.solvers.loops import options, smo_steps
 
 
 class _Foreign:

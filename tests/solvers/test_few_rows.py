@@ -7,10 +7,10 @@ import pytest
 from linear_data import binary
 
 import uneven
-from uneven.solvers import compiled
+from uneven.solvers import loops
 from uneven.solvers.linear import few_rows
 from uneven.solvers.linear.design import design
-from uneven.solvers.linear.few_polygons import FewPolygons
+from uneven.solvers.linear.few_rows import FewPolygons
 from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
@@ -47,7 +47,7 @@ def test_smooth_losses(loss: uneven.Loss, weight: np.ndarray) -> None:
         ours, theirs = np.empty((2, 2, Y.size))
         with np.errstate(all="ignore"):
             found = problem.losses_along(T, Q, step, *ours)
-        expected = compiled.passes.losses_along(problem.derivatives, T, Q, step, *theirs)
+        expected = loops.passes.losses_along(problem.derivatives, T, Q, step, *theirs)
         np.testing.assert_allclose(ours, theirs, rtol=1e-11, atol=1e-300)
         np.testing.assert_allclose(found, expected, rtol=1e-9)
         assert not np.isnan(ours[1]).any()
@@ -67,13 +67,13 @@ def test_straight_losses(loss: uneven.Loss, weight: np.ndarray, dtype: type) -> 
         state.sigma = sigma
         for step in (0.0, 0.7, -4.0):
             found = few.along(T, Q, state.u, sigma)(step)
-            expected = compiled.kinked_passes.along(state.common, state.second, T, Q, step, state.u, 0, Y.size)
+            expected = loops.kinked_passes.along(state.common, state.second, T, Q, step, state.u, 0, Y.size)
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
             slopes = np.empty(Y.size)
-            compiled.kinked_passes.slopes(state.common, T + step * Q, state.u, 0, Y.size, slopes)
+            loops.kinked_passes.slopes(state.common, T + step * Q, state.u, 0, Y.size, slopes)
             np.testing.assert_allclose(few.slopes, slopes, rtol=1e-9, atol=1e-12)
     slopes, steepest = np.empty((2, Y.size))
-    sums = compiled.kinked_passes.support(state.common, T, state.u, 0, Y.size, slopes, steepest)
+    sums = loops.kinked_passes.support(state.common, T, state.u, 0, Y.size, slopes, steepest)
     found_slopes, found_steepest, total, above = few.support(T, state.u)
     np.testing.assert_allclose(found_slopes, slopes, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(found_steepest, steepest, rtol=1e-12)
@@ -93,7 +93,7 @@ def test_new_multipliers_are_the_slopes_of_the_parabolas(loss: uneven.Loss) -> N
 def test_the_number_of_rows_alone_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("uneven.solvers.linear.objective.MOST_ROWS", Y.size - 1)
     problem = objective(SMOOTH["logistic"], np.empty(0))
-    assert problem.losses_along.func is compiled.passes.losses_along  # type: ignore[attr-defined]
+    assert problem.losses_along.func is loops.passes.losses_along  # type: ignore[attr-defined]
 
 
 def test_products_of_few_numbers_are_within_the_error_that_is_claimed() -> None:

@@ -13,9 +13,10 @@ from scipy.optimize import minimize
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from uneven.errors import ParameterError, SolverError
-from uneven.solvers.kernel import cache, face, smo
-from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram
-from uneven.solvers.kernel.solution import Dual, KernelSolution, best_intercept, checked, solution_from
+from uneven.solvers.kernel import kernel_matrix, smo
+from uneven.solvers.kernel import smo as face
+from uneven.solvers.kernel.dual import Dual, KernelSolution, best_intercept, check_solution, solution_from
+from uneven.solvers.kernel.kernel_matrix import KERNELS, Buffer, Gram, KernelFunction, Stored, gram
 
 X, Y = binary(90, 3)
 SIGNS = np.where(Y == 1, 1.0, -1.0)
@@ -130,7 +131,7 @@ def test_a_small_cache_costs_digits_but_not_the_solution(
     megabytes: float, digits: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows come and go, in float32 if not all of them fit."""
-    monkeypatch.setattr(cache, "_FEW_ROWS", 0)
+    monkeypatch.setattr(kernel_matrix, "_FEW_ROWS", 0)
     dual = problem()
     solution = smo.solve(dual, tol=1e-4, cache_size=megabytes)
     assert solution.converged
@@ -246,13 +247,13 @@ def test_dependent_rows_and_a_large_c() -> None:
 
 
 def test_rows_in_float32_give_an_exact_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "_FEW_ROWS", 0)
-    monkeypatch.setattr(cache, "_SOME_ROWS", 0)
+    monkeypatch.setattr(kernel_matrix, "_FEW_ROWS", 0)
+    monkeypatch.setattr(kernel_matrix, "_SOME_ROWS", 0)
     dual = problem()
-    assert cache.RowCache(dual.gram, 200.0, fine=False).rough
-    assert not cache.RowCache(dual.gram, 200.0, fine=True).rough
+    assert kernel_matrix.RowCache(dual.gram, 200.0, fine=False).rough
+    assert not kernel_matrix.RowCache(dual.gram, 200.0, fine=True).rough
     huge = Dual(gram(KernelFunction("linear"), 1e20 * X), dual.margins, SIGNS, UPPER)
-    assert not cache.RowCache(huge.gram, 0.01).rough
+    assert not kernel_matrix.RowCache(huge.gram, 0.01).rough
     solution = smo.solve(dual, tol=1e-3, gap=1e-3)
     assert solution.converged
     check(dual, solution, gap=1e-3)
@@ -263,7 +264,7 @@ def test_rows_in_float32_give_an_exact_gap(monkeypatch: pytest.MonkeyPatch) -> N
 def test_an_impossible_solution_is_refused() -> None:
     dual = problem()
     solution = smo.solve(dual, tol=1e-3, gap=1e-3)
-    assert checked(dual, solution, 1e-3) is solution
+    assert check_solution(dual, solution, 1e-3) is solution
     for change in ({"value": -1.0}, {"value": np.nan}, {"duality_gap": -1e-9}, {"value": 2 * dual.value_at_zero}):
         with pytest.raises(SolverError, match="the solver of the kernel SVM failed: objective"):
-            checked(dual, replace(solution, **change), 1e-3)
+            check_solution(dual, replace(solution, **change), 1e-3)

@@ -14,12 +14,13 @@ from problems import minimum_of_two, reference_value, settings
 
 import uneven
 from uneven.errors import LossError
-from uneven.solvers.linear import quadratic, registry
+from uneven.solvers.linear import quadratic
+from uneven.solvers.linear import solver as registry
 from uneven.solvers.linear.algorithms import coordinate
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.proof import prove
-from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.solver import Solution
 
 NAMES = [*CONVEX, *EXPRESSIONS]
 SMOOTH = [name for name in NAMES if not uneven.phi(name).kinks]

@@ -14,10 +14,10 @@ from scipy.optimize import minimize
 
 import uneven
 from uneven.errors import LossError, ParameterError
-from uneven.solvers.linear import algorithms, registry
+from uneven.solvers.linear import algorithms
+from uneven.solvers.linear import solver as registry
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import Settings, Solver
+from uneven.solvers.linear.solver import Settings, Solution, Solver
 
 X, Y = binary(120, 4)
 SPARSE = sp.csr_matrix(np.where(np.abs(X) > 0.7, X, 0.0))

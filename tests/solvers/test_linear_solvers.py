@@ -16,11 +16,11 @@ from scipy.optimize import minimize
 import uneven
 from uneven.solvers.linear.algorithms import augmented_lagrangian
 from uneven.solvers.linear.lagrangian import Lagrangian
-from uneven.solvers.linear.metric import MOST_COLUMNS
+from uneven.solvers.linear.newton_systems import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.path import Follower
-from uneven.solvers.linear.registry import solvers
 from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.solver import solvers
 from uneven.solvers.linear.supporting_lines import bounds
 
 X, Y = binary(120, 4)

@@ -7,10 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from uneven.solvers.linear.lbfgs import CurvaturePairs, lbfgs
-from uneven.solvers.linear.line_search import evaluated, search
-from uneven.solvers.linear.metric import cholesky_metric, conjugate_gradients, diagonal_metric
-from uneven.solvers.linear.squares import summed_squares
+from uneven.solvers.linear.lbfgs import CurvaturePairs, evaluate_at, lbfgs, search
+from uneven.solvers.linear.newton_systems import cholesky_metric, conjugate_gradients, diagonal_metric, sum_squares
 from uneven.solvers.threads import in_threads, row_ranges
 
 RANDOM = np.random.default_rng(0)
@@ -30,7 +28,7 @@ def rosenbrock(theta: np.ndarray) -> tuple[float, np.ndarray]:
 @pytest.mark.parametrize("step", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("function", [parabola, rosenbrock])
 def test_a_line_search_decreases_enough(function: object, step: float) -> None:
-    start = evaluated(function, np.array([-1.2, 1.0]) if function is rosenbrock else np.ones(6))
+    start = evaluate_at(function, np.array([-1.2, 1.0]) if function is rosenbrock else np.ones(6))
     direction = -start.gradient
     found, trials = search(function, start, direction, step)
     assert found is not None
@@ -41,7 +39,7 @@ def test_a_line_search_decreases_enough(function: object, step: float) -> None:
 
 
 def test_a_line_search_refuses_a_direction_that_does_not_lead_down() -> None:
-    start = evaluated(parabola, np.ones(6))
+    start = evaluate_at(parabola, np.ones(6))
     for direction in (start.gradient, np.zeros(6), np.full(6, np.nan)):
         assert search(parabola, start, direction) == (None, 0)
 
@@ -51,7 +49,7 @@ def test_a_line_search_gets_past_overflow() -> None:
         with np.errstate(over="ignore"):
             return float(np.exp(theta[0]) - theta[0]), np.array([np.exp(theta[0]) - 1])
 
-    start = evaluated(steep, np.array([-3.0]))
+    start = evaluate_at(steep, np.array([-3.0]))
     found, _ = search(steep, start, -start.gradient, 1e4)
     assert found is not None
     assert found.value < start.value
@@ -84,7 +82,7 @@ def test_conjugate_gradients_solve() -> None:
 def test_pairs_correct_a_metric_to_the_inverse_of_a_parabola() -> None:
     """After steps along all directions the corrected metric maps each change of the gradient to its step."""
     corrected = CurvaturePairs(lambda g: g, 10)
-    points = [evaluated(parabola, point) for point in RANDOM.normal(size=(7, 6))]
+    points = [evaluate_at(parabola, point) for point in RANDOM.normal(size=(7, 6))]
     for before, after in pairwise(points):
         corrected.add(before, after)
     step, change, _ = corrected.pairs[-1]
@@ -94,12 +92,12 @@ def test_pairs_correct_a_metric_to_the_inverse_of_a_parabola() -> None:
 
 def test_pairs_without_positive_curvature_are_left_out() -> None:
     corrected = CurvaturePairs(lambda g: g, 10)
-    corrected.add(evaluated(lambda t: (0.0, -t), np.zeros(2)), evaluated(lambda t: (0.0, -t), np.ones(2)))
+    corrected.add(evaluate_at(lambda t: (0.0, -t), np.zeros(2)), evaluate_at(lambda t: (0.0, -t), np.ones(2)))
     assert not corrected.pairs
 
 
 def test_lbfgs_minimises_a_bent_valley() -> None:
-    start = evaluated(rosenbrock, np.array([-1.2, 1.0]))
+    start = evaluate_at(rosenbrock, np.array([-1.2, 1.0]))
     solution = lbfgs(rosenbrock, start, lambda g: 1e-3 * g, tol=1e-12, max_iter=500, floor=1.0)
     np.testing.assert_allclose(solution.theta, 1, atol=1e-4)
     assert solution.converged
@@ -112,7 +110,7 @@ def test_sums_of_squares(size: int, count: int) -> None:
     rows = RANDOM.normal(size=(count, size - 1))
     weight = np.where(RANDOM.random(count) < 0.5, 0.0, RANDOM.random(count))
     ones = np.hstack([rows, np.ones((count, 1))])
-    found = summed_squares(lambda lo, hi: (rows[lo:hi], weight[lo:hi]), count, size, 64)
+    found = sum_squares(lambda lo, hi: (rows[lo:hi], weight[lo:hi]), count, size, 64)
     np.testing.assert_allclose(found, ones.T @ (weight[:, None] * ones), rtol=1e-10, atol=1e-10)
 
 

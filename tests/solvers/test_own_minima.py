@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 import uneven
+from uneven.parts.blocks import Block
+from uneven.parts.questions import Held, SurveyRows
+from uneven.parts.starting_point import OwnMinimum, start_from_parts, worth_asking
+from uneven.parts.summed_objective import Standardisation, SummedObjective
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
-from uneven.solvers.linear.parts.block import Block
-from uneven.solvers.linear.parts.own_minima import OwnMinimum, start_from_parts, worth_asking
-from uneven.solvers.linear.parts.protocol import Held
-from uneven.solvers.linear.parts.summed_objective import Standardisation, SummedObjective
-from uneven.solvers.linear.parts.survey import SurveyRows
 from uneven.solvers.linear.solve import minimise
 from uneven.solvers.linear.solver import Settings
 

@@ -12,22 +12,18 @@ import pytest
 
 import uneven
 from uneven.errors import LossError
-from uneven.solvers.compiled import survey_passes
+from uneven.parts.blocks import Block
+from uneven.parts.loss_slopes import LinesAt, SlopesAt, Smoothed, SmoothedPolygons
+from uneven.parts.minimise import minimise
+from uneven.parts.questions import Both, Held, SurveyRows
+from uneven.parts.starting_point import SampleRows
+from uneven.parts.summed_objective import Standardisation, SummedObjective, _error_of_scores, _sizes, prove
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
-from uneven.solvers.linear.parts.block import Block
-from uneven.solvers.linear.parts.lines import LinesAt
-from uneven.solvers.linear.parts.minimise import minimise
-from uneven.solvers.linear.parts.proof import _error_of_scores, _sizes, prove
-from uneven.solvers.linear.parts.protocol import Both, Held
-from uneven.solvers.linear.parts.sample import SampleRows
-from uneven.solvers.linear.parts.slopes import SlopesAt
-from uneven.solvers.linear.parts.smoothed import Smoothed, SmoothedPolygons
-from uneven.solvers.linear.parts.summed_objective import Standardisation, SummedObjective
-from uneven.solvers.linear.parts.survey import SurveyRows
 from uneven.solvers.linear.solve import minimise as minimise_in_memory
 from uneven.solvers.linear.solver import Settings
+from uneven.solvers.loops import part_passes
 
 LOSSES = ("logistic", "squared_hinge", "hinge", "relu(1 - t)**2 + relu(-t)")
 N, D = 3000, 5
@@ -195,10 +191,10 @@ def test_a_shared_limit_does_not_change_the_sample() -> None:
 
 
 def test_random_numbers_of_a_sample_are_uniform() -> None:
-    found, order = survey_passes.drawn(np.uint64(5), np.zeros(20_000, dtype=np.int8), np.array([0.5, 0.0]))
+    found, order = part_passes.draw_rows(np.uint64(5), np.zeros(20_000, dtype=np.int8), np.array([0.5, 0.0]))
     assert found.size == pytest.approx(10_000, abs=400)
     np.testing.assert_allclose(np.sort(order), np.linspace(0, 0.5, order.size), atol=0.01)
-    every, _ = survey_passes.drawn(np.uint64(5), np.zeros(20_000, dtype=np.int8), np.full(2, np.inf))
+    every, _ = part_passes.draw_rows(np.uint64(5), np.zeros(20_000, dtype=np.int8), np.full(2, np.inf))
     np.testing.assert_array_equal(every, np.arange(20_000))
 
 

@@ -13,14 +13,13 @@ from problems import linear_objective
 
 import uneven
 from uneven.errors import SolverError
-from uneven.solvers.linear import registry
+from uneven.solvers.linear import solver
 from uneven.solvers.linear.design import Dense, SparseRows
-from uneven.solvers.linear.infimum import infimum
 from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.pair_of_losses import infimum
 from uneven.solvers.linear.proof import careful_value, prove, stationarity
-from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solve import minimise, proved, require_consistent
-from uneven.solvers.linear.solver import Settings, Solver
+from uneven.solvers.linear.solve import minimise, minimise_to_gap, require_consistent
+from uneven.solvers.linear.solver import Settings, Solution, Solver
 
 X, Y = binary(80, 4)
 SMOOTH = ("logistic", "exponential", "squared", "squared_hinge", "modified_huber", "smoothed_hinge")
@@ -124,9 +123,9 @@ def test_careful_sums_keep_what_cancels(order: str) -> None:
 )
 def test_the_infimum_is_a_lower_bound(phi: str, least: float) -> None:
     made = uneven.phi(phi)
-    from uneven.ops.kernels import compiled
+    from uneven.ops.kernels import compile_kernel
 
-    found = infimum(made, compiled(made.tree))
+    found = infimum(made, compile_kernel(made.tree))
     assert found <= least
     assert found == pytest.approx(least, abs=1e-9)
 
@@ -162,12 +161,12 @@ def test_a_solver_that_lies_is_found_out() -> None:
     def liar(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
         return Solution(np.full(objective.size, 50.0), 0.0, True, "claimed to be done", 1)
 
-    registry.register(Solver("liar", (), liar))
+    solver.register(Solver("liar", (), liar))
     try:
         objective = linear_objective("logistic", X, Y)
         solution = minimise(objective, settings(1e-6), solver="liar")
     finally:
-        registry.unregister("liar")
+        solver.unregister("liar")
     assert not solution.converged
     assert solution.value <= objective.value_at_zero
     assert solution.value == pytest.approx(objective.value_and_gradient(solution.theta)[0], rel=1e-12)
@@ -186,7 +185,7 @@ def test_an_intercept_that_is_placed_too_roughly_is_placed_again() -> None:
     value = objective.value_and_gradient(rough)[0]
     assert prove(objective, rough, wanted=wanted).gap > wanted
     done = Solution(rough, value, converged=True, status="reached the tolerance", iterations=1)
-    solution = proved(lambda *_: done, objective, None, settings(1e-6))
+    solution = minimise_to_gap(lambda *_: done, objective, None, settings(1e-6))
     assert solution.converged
     assert solution.duality_gap <= 1e-6 * solution.value
 

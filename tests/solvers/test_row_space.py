@@ -14,15 +14,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import uneven
-from uneven.solvers.linear import cholesky, gram, row_space
+from uneven.solvers.linear import gram, newton_systems, row_space
 from uneven.solvers.linear.algorithms import row_space as algorithm
 from uneven.solvers.linear.design import design
-from uneven.solvers.linear.exact_search import exact_step
-from uneven.solvers.linear.gram import gram_of
+from uneven.solvers.linear.gram import SharedGrams, gram_of
+from uneven.solvers.linear.lbfgs import exact_step
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.shared_grams import SharedGrams
-from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.solver import Solution
 
 MIXED = "relu(1 - t)**2 + relu(1 - t)"  # a kink between curved pieces
 SMOOTH = ["logistic", "squared_hinge", "smoothed_hinge", "modified_huber", "exponential"]
@@ -176,18 +175,18 @@ def test_too_little_precision_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_cholesky_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cholesky, "_SMALL", 10)
+    monkeypatch.setattr(newton_systems, "_ONE_THREAD_FACTOR", 10)
     random = np.random.default_rng(0)
     for n in (5, 11, 16, 50, 101):
         root = random.normal(size=(n, n + 3))
         matrix, right = np.eye(n) + root @ root.T, random.normal(size=(n, 2))
         factor = matrix.copy()
-        assert cholesky.factor_in_place(factor)
+        assert newton_systems.factor_in_place(factor)
         np.testing.assert_allclose(np.tril(factor) @ np.tril(factor).T, matrix, rtol=1e-10, atol=1e-10)
-        np.testing.assert_allclose(matrix @ cholesky.solve_factored(factor, right), right, atol=1e-9)
+        np.testing.assert_allclose(matrix @ newton_systems.solve_factored(factor, right), right, atol=1e-9)
         indefinite = matrix.copy()
         indefinite[n - 2, n - 2] = -1.0
-        assert not cholesky.factor_in_place(indefinite)
+        assert not newton_systems.factor_in_place(indefinite)
 
 
 def test_a_newton_step_is_that_of_the_columns() -> None:

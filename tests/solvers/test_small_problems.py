@@ -204,7 +204,7 @@ def test_where_no_row_is_curved_the_general_proof_is_used() -> None:
     curved = (margins > -1) & (margins < 1)
     labels, rows = Y[~curved], X[~curved]
     problem = objective("modified_huber", rows, labels)
-    assert small.balanced_slopes(problem, far, 1e-9) is None
+    assert small.balance_slopes(problem, far, 1e-9) is None
     proof = prove(problem, far)
     assert np.isfinite(proof.gap)
     assert np.isfinite(proof.theta).all()

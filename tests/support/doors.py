@@ -14,9 +14,9 @@ from onnxruntime import InferenceSession
 
 import uneven
 from uneven.adapters.onnx import to_onnx
-from uneven.cli.main import main
+from uneven.app.cli.main import main
 from uneven.losses.margin_function import smooth_switches
-from uneven.ops.kernels import compiled
+from uneven.ops.kernels import compile_kernel
 
 
 def visit_every_door(name: str, folder: Path) -> None:
@@ -54,7 +54,7 @@ def visit_calibration(name: str) -> None:
 def visit_kernels(name: str) -> None:
     phi = uneven.phi(name)
     t = np.linspace(-4.001, 4.003, 801)
-    value, slope = compiled(phi.tree, smooth_switches(phi.tree)).first(t)
+    value, slope = compile_kernel(phi.tree, smooth_switches(phi.tree)).first(t)
     assert np.allclose(value, phi(t), rtol=1e-12, atol=1e-300)
     assert np.allclose(slope, phi.slope(t), rtol=1e-9, atol=1e-12)
 

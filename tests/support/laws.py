@@ -13,10 +13,9 @@ import uneven
 from uneven.expression import derivative, parse, simplify, to_text
 from uneven.expression.latex import to_latex
 from uneven.losses import Phi
-from uneven.losses.facts import falsified
-from uneven.losses.margin_function import smooth_switches
+from uneven.losses.margin_function import find_false_fact, smooth_switches
 from uneven.ops.balls import enclose, enclose_interval, interval
-from uneven.ops.kernels import compiled
+from uneven.ops.kernels import compile_kernel
 from uneven.ops.rationals import exact_value
 
 Law = Callable[[Phi], None]
@@ -85,7 +84,7 @@ def every_kink_is_a_switch_point(phi: Phi) -> None:
 
 @law
 def declared_facts_survive_falsification(phi: Phi) -> None:
-    assert falsified(phi) is None
+    assert find_false_fact(phi) is None
 
 
 @law
@@ -226,7 +225,7 @@ def symmetry_of_gamma(phi: Phi) -> None:
 @law
 def kernels_agree_with_values(phi: Phi) -> None:
     """The compiled kernel gives the same values, slopes and curvatures as NumPy, also in the tails, and never NaN."""
-    kernel = compiled(phi.tree, smooth_switches(phi.tree))
+    kernel = compile_kernel(phi.tree, smooth_switches(phi.tree))
     t = np.concatenate([RANDOM.normal(scale=3, size=2000), np.linspace(-800, 800, 1601), [0.0, 1e-12, 1e100, -1e100]])
     t = t[~np.isin(t, phi.kinks)]
     found = (*kernel.first(t), kernel.second(t))
@@ -265,7 +264,7 @@ def inverse_link_minimises_or_says_why(phi: Phi) -> None:
 @law
 def calibrated_or_refused(phi: Phi) -> None:
     """At the target alpha, A = B; just below it t < 0 is better, just above it t > 0 is better."""
-    from uneven.calibration.risk.half_lines import HalfLineSolver
+    from uneven.calibration.half_lines import HalfLineSolver
 
     for gamma, alpha in ((1.0, 0.5), (3.0, 0.2), (0.2, 0.7)):
         try:

@@ -1,6 +1,6 @@
 """Make the model file of the current format that later versions must open: python tests/support/make_model_file.py
 
-Run it again only with a new ``FORMAT`` of ``uneven.cli._models``. It also writes the table, with the answers of the
+Run it again only with a new ``FORMAT`` of ``uneven.app.models.model_files``. It also writes the table, with the answers of the
 model.
 """
 
@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from click.testing import CliRunner
 
-from uneven.cli._models import FORMAT
-from uneven.cli.main import main
+from uneven.app.cli.main import main
+from uneven.app.models.model_files import FORMAT
 
 FOLDER = Path(__file__).parent.parent / "reference"
 MODEL, TABLE = FOLDER / f"model-{FORMAT}.skops", FOLDER / f"model-{FORMAT}.csv"

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from uneven.cli._models import read_model
-from uneven.cli.main import main
+from uneven.app.cli.main import main
+from uneven.app.models.model_files import read_model
 
 FIT = ["--target", "Betrug", "--positive", "ja", "--fp-cost", "1", "--fn-cost", "5", "--quick"]
 ROWS = 240
@@ -432,10 +432,10 @@ def test_a_wrong_value_is_named_at_predict(tmp_path: Path) -> None:
 
 def test_a_table_too_large_for_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = small(tmp_path / "t.csv")
-    monkeypatch.setattr("uneven.tables.size.usable_memory", lambda: 1000)
+    monkeypatch.setattr("uneven.app.files.table_columns.usable_memory", lambda: 1000)
     said = refused("fit", path, *FIT, "-o", tmp_path / "m.skops")
     assert "60 rows become a matrix of 1 columns, and a fit would need about 0.0 GB of memory" in said
-    monkeypatch.setattr("uneven.tables.files.usable_memory", lambda: 1000)
+    monkeypatch.setattr("uneven.app.files.file_kinds.usable_memory", lambda: 1000)
     assert "too much for the memory of this machine" in refused("fit", path, *FIT, "-o", tmp_path / "m.skops")
 
 

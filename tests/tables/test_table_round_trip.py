@@ -12,13 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from uneven.app.files.table import Table, read_table
+from uneven.app.files.table_columns import planned, typed
+from uneven.app.files.text_files import Reading
 from uneven.errors import UnevenError
-from uneven.learners.frames.columns import CATEGORY, DATE, MANY, NUMBER, TEXT
-from uneven.learners.frames.dates import parsed
-from uneven.tables.columns import planned
-from uneven.tables.matrix import typed
-from uneven.tables.reading import Reading
-from uneven.tables.table import Table, read_table
+from uneven.tables.columns import CATEGORY, DATE, MANY, NUMBER, TEXT
+from uneven.tables.dates import parsed
 
 ROWS = 24
 LETTERS = "abcäöüßé"

@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uneven.learners.frames.written_numbers import Numbers
-from uneven.tables import leaks as leaking
-from uneven.tables import table as tables
-from uneven.tables.columns import planned
-from uneven.tables.leaks import leaks
-from uneven.tables.matrix import typed
-from uneven.tables.size import matrix_width
-from uneven.tables.table import Table, read_text_table
+from uneven.app.files import remarks as leaking
+from uneven.app.files import table as tables
+from uneven.app.files.remarks import leaks
+from uneven.app.files.table import Table, read_text_table
+from uneven.app.files.table_columns import matrix_width, planned, typed
+from uneven.tables.written_numbers import Numbers
 
 WRITTEN = (
     *(

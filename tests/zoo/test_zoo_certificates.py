@@ -9,8 +9,7 @@ from oracle import Truth
 from places import DOCS
 
 import uneven
-from uneven.zoo.certificates import FOLDER, Shipped, shipped
-from uneven.zoo.page import surprise, updated
+from uneven.zoo.certificates import FOLDER, Shipped, shipped, surprise, update_tables
 
 ALL = list(shipped())
 
@@ -43,7 +42,7 @@ def test_all_files_are_small_and_none_is_left_over() -> None:
 
 def test_the_page_is_up_to_date() -> None:
     page = (DOCS / "losses-assume.md").read_text(encoding="utf-8")
-    assert updated(page) == page, "run python -m uneven.zoo.certificates --page docs/losses-assume.md"
+    assert update_tables(page) == page, "run python -m uneven.zoo.certificates --page docs/losses-assume.md"
     first = page.index("| `torch.nn.CrossEntropyLoss(weight=(1, 10), label_smoothing=0.2)`")
     assert first < page.index("| `torch.nn.BCEWithLogitsLoss(")
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from uneven import zoo
-from uneven.cli.main import main
+from uneven.app.cli.main import main
 
 
 def run(*words: str, code: int = 0) -> str:

@@ -19,8 +19,8 @@ from places import ROOT
 import uneven
 from uneven import zoo
 from uneven.errors import LossError, ParameterError
-from uneven.zoo.parameters import REQUIRED
-from uneven.zoo.registry import chosen, library_of, read
+from uneven.zoo.catalogue import chosen, library_of, read
+from uneven.zoo.zoo_loss import REQUIRED
 
 ALL = [zoo.declared(name) for name in zoo.names()]
 

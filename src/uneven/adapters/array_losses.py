@@ -1,4 +1,4 @@
-"""A loss as functions of another library's arrays: values, slopes and higher derivatives by label."""
+"""What losses of other array libraries share; labels must be hard ones."""
 
 from __future__ import annotations
 
@@ -7,15 +7,37 @@ from typing import Any
 
 import numpy as np
 
-from uneven._inputs import to_float
-from uneven.errors import LossError
+from uneven.errors import LossError, ParameterError
 from uneven.expression import Node, derivative
+from uneven.inputs import brief, to_float
 from uneven.learners.costs_and_loss import own_alpha
 from uneven.losses import Loss, Phi, UnevenMarginLoss, phi
-from uneven.losses.inverse_link import link_tree
+from uneven.losses.link import link_tree
 from uneven.losses.margin_function import smooth_switches
 from uneven.ops.array_programs import Library, Program
 from uneven.ops.floats import plain_values
+
+
+def require_hard(*, zero: bool, minus_one: bool, other: bool, example: Callable[[], Any]) -> None:
+    """Raise unless the labels are of one of the two kinds.
+
+    Parameters
+    ----------
+    zero, minus_one, other : bool
+        Whether there is a label 0, a label -1, and one that is none of 0, 1 and -1.
+    example : callable
+        Returns such a label, for the message.
+    """
+    if other:
+        raise ParameterError(
+            f"targets must be 0 and 1, or -1 and 1, got {brief(example())}; soft labels, such as those of label "
+            "smoothing, would change the costs that the loss assumes"
+        )
+    if zero and minus_one:
+        raise ParameterError("targets must be 0 and 1, or -1 and 1, got both 0 and -1")
+
+
+# A loss as functions of another library's arrays: values, slopes and higher derivatives by label.
 
 Array = Any
 #: From labels (positive if above 0) and logits to one number for each.

@@ -7,13 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from uneven.adapters.trees.base import EVALUATION, UnevenTreeClassifier, shares_of
-from uneven.adapters.trees.descent import Descent
-from uneven.adapters.trees.library_parameters import LibraryParameters, parameters_of, takes
-from uneven.adapters.trees.metric import TreeMetric
-from uneven.adapters.trees.objective import NO_WEIGHTS, RangeObjective
-from uneven.adapters.trees.sparse import known_sparse
-from uneven.adapters.trees.training_rows import TreeRows
+from uneven.adapters.trees.library_parameters import LibraryParameters, known_sparse, parameters_of, takes
+from uneven.adapters.trees.tree_classifier import EVALUATION, UnevenTreeClassifier, shares_of
+from uneven.adapters.trees.tree_objective import NO_WEIGHTS, Descent, RangeObjective, TreeMetric, TreeRows
 from uneven.errors import needs_extra
 
 with needs_extra("UnevenCatBoostClassifier and uneven.adapters.catboost", "catboost"):

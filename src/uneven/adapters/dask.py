@@ -9,29 +9,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from uneven._inputs import Exact, brief
 from uneven.costs import GivenCosts
 from uneven.errors import CostError, ParameterError, needs_extra
-from uneven.learners.cluster import HoldsClient, read_client
+from uneven.inputs import Exact, brief, require_integer
 from uneven.learners.contract import costs_of_fit, costs_to_score
 from uneven.learners.costs_and_loss import read_cost
 from uneven.learners.linear import UnevenLinearClassifier
-from uneven.learners.parameters import require_integer
-from uneven.learners.streaming import table_plan
-from uneven.learners.streaming.batch import Batch
-from uneven.learners.streaming.fitting import FROM_PARTS
-from uneven.learners.streaming.frame_columns import names_of, require_columns
 from uneven.losses import Loss, Phi
 from uneven.metrics.expected_cost import expected_cost
-from uneven.solvers.linear.parts.own_minima import worth_asking
+from uneven.parts.blocks import Batch
+from uneven.parts.cluster import HoldsClient, read_client
+from uneven.parts.fitting import FROM_PARTS
+from uneven.parts.starting_point import worth_asking
+from uneven.tables import columns_in_parts
+from uneven.tables.columns_in_parts import names_of, require_columns
 
 with needs_extra("DaskUnevenLinearClassifier and uneven.adapters.dask", "dask"):
     import dask.array
     import distributed  # noqa: F401
 
-from uneven.adapters.dask_columns import near_the_data
-from uneven.adapters.dask_parts import FEATURE, DaskParts, on_parts
-from uneven.adapters.dask_rows import (
+from uneven.parts.dask_parts import FEATURE, DaskParts, on_parts
+from uneven.parts.dask_rows import (
     Facts,
     LazyRows,
     column_names,
@@ -43,6 +41,7 @@ from uneven.adapters.dask_rows import (
     numbers_of,
     summary,
 )
+from uneven.tables.columns_in_parts import near_the_data
 
 __all__ = ["DaskUnevenLinearClassifier"]
 
@@ -241,9 +240,11 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
             plan = on_parts(client, held, partial(summary, most=self.most_categories)).plan(self.buckets)
         near = np.array([one.about for one in facts]) if plan is None else near_the_data(plan)[None]
         parts = DaskParts(client, held, Batch(near, np.concatenate([one.labels for one in facts])), plan)
-        parts.names = column_names(data.columns["X"]) if plan is None else table_plan.output_names(plan)
+        parts.names = column_names(data.columns["X"]) if plan is None else columns_in_parts.output_names(plan)
         if self.standardize:
-            parts.standardized = np.ones(near.shape[1], dtype=bool) if plan is None else table_plan.is_number(plan)
+            parts.standardized = (
+                np.ones(near.shape[1], dtype=bool) if plan is None else columns_in_parts.is_number(plan)
+            )
         parts.row_costs = data.row_costs
         regrets = {one.regrets for one in facts}
         if data.row_costs and len(regrets) == 1 and None not in next(iter(regrets)):

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from uneven._inputs import brief
 from uneven.errors import ParameterError, needs_extra
+from uneven.inputs import brief
 
 with needs_extra("JAX losses", "jax"):
     import jax
@@ -23,8 +23,8 @@ from uneven.adapters.array_losses import (
     mixed,
     of_order,
     read_loss,
+    require_hard,
 )
-from uneven.adapters.hard_labels import require_hard
 from uneven.losses import Loss, Phi
 from uneven.ops.array_programs import Library, Program
 

@@ -13,8 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from uneven._inputs import brief
 from uneven.errors import ParameterError, UnevenError, needs_extra
+from uneven.inputs import brief
 
 with needs_extra("ONNX models", "export"):
     import skl2onnx
@@ -26,7 +26,7 @@ with needs_extra("ONNX models", "export"):
 from uneven.adapters import onnx_converters
 from uneven.adapters.onnx_check import difference
 from uneven.adapters.onnx_graph import Converter, SkGraph
-from uneven.learners.cv import UnevenClassifierCV
+from uneven.learners.classifier_cv import UnevenClassifierCV
 
 __all__ = ["register", "to_onnx"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from uneven._inputs import brief
 from uneven.errors import needs_extra
+from uneven.inputs import brief
 
 with needs_extra("ONNX models", "export"):
     import onnxruntime

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
-from uneven._inputs import brief
 from uneven.errors import LossError, ParameterError, UnevenError, needs_extra
+from uneven.inputs import brief
 
 with needs_extra("PyTorch losses", "torch"):
     import torch
@@ -20,10 +20,9 @@ from uneven.adapters.array_losses import (
     mixed,
     of_order,
     read_loss,
+    require_hard,
 )
-from uneven.adapters.hard_labels import require_hard
-from uneven.adapters.torch_autograd import Function, differentiable, product
-from uneven.adapters.torch_kernels import OnePass, odd_one
+from uneven.adapters.torch_kernels import Function, OnePass, differentiable, odd_one, product
 from uneven.losses import Loss, Phi
 from uneven.ops.array_programs import Library, Program
 

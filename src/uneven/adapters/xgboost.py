@@ -9,12 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from uneven.adapters.trees.base import EVALUATION, UnevenTreeClassifier, shares_of
-from uneven.adapters.trees.descent import Descent
 from uneven.adapters.trees.library_parameters import LibraryParameters, parameters_of, takes
-from uneven.adapters.trees.metric import TreeMetric
-from uneven.adapters.trees.objective import CallableObjective
-from uneven.adapters.trees.training_rows import TreeRows
+from uneven.adapters.trees.tree_classifier import EVALUATION, UnevenTreeClassifier, shares_of
+from uneven.adapters.trees.tree_objective import CallableObjective, Descent, TreeMetric, TreeRows
 from uneven.errors import needs_extra
 
 with needs_extra("UnevenXGBClassifier and uneven.adapters.xgboost", "xgboost"):

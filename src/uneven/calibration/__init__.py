@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from uneven.calibration.analysis import analyze as analyze
     from uneven.calibration.calibrated_losses import calibrated_loss as calibrated_loss
     from uneven.calibration.certifier import certify as certify
-    from uneven.calibration.claim import Claim as Claim
-    from uneven.calibration.claim import OnlyAlpha as OnlyAlpha
-    from uneven.calibration.finite_distribution import FiniteDistribution as FiniteDistribution
+    from uneven.calibration.conditional_risk import FiniteDistribution as FiniteDistribution
     from uneven.calibration.implied_costs import ImpliedAlpha as ImpliedAlpha
     from uneven.calibration.implied_costs import implied_alpha as implied_alpha
+    from uneven.calibration.trusted.claims import Claim as Claim
+    from uneven.calibration.trusted.claims import OnlyAlpha as OnlyAlpha
     from uneven.calibration.verdict import Verdict as Verdict
     from uneven.calibration.verification import Certificate as Certificate
     from uneven.calibration.verification import Verification as Verification
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 _HOME = {
     "Analysis": "uneven.calibration.analysis",
     "Certificate": "uneven.calibration.verification",
-    "Claim": "uneven.calibration.claim",
-    "FiniteDistribution": "uneven.calibration.finite_distribution",
+    "Claim": "uneven.calibration.trusted.claims",
+    "FiniteDistribution": "uneven.calibration.conditional_risk",
     "ImpliedAlpha": "uneven.calibration.implied_costs",
-    "OnlyAlpha": "uneven.calibration.claim",
+    "OnlyAlpha": "uneven.calibration.trusted.claims",
     "TightDistribution": "uneven.calibration.analysis",
     "Verdict": "uneven.calibration.verdict",
     "Verification": "uneven.calibration.verification",

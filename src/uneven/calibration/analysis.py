@@ -12,21 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from uneven import _inputs
-from uneven._inputs import Exact
+from uneven import inputs
 from uneven._shared import kept_property
-from uneven.calibration.claim import CALIBRATED, UNDECIDED
-from uneven.calibration.curves.monotone import falls_and_rises
-from uneven.calibration.curves.regret import RegretCurves
-from uneven.calibration.finite_distribution import FiniteDistribution
-from uneven.calibration.implied_costs import ImpliedAlpha, as_loss, costs_in_words, implied_alpha
-from uneven.calibration.prescription import Prescription, prescribe
-from uneven.calibration.psi_bounds import PsiBounds
-from uneven.calibration.risk.conditional import ConditionalRisk
-from uneven.calibration.risk.probabilities import Probabilities
-from uneven.calibration.rounding import rounded_down, rounded_up
-from uneven.calibration.verdict import Verdict, verdict
+from uneven.calibration.conditional_risk import ConditionalRisk, FiniteDistribution, Probabilities
+from uneven.calibration.implied_costs import (
+    ImpliedAlpha,
+    Prescription,
+    as_loss,
+    costs_in_words,
+    implied_alpha,
+    prescribe,
+)
+from uneven.calibration.regret_curves import RegretCurves, falls_and_rises
+from uneven.calibration.search.psi_search import PsiBounds
+from uneven.calibration.trusted.claims import CALIBRATED, UNDECIDED
+from uneven.calibration.verdict import Verdict, round_down, round_up, verdict
 from uneven.errors import LossError, ParameterError
+from uneven.inputs import Exact
 from uneven.losses import Loss, Phi
 from uneven.losses.notebook import block, loss_latex
 from uneven.shape.structure import is_convex
@@ -75,7 +77,7 @@ class Analysis:
         self._curves = RegretCurves(ConditionalRisk(loss), alpha, monotone=falls_and_rises(loss))
 
     def __repr__(self) -> str:
-        return f"uneven.analyze({self.loss!r}, alpha={_inputs.shown(self.exact_alpha)})"
+        return f"uneven.analyze({self.loss!r}, alpha={inputs.shown(self.exact_alpha)})"
 
     def _repr_html_(self) -> str:
         """The loss, the costs and the verdict, for a notebook.
@@ -120,12 +122,12 @@ class Analysis:
         return prescribe(self.loss, self.exact_alpha)
 
     def _over_eta(self, function: Callable[[Probabilities], np.ndarray], eta: Any) -> Any:
-        probability, scalar = _inputs.probabilities("eta", eta)
+        probability, scalar = inputs.probabilities("eta", eta)
         flat = function(Probabilities(Fraction(0), probability.astype(float).ravel()))
-        return _inputs.unwrapped(flat.reshape(probability.shape), scalar)
+        return inputs.unwrapped(flat.reshape(probability.shape), scalar)
 
     def _over_eps(self, function: Callable[[np.ndarray], np.ndarray], eps: Any) -> Any:
-        values, scalar = _inputs.float_array("eps", eps)
+        values, scalar = inputs.float_array("eps", eps)
         values = values.astype(float)
         largest = self.largest_regret * (1 + 4 * 2.0**-52)
         outside = values[(values < 0) | (values > largest)]
@@ -135,7 +137,7 @@ class Analysis:
                 f"got {float(outside.flat[0])!r}"
             )
         flat = function(np.minimum(values.ravel(), self.largest_regret))
-        return _inputs.unwrapped(flat.reshape(values.shape), scalar)
+        return inputs.unwrapped(flat.reshape(values.shape), scalar)
 
     def optimal_risk(self, eta: Any) -> Any:
         """C*(eta): the smallest expected loss where P(Y = 1) = eta, over all t."""
@@ -176,10 +178,10 @@ class Analysis:
     def psi_inverse(self, r: Any) -> Any:
         """sup{eps: psi(eps) <= r}, computed in floats; :meth:`regret_bound` is a proved upper bound of it."""
         values, scalar = self._regrets(r)
-        return _inputs.unwrapped(self._curves.psi_inverse(values.ravel()).reshape(values.shape), scalar)
+        return inputs.unwrapped(self._curves.psi_inverse(values.ravel()).reshape(values.shape), scalar)
 
     def _regrets(self, r: Any) -> tuple[np.ndarray, bool]:
-        values, scalar = _inputs.float_array("surrogate_regret", r)
+        values, scalar = inputs.float_array("surrogate_regret", r)
         if (values < 0).any():
             raise ParameterError(f"surrogate_regret must be at least 0, got {float(values.min())!r}")
         return values.astype(float), scalar
@@ -201,10 +203,10 @@ class Analysis:
         def lower(flat: np.ndarray) -> np.ndarray:
             with self._psi_bounds.turn() as psi:
                 bounds[:] = [psi.bounds(min(Fraction(x), self._curves.largest)) for x in flat.tolist()]
-            return np.array([rounded_down(pair[0]) for pair in bounds])
+            return np.array([round_down(pair[0]) for pair in bounds])
 
         least = self._over_eps(lower, eps)
-        return least, self._over_eps(lambda flat: np.array([rounded_up(pair[1]) for pair in bounds]), eps)
+        return least, self._over_eps(lambda flat: np.array([round_up(pair[1]) for pair in bounds]), eps)
 
     def regret_bound(self, surrogate_regret: Any) -> Any:
         """A proved upper bound of the cost regret, given the surrogate regret.
@@ -222,37 +224,37 @@ class Analysis:
         values, scalar = self._regrets(surrogate_regret)
         with self._psi_bounds.turn() if self.loss.symbolic else nullcontext():
             flat = np.array([self._one_bound(r) for r in values.ravel().tolist()])
-        return _inputs.unwrapped(flat.reshape(values.shape), scalar)
+        return inputs.unwrapped(flat.reshape(values.shape), scalar)
 
     def _one_bound(self, r: float) -> float:
         if r == 0 and self.verdict.status == CALIBRATED:
             return 0.0
         if math.isinf(r):
-            return rounded_up(self._curves.largest)
-        return rounded_up(self._psi_bounds.inverse_of_lower(Fraction(r)))
+            return round_up(self._curves.largest)
+        return round_up(self._psi_bounds.inverse_of_lower(Fraction(r)))
 
     def calibration_function(self, eps: Any, eta: Any) -> Any:
         """delta(eps, eta) of the paper: H(eta) if ``eps <= |eta - alpha|``, else infinite (theorem 7)."""
-        wanted, scalar_eps = _inputs.float_array("eps", eps)
-        probability, scalar_eta = _inputs.probabilities("eta", eta)
+        wanted, scalar_eps = inputs.float_array("eps", eps)
+        probability, scalar_eta = inputs.probabilities("eta", eta)
         if (wanted < 0).any():
             raise ParameterError(f"eps must be at least 0, got {float(wanted.min())!r}")
         wanted, probability = np.broadcast_arrays(wanted.astype(float), probability.astype(float))
         points = Probabilities(Fraction(0), probability.ravel())
         distance = np.abs(points.minus(self.exact_alpha)).reshape(probability.shape)
         value = self._curves.H(points).reshape(probability.shape)
-        return _inputs.unwrapped(np.where(wanted <= distance, value, np.inf), scalar_eps and scalar_eta)
+        return inputs.unwrapped(np.where(wanted <= distance, value, np.inf), scalar_eps and scalar_eta)
 
     def uniform_calibration_function(self, eps: Any) -> Any:
         """delta(eps) of the paper: mu(eps) up to B_alpha, infinite beyond (theorem 7)."""
-        values, scalar = _inputs.float_array("eps", eps)
+        values, scalar = inputs.float_array("eps", eps)
         if (values < 0).any():
             raise ParameterError(f"eps must be at least 0, got {float(values.min())!r}")
         values = values.astype(float).ravel()
         result = np.full(values.shape, np.inf)
         inside = values <= self.largest_regret
         result[inside] = self._curves.mu(values[inside])
-        return _inputs.unwrapped(result.reshape(np.shape(eps) or (1,)), scalar)
+        return inputs.unwrapped(result.reshape(np.shape(eps) or (1,)), scalar)
 
     def tight_distribution(self, eps: float) -> TightDistribution:
         """A distribution with cost regret eps and surrogate regret psi(eps), up to 1e-9, on at most two points.
@@ -263,7 +265,7 @@ class Analysis:
             If no such distribution exists, because the loss jumps at t = 0 (such as U_alpha).
         """
         if not isinstance(self.psi(eps), float):  # psi raises an error for an eps out of range
-            raise ParameterError(f"tight_distribution takes one number, got {_inputs.brief(eps)}")
+            raise ParameterError(f"tight_distribution takes one number, got {inputs.brief(eps)}")
         end = min(float(eps), self.largest_regret)
         pairs = [(end, 1.0)]
         for gap in self._curves.gaps:
@@ -385,4 +387,4 @@ def analyze(loss: Loss | Phi | str, alpha: Exact | None = None) -> Analysis:
     """
     chosen = as_loss(loss)
     default = chosen.exact_alpha or Fraction(1, 2)
-    return Analysis(chosen, default if alpha is None else _inputs.between_0_and_1("alpha", alpha))
+    return Analysis(chosen, default if alpha is None else inputs.between_0_and_1("alpha", alpha))

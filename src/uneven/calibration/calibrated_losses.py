@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from uneven import _inputs
-from uneven._inputs import Exact, to_float
+from uneven import inputs
 from uneven._shared import kept
-from uneven.calibration.decide import decide
-from uneven.calibration.risk.crossing import crossing
+from uneven.calibration.half_lines import crossing
+from uneven.calibration.search.prover import decide
 from uneven.calibration.verdict import why
 from uneven.errors import LossError
+from uneven.inputs import Exact, to_float
 from uneven.losses import Declaration, Phi, UnevenMarginLoss, phi
 
 
@@ -121,8 +121,8 @@ def calibrated_loss(function: str | Phi, *, alpha: Exact, gamma: Exact = 1.0) ->
     uneven.errors.LossError: uneven.phi('perceptron') is calibrated for no alpha: ... a kink at t = 0...
     """
     chosen = phi(function)
-    exact_gamma = _inputs.positive("gamma", gamma)
-    weight = _inputs.between_0_and_1("alpha", alpha)
+    exact_gamma = inputs.positive("gamma", gamma)
+    weight = inputs.between_0_and_1("alpha", alpha)
     return _calibrated(chosen, chosen.declaration, exact_gamma, weight)
 
 

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from uneven import _inputs
-from uneven._inputs import Exact
-from uneven.calibration.decide import decide
+from uneven import inputs
 from uneven.calibration.implied_costs import as_loss
-from uneven.calibration.proof.attempt import NotShown
-from uneven.calibration.proof.prover import Decision, Limits, attempt_at, write
-from uneven.calibration.proof.psi_search import psi_alpha, psi_table
-from uneven.calibration.proof.search import Exhausted
+from uneven.calibration.search.attempt import NotShown
+from uneven.calibration.search.cells import Exhausted
+from uneven.calibration.search.prover import Decision, Limits, attempt_at, decide, write
+from uneven.calibration.search.psi_search import psi_alpha, psi_table
 from uneven.calibration.verification import Certificate, verify
 from uneven.errors import LossError, ParameterError
+from uneven.inputs import Exact
 from uneven.losses import Loss, Phi
 
 _USUAL = Limits()
@@ -78,7 +77,7 @@ def certify(
             "a loss given as Python functions cannot be certified; write it as expressions in t, such as "
             "uneven.Loss('softplus(-t)', '10*softplus(t)')"
         )
-    asked = chosen.exact_alpha if alpha is None else _inputs.between_0_and_1("alpha", alpha)
+    asked = chosen.exact_alpha if alpha is None else inputs.between_0_and_1("alpha", alpha)
     limits = _read_limits(precision, budget, seconds)
     eps = None if psi is None else _read_eps(psi)
     decision = decide(chosen, asked, None if limits == _USUAL else limits)
@@ -90,16 +89,16 @@ def certify(
 
 
 def _read_limits(precision: Exact, budget: Any, seconds: Any) -> Limits:
-    width = _inputs.positive("precision", precision)
+    width = inputs.positive("precision", precision)
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
-        raise ParameterError(f"budget must be a positive whole number of cells, got {_inputs.brief(budget)}")
-    return Limits(width, budget, float(_inputs.positive("seconds", seconds)))
+        raise ParameterError(f"budget must be a positive whole number of cells, got {inputs.brief(budget)}")
+    return Limits(width, budget, float(inputs.positive("seconds", seconds)))
 
 
 def _read_eps(psi: Sequence[Exact]) -> list[Fraction]:
     if isinstance(psi, str) or not isinstance(psi, Iterable):
-        raise ParameterError(f"psi must be a sequence of cost regrets such as [0.01, 0.1], got {_inputs.brief(psi)}")
-    values = [_inputs.exact("psi", value) for value in psi]
+        raise ParameterError(f"psi must be a sequence of cost regrets such as [0.01, 0.1], got {inputs.brief(psi)}")
+    values = [inputs.exact("psi", value) for value in psi]
     if len(values) > _MOST_EPS:
         raise ParameterError(f"psi must hold at most {_MOST_EPS} cost regrets, got {len(values)}")
     return values

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from uneven import _inputs
+from uneven import inputs
 from uneven.calibration.analysis import Analysis
 from uneven.calibration.implied_costs import ImpliedAlpha
-from uneven.calibration.psi_bounds import PsiBounds
+from uneven.calibration.search.psi_search import PsiBounds
 from uneven.calibration.verdict import Verdict
 
 
@@ -92,7 +92,7 @@ class AnalysisInMoney(Analysis):
         else:
             mean = 1 / self.cost_scale
             if mean_regret is not None:
-                mean = float(_inputs.positive("mean_regret", mean_regret))
+                mean = float(inputs.positive("mean_regret", mean_regret))
                 if self._weighted_loss:  # its rows are weighted by the regrets over alpha or 1 - alpha
                     mean /= min(self.alpha, 1 - self.alpha)
             weight, unit = mean * self.cost_scale, mean if self._weighted_loss else 2 * mean
@@ -100,7 +100,7 @@ class AnalysisInMoney(Analysis):
             inside = np.nextafter(values / weight, math.inf)
         inside = np.where(values == 0, 0.0, inside)
         bound = np.asarray(self.regret_bound(inside)) * unit
-        return _inputs.unwrapped(np.where(bound > 0, np.nextafter(bound, math.inf), 0.0), scalar)
+        return inputs.unwrapped(np.where(bound > 0, np.nextafter(bound, math.inf), 0.0), scalar)
 
     def to_dict(self) -> dict[str, Any]:
         """The content of the report as a dictionary that JSON can hold."""

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from uneven.calibration.certificate.document import THEOREMS
-from uneven.calibration.claim import Claim
-from uneven.calibration.decide import decide
-from uneven.calibration.proof.attempt import Proof
-from uneven.calibration.proof.rules import POSITIVE
-from uneven.calibration.proof.steps import Kink, Slope, Step
-from uneven.calibration.rounding import rounded_up
+from uneven.calibration.search.attempt import Proof
+from uneven.calibration.search.prover import decide
+from uneven.calibration.trusted.claims import Claim
+from uneven.calibration.trusted.document import THEOREMS
+from uneven.calibration.trusted.rules import POSITIVE
+from uneven.calibration.trusted.steps import Kink, Slope, Step
 from uneven.losses import Loss, UnevenMarginLoss, cost_loss
+
+
+def round_down(value: Fraction) -> float:
+    """The largest double that is at most the value."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+
+
+def round_up(value: Fraction) -> float:
+    """The smallest double that is at least the value."""
+    return -round_down(-value) + 0.0
+
+
+# What the prover decided about a loss and an alpha, in words.
 
 _REASONS = {
     "convex": "the losses of a positive (L1) and of a negative (L-1) are convex and differentiable at t = 0, with "
@@ -70,7 +84,7 @@ def verdict(loss: Loss, alpha: Fraction) -> Verdict:
         claim.status,
         _in_words(claim, why(loss, decision.proof)),
         witness,
-        None if extra is None else rounded_up(extra),
+        None if extra is None else round_up(extra),
     )
 
 

@@ -1,6 +1,6 @@
 """A certificate as users hold it, and its verification.
 
-What must be believed of a certificate is checked by :func:`~uneven.calibration.certificate.checker.check`, without a
+What must be believed of a certificate is checked by :func:`~uneven.calibration.trusted.checker.check`, without a
 float. Floats run here only: they may refuse a text that is no loss, and then name a point that shows it.
 """
 
@@ -14,13 +14,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from uneven import _inputs
-from uneven._inputs import Exact, to_float
-from uneven.calibration.certificate.checker import check
-from uneven.calibration.certificate.claims import claim_data, read_claim, statement
-from uneven.calibration.claim import Claim
-from uneven.calibration.proof.numbers import number, read_number
+from uneven import inputs
+from uneven.calibration.trusted.checker import check
+from uneven.calibration.trusted.claims import Claim, claim_data, number, read_claim, read_number, statement
 from uneven.errors import CertificateError
+from uneven.inputs import Exact, to_float
 
 
 @dataclass(frozen=True)
@@ -124,9 +122,9 @@ class Certificate:
         alpha = Fraction(table["alpha"])
         if surrogate_regret == math.inf:
             return max(alpha, 1 - alpha)
-        regret = _inputs.exact("surrogate_regret", surrogate_regret)
+        regret = inputs.exact("surrogate_regret", surrogate_regret)
         if regret < 0:
-            raise CertificateError(f"surrogate_regret must be at least 0, got {_inputs.brief(surrogate_regret)}")
+            raise CertificateError(f"surrogate_regret must be at least 0, got {inputs.brief(surrogate_regret)}")
         enough = [eps for eps, lower, _ in self.psi_table if lower > regret]
         return min([*enough, max(alpha, 1 - alpha)])
 

@@ -18,9 +18,9 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import logit
 
-from uneven._inputs import to_float
 from uneven.costs import RowCosts
 from uneven.errors import CostError
+from uneven.inputs import to_float
 from uneven.losses import Loss
 
 #: How costs of each row are used.

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven import _inputs
-from uneven._inputs import Exact, brief
+from uneven import inputs
 from uneven.calibration import Analysis, analyze, calibrated_loss
 from uneven.decisions.posterior import ShiftPosterior
 from uneven.decisions.scored_rows import ScoredRows
@@ -30,6 +29,7 @@ from uneven.decisions.shift_bounds import (
     slightly_more,
 )
 from uneven.errors import CostError, ParameterError
+from uneven.inputs import Exact, brief
 from uneven.losses import phi
 
 #: Costs beyond these are refused: their sums and products would overflow, or lose the digits that make a bound one.
@@ -220,7 +220,7 @@ def shift_guarantee(
     folds = [rows for rows in rows_of_folds if rows.log_odds.size]
     if not folds:
         raise ParameterError("a guarantee needs rows, got none")
-    level = _inputs.between_0_and_1("confidence", confidence)
+    level = inputs.between_0_and_1("confidence", confidence)
     if isinstance(choices, bool) or not isinstance(choices, numbers.Integral) or choices < 1:
         raise ParameterError(f"choices must be a whole number of at least 1, got {brief(choices)}")
     if shift is None:
@@ -299,7 +299,7 @@ def _read(
     for (name, values), given in zip(seen.items(), (largest_fp, largest_fn), strict=True):
         largest[name] = float(values.max())
         if given is not None:
-            number = float(_inputs.positive(f"largest_{name}", given))
+            number = float(inputs.positive(f"largest_{name}", given))
             if number < largest[name]:
                 raise ParameterError(
                     f"largest_{name} must be at least the largest one of the rows, {brief(largest[name])}, got "

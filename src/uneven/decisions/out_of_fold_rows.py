@@ -11,7 +11,7 @@ from scipy.special import expit
 from uneven.costs import RowCosts
 from uneven.decisions.alpha import alpha_log_odds
 from uneven.decisions.correction import CorrectedOdds, Correction
-from uneven.decisions.methods import METHODS, costs_by_shift
+from uneven.decisions.correction_methods import METHODS, costs_by_shift
 from uneven.decisions.platt import probability_map
 from uneven.decisions.posterior import ShiftPosterior
 from uneven.decisions.scored_rows import (

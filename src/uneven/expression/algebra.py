@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from uneven.errors import ExpressionError
 from uneven.expression import stable_forms
-from uneven.expression.function_trees import ARGUMENTS, pieces_tree
 from uneven.expression.functions import FUNCTIONS
+from uneven.expression.parse import ARGUMENTS, pieces_tree
 from uneven.expression.text import to_text
 from uneven.expression.tree import (
     CONSTANTS,
@@ -49,12 +49,12 @@ def simplify(node: Node) -> Node:
     >>> to_text(simplify(parse("(1 - t + abs(1 - t))/2")))
     'relu(1 - t)'
     """
-    return filled(node, {})
+    return fill_symbols(node, {})
 
 
-def filled(node: Node, values: dict[str, Node]) -> Node:
+def fill_symbols(node: Node, values: dict[str, Node]) -> Node:
     """Normal form of a tree after symbols are replaced by trees that are in normal form already."""
-    parts = [filled(child, values) for child in node.children]
+    parts = [fill_symbols(child, values) for child in node.children]
     match node:
         case Symbol(name):
             return values.get(name, E if name == "e" else node)
@@ -95,14 +95,14 @@ def split(node: Node) -> tuple[Fraction, Node]:
     return Fraction(1), node
 
 
-def scaled(coefficient: Fraction, rest: Node) -> Node:
+def scale_rest(coefficient: Fraction, rest: Node) -> Node:
     """Coefficient times rest, for a rest that carries no coefficient of its own."""
     if coefficient == 0:
         return ZERO
     if rest == ONE:
         return number(coefficient)
     if coefficient < 0:
-        return Neg(scaled(-coefficient, rest))
+        return Neg(scale_rest(-coefficient, rest))
     if coefficient == 1:
         return rest
     factors = rest.args if isinstance(rest, Mul) else (rest,)
@@ -119,7 +119,7 @@ def terms_of(node: Node) -> Terms:
 
 
 def from_terms(terms: Terms) -> Node:
-    parts = [scaled(terms[rest], rest) for rest in sorted(terms, key=_term_order) if terms[rest]]
+    parts = [scale_rest(terms[rest], rest) for rest in sorted(terms, key=_term_order) if terms[rest]]
     if not parts:
         return ZERO
     return parts[0] if len(parts) == 1 else Add(*parts)
@@ -175,7 +175,7 @@ def mul(*parts: Node) -> Node:
                 factors.append(part)
     if coefficient == 0:
         return ZERO
-    factors = stable_forms.rewrite_product(collected(factors))
+    factors = stable_forms.rewrite_product(collect_powers(factors))
     if len(factors) == 1 and isinstance(factors[0], Add | Neg | Number | Mul):
         # A sum takes the coefficient inside; the rest were produced by a rewrite and may carry one.
         return times(coefficient, factors[0])
@@ -184,10 +184,10 @@ def mul(*parts: Node) -> Node:
     if not factors:
         return number(coefficient)
     factors.sort(key=lambda factor: (isinstance(factor, Inv), factor.size, to_text(factor)))
-    return scaled(coefficient, factors[0] if len(factors) == 1 else Mul(*factors))
+    return scale_rest(coefficient, factors[0] if len(factors) == 1 else Mul(*factors))
 
 
-def collected(factors: Sequence[Node]) -> list[Node]:
+def collect_powers(factors: Sequence[Node]) -> list[Node]:
     """Join equal bases: x*x**2 -> x**3; across signs of the exponent only for bases that are never zero."""
     exponents: dict[tuple[Node, bool], Fraction] = {}
     for factor in factors:
@@ -200,7 +200,7 @@ def collected(factors: Sequence[Node]) -> list[Node]:
     joined = [power(base, number(exponent)) for (base, _), exponent in exponents.items() if exponent]
     # A power may itself simplify to a base that is already there: sqrt(u)**2 beside u.
     unchanged = len(joined) == len(list(factors)) and set(joined) == set(factors)
-    return joined if unchanged else collected(joined)
+    return joined if unchanged else collect_powers(joined)
 
 
 def base_and_exponent(factor: Node) -> tuple[Node, Fraction]:
@@ -299,13 +299,13 @@ def _decided(name: str, arguments: tuple[Node, ...]) -> Node | None:
     if written is None:
         return None
     values = dict(zip(ARGUMENTS, arguments, strict=False))
-    left, right = filled(written.left, values), filled(written.right, values)
+    left, right = fill_symbols(written.left, values), fill_symbols(written.right, values)
     known = (
         (written.op in ("<=", ">=") and left == right)
         or (written.op == ">" and right == ZERO and is_positive(left))
         or (written.op == ">=" and right == ZERO and is_nonnegative(left))
     )
-    return filled(written.yes, values) if known else None
+    return fill_symbols(written.yes, values) if known else None
 
 
 _COMPARE = {

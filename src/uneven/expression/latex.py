@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from uneven._inputs import to_float
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import ONE, Add, Call, Inv, Mul, Neg, Node, Number, Pow, Symbol, Where
+from uneven.inputs import to_float
 
 _COMPARISONS = {"<": "<", "<=": r"\le", ">": ">", ">=": r"\ge"}
 _GREEK = {"alpha", "beta", "gamma", "eta", "pi", "rho", "sigma", "tau"}

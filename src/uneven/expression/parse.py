@@ -15,11 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
-from uneven._suggestions import did_you_mean
-from uneven.errors import ExpressionError
-from uneven.expression.functions import FUNCTIONS
+from uneven.errors import ExpressionError, did_you_mean
+from uneven.expression.functions import FUNCTIONS, Function
 from uneven.expression.tree import (
     COMPARISONS,
     CONSTANTS,
@@ -279,3 +279,34 @@ class _Parser:
 
 def _negated(tree: Node) -> Node:
     return Number(-tree.value) if isinstance(tree, Number) else Neg(tree)
+
+
+# The sentences of a function's record, parsed: trees in ``x`` (and ``y``).
+
+ARGUMENTS = ("x", "y")
+
+
+@lru_cache(maxsize=256)
+def sentence_tree(sentence: str) -> Node:
+    """A sentence of a record as a tree."""
+    return parse(sentence, ARGUMENTS)
+
+
+def pieces_tree(function: Function) -> Where | None:
+    """A function that changes formula as one ``where``; None for a function of one formula."""
+    return None if function.pieces is None else _where(function.pieces)
+
+
+def domain_tree(function: Function) -> tuple[Node, bool] | None:
+    """What must be positive for the function to be defined, and whether 0 is allowed; None: always defined."""
+    if function.domain is None:
+        return None
+    condition = _where(f"where({function.domain}, 1, 0)")
+    return condition.left, condition.op == ">="
+
+
+def _where(sentence: str) -> Where:
+    tree = sentence_tree(sentence)
+    if not isinstance(tree, Where):
+        raise TypeError(f"a record needs a where here, not {sentence!r}")
+    return tree

@@ -133,7 +133,7 @@ def rewrite_product(factors: list[Node]) -> list[Node]:
             if _is_expit(base) and exponent >= 1 and base.args[1] == algebra.neg(x):
                 others = [f for f in factors if f != exponentials[0] and algebra.base_and_exponent(f)[0] != base]
                 left = algebra.power(base, algebra.number(exponent - 1))
-                return rewrite_product(algebra.collected([*others, left, algebra.call("expit", x)]))
+                return rewrite_product(algebra.collect_powers([*others, left, algebra.call("expit", x)]))
     for base, exponent in bases:
         if isinstance(base, Call) and base.name == "expit" and exponent < 0:
             x = base.arguments[0]
@@ -147,7 +147,7 @@ def rewrite_product(factors: list[Node]) -> list[Node]:
                     algebra.power(base, algebra.number(exponent + k)),
                     algebra.call("exp", algebra.mul(algebra.number(-k), x)),
                 ]
-                return rewrite_product(algebra.collected([*others, *(part for part in rest if part != ONE)]))
+                return rewrite_product(algebra.collect_powers([*others, *(part for part in rest if part != ONE)]))
     gated = {base.arguments for base, k in bases if isinstance(base, Call) and base.name == "relu" and k > 0}
     return [f for f in factors if not (isinstance(f, Call) and f.name == "step" and f.arguments in gated)]
 

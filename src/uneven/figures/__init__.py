@@ -4,7 +4,6 @@ A function returns a Matplotlib figure. A display follows scikit-learn's convent
 """
 
 from uneven.figures._gallery import FIGURES, FORMATS, draw, write_gallery
-from uneven.figures._record import GalleryFigure
 from uneven.figures.all_losses import all_losses
 from uneven.figures.alpha_of_gamma import alpha_of_gamma
 from uneven.figures.conditional_risk import conditional_risk
@@ -19,9 +18,10 @@ from uneven.figures.implied_costs import implied_costs, one_name
 from uneven.figures.partial_losses import partial_losses
 from uneven.figures.psi_enclosed import psi_enclosed
 from uneven.figures.regret_bound import regret_bound
-from uneven.figures.sides import sides
 from uneven.figures.smoothing_and_weight import smoothing_and_weight
+from uneven.figures.style import GalleryFigure
 from uneven.figures.window_orders import window_orders
+from uneven.figures.wrong_side_risk import sides
 
 __all__ = [
     "FIGURES",

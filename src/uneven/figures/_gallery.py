@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uneven._inputs import brief
 from uneven.errors import UnevenError
-from uneven.figures._record import GalleryFigure
-from uneven.figures.style import without_caption
+from uneven.figures.style import GalleryFigure, without_caption
+from uneven.inputs import brief
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

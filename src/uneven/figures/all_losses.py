@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from uneven._inputs import Exact
 from uneven.calibration import analyze, calibrated_loss
 from uneven.errors import LossError
-from uneven.figures._record import GalleryFigure
-from uneven.figures._sampling import sampled
-from uneven.figures.style import COLOURS, GREY, captioned, panels, styled
+from uneven.figures.style import COLOURS, GREY, GalleryFigure, captioned, panels, sampled, styled
+from uneven.inputs import Exact
 from uneven.losses import names, phi
 
 if TYPE_CHECKING:

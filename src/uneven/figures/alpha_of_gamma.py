@@ -9,8 +9,7 @@ import numpy as np
 
 from uneven.calibration.calibrated_losses import numeric_odds
 from uneven.errors import LossError
-from uneven.figures._record import GalleryFigure
-from uneven.figures.style import GREY, captioned, curve_style, panels, styled
+from uneven.figures.style import GREY, GalleryFigure, captioned, curve_style, panels, styled
 from uneven.losses import Phi, phi
 
 if TYPE_CHECKING:

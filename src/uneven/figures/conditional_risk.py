@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uneven._inputs import Exact
-from uneven.calibration.risk.half_lines import HalfLineSolver
-from uneven.figures._record import GalleryFigure
-from uneven.figures._sampling import sampled
-from uneven.figures.style import captioned, curve_style, panels, styled
+from uneven.calibration.half_lines import HalfLineSolver
+from uneven.figures.style import GalleryFigure, captioned, curve_style, panels, sampled, styled
+from uneven.inputs import Exact
 from uneven.losses import Phi, UnevenMarginLoss
 
 if TYPE_CHECKING:

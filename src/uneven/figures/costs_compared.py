@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from uneven._money import money
+from uneven.costs import money
 from uneven.figures.style import COLOURS, GREY, captioned, money_axis, panels, styled
 
 if TYPE_CHECKING:

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uneven._inputs import Exact
 from uneven.calibration import Analysis, analyze, calibrated_loss
-from uneven.figures._record import GalleryFigure
-from uneven.figures._sampling import sampled
-from uneven.figures.style import captioned, curve_style, panels, styled
+from uneven.figures.style import GalleryFigure, captioned, curve_style, panels, sampled, styled
+from uneven.inputs import Exact
 from uneven.losses import Phi, phi
 
 if TYPE_CHECKING:

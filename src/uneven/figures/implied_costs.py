@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from uneven.calibration import implied_alpha
-from uneven.figures._record import GalleryFigure
-from uneven.figures.style import COLOURS, GREY, captioned, panels, styled
+from uneven.figures.style import COLOURS, GREY, GalleryFigure, captioned, panels, styled
 from uneven.losses import Loss, Phi, UnevenMarginLoss
 from uneven.zoo import loss
-from uneven.zoo.parameters import shown
+from uneven.zoo.zoo_loss import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

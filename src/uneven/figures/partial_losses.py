@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uneven._inputs import Exact
-from uneven.figures._record import GalleryFigure
-from uneven.figures._sampling import sampled
-from uneven.figures.style import captioned, curve_style, panels, styled
+from uneven.figures.style import GalleryFigure, captioned, curve_style, panels, sampled, styled
+from uneven.inputs import Exact
 from uneven.losses import Phi, UnevenMarginLoss, phi
 
 if TYPE_CHECKING:

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uneven._inputs import Exact
 from uneven.calibration import analyze
-from uneven.figures._record import GalleryFigure
-from uneven.figures._sampling import sampled
-from uneven.figures.style import COLOURS, captioned, curve_style, panels, styled
+from uneven.figures.style import COLOURS, GalleryFigure, captioned, curve_style, panels, sampled, styled
+from uneven.inputs import Exact
 from uneven.losses import Loss, Phi, UnevenMarginLoss
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uneven._inputs import Exact
 from uneven.calibration import Analysis, analyze, calibrated_loss
 from uneven.errors import ParameterError
-from uneven.figures._record import GalleryFigure
-from uneven.figures.style import GREY, captioned, curve_style, panels, styled
+from uneven.figures.style import GREY, GalleryFigure, captioned, curve_style, panels, styled
+from uneven.inputs import Exact
 from uneven.losses import Loss, Phi, UnevenMarginLoss, phi
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uneven.figures._record import GalleryFigure
-from uneven.figures.style import COLOURS, GREY, captioned, curve_style, panels, styled
+from uneven.figures.style import COLOURS, GREY, GalleryFigure, captioned, curve_style, panels, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from uneven._money import money
+import numpy as np
+
+from uneven.costs import money
 from uneven.errors import needs_extra
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+
 
 # Okabe and Ito's palette without its yellow. Each colour has its own dashes, so that grey prints stay readable.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -90,3 +94,76 @@ def money_axis(axis: Axis, label: str, unit: str | None) -> float:
 def curve_style(k: int) -> dict[str, Any]:
     """Colour and dashes of the k-th curve."""
     return {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % len(DASHES)]}
+
+
+# Where to evaluate a curve so that the drawn polygon looks smooth: more points where it bends.
+
+_ROUNDS = 7
+_BEND = 1.5e-3  # as a share of the height of the curve
+
+
+def sampled(
+    function: Callable[[np.ndarray], np.ndarray], low: float, high: float, *, start: int = 61
+) -> tuple[np.ndarray, np.ndarray]:
+    """x and y from low to high: an interval whose middle lies off the chord is halved, up to seven times.
+
+    The points close in geometrically on both ends, where roots and logarithms are steep.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.figures.style import sampled
+    >>> x, y = sampled(np.sqrt, 0.0, 1.0)
+    >>> middle = (x[1:] + x[:-1]) / 2
+    >>> bool(np.max(np.abs(np.sqrt(middle) - (y[1:] + y[:-1]) / 2)) < 2e-3)
+    True
+    """
+    ends = (high - low) * np.geomspace(1e-6, 1e-2, 9)
+    x = np.unique(np.concatenate([np.linspace(low, high, start), low + ends, high - ends]))
+    y = function(x)
+    for _ in range(_ROUNDS):
+        height = np.ptp(y[np.isfinite(y)]) or 1.0
+        middle = (x[1:] + x[:-1]) / 2
+        value = function(middle)
+        bent = np.abs(value - (y[1:] + y[:-1]) / 2) > _BEND * height
+        near = bent | np.append(bent[1:], False) | np.append(False, bent[:-1])
+        if not bent.any():
+            break
+        order = np.argsort(np.append(x, middle[near]), kind="stable")
+        x, y = np.append(x, middle[near])[order], np.append(y, value[near])[order]
+    return x, y
+
+
+# What the gallery knows about a figure.
+
+
+@dataclass(frozen=True)
+class GalleryFigure:
+    """A figure of the gallery; a file of this folder lists its own in the tuple ``GALLERY``.
+
+    Parameters
+    ----------
+    name : str
+        What users type, and the name of the file that is written.
+    title : str
+        A few words above the figure.
+    draw : callable
+        Returns the figure with its caption; called without arguments it draws the one of the gallery.
+    paper_figure : int, optional
+        Its number in the paper; the gallery shows these first.
+    """
+
+    name: str
+    title: str
+    draw: Callable[..., Figure]
+    paper_figure: int | None = None
+
+    @property
+    def heading(self) -> str:
+        """The title, with the number in the paper."""
+        return self.title if self.paper_figure is None else f"{self.title} (the paper's figure {self.paper_figure})"
+
+    @property
+    def place(self) -> tuple[float, str]:
+        """Sorts the figures of the paper by number, then the others by name."""
+        return (float("inf") if self.paper_figure is None else self.paper_figure), self.name

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uneven._inputs import Exact
 from uneven.calibration import analyze
 from uneven.errors import ParameterError
-from uneven.figures._record import GalleryFigure
-from uneven.figures._sampling import sampled
-from uneven.figures.style import GREY, captioned, curve_style, panels, styled
+from uneven.figures.style import GREY, GalleryFigure, captioned, curve_style, panels, sampled, styled
+from uneven.inputs import Exact
 from uneven.losses import UnevenMarginLoss, phi
 
 if TYPE_CHECKING:

@@ -16,12 +16,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from uneven._caller import warn_caller
-from uneven._inputs import brief, to_float
 from uneven.costs import Cost, GivenCosts, RowCosts
 from uneven.decisions.alpha import move_threshold, untilt
 from uneven.errors import CostError, LossError, UnevenError
-from uneven.learners.classes import Classes
+from uneven.inputs import brief, to_float, warn_caller
+from uneven.labels import Classes, positive_class
 from uneven.learners.contract import EstimatorContract, costs_of_fit, plain
 from uneven.learners.costs_and_loss import (
     analysis_of,
@@ -31,10 +30,8 @@ from uneven.learners.costs_and_loss import (
     own_alpha,
     read_cost,
 )
-from uneven.learners.reading import read_features
-from uneven.learners.training_set import Problem, read_training_set, require_target
+from uneven.learners.training_set import Problem, read_features, read_training_set, require_target
 from uneven.losses import Loss
-from uneven.metrics.labels import positive_class
 
 if TYPE_CHECKING:
     from uneven.calibration.in_money import AnalysisInMoney

@@ -8,19 +8,33 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from uneven._inputs import Exact, brief, to_float
 from uneven.costs import Cost, GivenCosts
 from uneven.errors import CostError, LossError, ParameterError
-from uneven.learners.boosted_trees import BoostedTrees, require_share
-from uneven.learners.boosting_training import Boosted, TrainingRows, convex_pair, folds_of, train
-from uneven.learners.cascade_exits import Bill, Exits, cheapest_exits, tried_exits
-from uneven.learners.cascade_training import Stages, columns_after, highest_price, stage_ends, staged_rows
+from uneven.inputs import Exact, brief, generator, require_integer, to_float
+from uneven.labels import read_target, read_weights
+from uneven.learners.boosted_trees import (
+    Boosted,
+    BoostedTrees,
+    TrainingRows,
+    convex_pair,
+    folds_of,
+    require_share,
+    train,
+)
+from uneven.learners.cascade_exits import (
+    Bill,
+    Exits,
+    Stages,
+    cheapest_exits,
+    columns_after,
+    highest_price,
+    stage_ends,
+    staged_rows,
+    tried_exits,
+)
 from uneven.learners.costs_and_loss import read_cost
-from uneven.learners.parameters import generator, require_integer
-from uneven.learners.progress import progress
 from uneven.losses import Loss, Phi
-from uneven.metrics.labels import read_target, read_weights
-from uneven.solvers.progress import silent
+from uneven.solvers.progress import progress, silent
 
 #: As many stages have one tree, then as many two, four, ...
 _ALIKE = 4

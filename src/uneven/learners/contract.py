@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from uneven._inputs import brief, exact, to_float
 from uneven.costs import COSTS, GivenCosts, RowCosts
 from uneven.errors import CostError
-from uneven.learners.classes import Classes
-from uneven.metrics.cost_estimate import CostEstimate
+from uneven.inputs import brief, exact, to_float
+from uneven.labels import Classes
 from uneven.metrics.expected_cost import expected_cost
+from uneven.metrics.intervals import CostEstimate
 
 #: The two rules that look at no feature.
 ALL_POSITIVE, ALL_NEGATIVE = "all positive", "all negative"

@@ -10,19 +10,18 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from uneven._inputs import Exact, brief
 from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
 from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
 from uneven.decisions.correction import AS_IT_IS, CorrectedOdds, Correction
+from uneven.decisions.correction_methods import METHODS
 from uneven.decisions.guarantee import ShiftGuarantee, shift_guarantee
-from uneven.decisions.methods import METHODS
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows, ShiftCurve, shift_curve
 from uneven.decisions.posterior import ShiftPosterior
 from uneven.decisions.scored_rows import MOST_ROWS, compress
 from uneven.errors import ParameterError
+from uneven.inputs import Exact, brief, require_choice, require_integer
 from uneven.learners.contract import EstimatorContract, costs_of_fit, costs_to_score
-from uneven.learners.names_as_text import with_names, with_text
-from uneven.learners.parameters import require_choice, require_integer
+from uneven.tables.names_as_text import with_names, with_text
 
 #: Scores that may be rounding errors, relative to the log-odds: a forest often says the threshold itself.
 _TIE = 1e-13

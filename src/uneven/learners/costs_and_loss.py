@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uneven import _inputs
-from uneven._inputs import brief
+from uneven import inputs
 from uneven._shared import kept
 from uneven.calibration.calibrated_losses import calibrated_loss
-from uneven.calibration.claim import NOT_CALIBRATED
+from uneven.calibration.trusted.claims import NOT_CALIBRATED
 from uneven.costs import COSTS, Cost, RowCosts
 from uneven.errors import CostError, LossError, ParameterError
+from uneven.inputs import brief
 from uneven.losses import Loss, UnevenMarginLoss
 from uneven.losses.registry import changes
 
@@ -34,17 +34,17 @@ def read_cost(fp_cost: Any, fn_cost: Any, tp_cost: Any = 0, tn_cost: Any = 0) ->
         ("fp_cost", fp_cost, "tn_cost", tn_cost),
         ("fn_cost", fn_cost, "tp_cost", tp_cost),
     ):
-        benefit = _inputs.exact(other, right, CostError)
+        benefit = inputs.exact(other, right, CostError)
         if not benefit:
-            regrets.append(_inputs.positive(name, mistake, CostError))
+            regrets.append(inputs.positive(name, mistake, CostError))
             continue
-        regret = _inputs.exact(name, mistake, CostError) - benefit
+        regret = inputs.exact(name, mistake, CostError) - benefit
         if regret <= 0:
             raise CostError(
                 f"{name} must be above {other}, got {name}={brief(mistake)} and {other}={brief(right)}: the mistake "
                 "would not cost more than the right decision"
             )
-        regrets.append(_inputs.exact(f"{name} - {other}", regret, CostError))
+        regrets.append(inputs.exact(f"{name} - {other}", regret, CostError))
     return Cost(fp_cost=regrets[0], fn_cost=regrets[1])  # type: ignore[arg-type]
 
 
@@ -70,7 +70,7 @@ def made_loss(loss: Any, cost: Cost, margin_gamma: Any) -> Loss:
     alpha = cost.exact_alpha
     if not isinstance(loss, Loss):
         _require_text(loss)
-        gamma = _inputs.positive("margin_gamma", margin_gamma)
+        gamma = inputs.positive("margin_gamma", margin_gamma)
         return calibrated_loss(loss, alpha=alpha, gamma=gamma)
     _require_no_gamma(loss, margin_gamma)
     _require_calibrated(loss, meant_alpha(loss, cost))

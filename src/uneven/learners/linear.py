@@ -11,30 +11,24 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from uneven import _inputs
-from uneven._caller import warn_caller
-from uneven._inputs import Exact
+from uneven import inputs
 from uneven.costs import Cost, GivenCosts, RowCosts
 from uneven.errors import LossError, ParameterError
+from uneven.inputs import Exact, generator, require_choice, require_integer, warn_caller
 from uneven.learners.base import with_parameters
 from uneven.learners.costs_and_loss import loss_for_rows, own_alpha
+from uneven.learners.linear_base import penalty_weights
 from uneven.learners.linear_parts import LearnsInParts
-from uneven.learners.linear_penalty import penalty_weights
-from uneven.learners.parameters import generator, require_choice, require_integer
-from uneven.learners.progress import progress
-from uneven.learners.streaming.rows import StreamedRows, is_streamed
-from uneven.learners.training_set import Problem
-from uneven.learners.weighting import Weighting
+from uneven.learners.training_set import Problem, Weighting
 from uneven.losses import Declaration, Loss, Phi
+from uneven.parts.streamed_rows import StreamedRows, is_streamed
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.path import Follower
-from uneven.solvers.linear.registry import names
-from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solve import minimise
-from uneven.solvers.linear.solver import Settings
-from uneven.solvers.progress import silent
+from uneven.solvers.linear.solver import Settings, Solution, names
+from uneven.solvers.progress import progress, silent
 
 
 class UnevenLinearClassifier(LearnsInParts):
@@ -306,7 +300,7 @@ class UnevenLinearClassifier(LearnsInParts):
         """
         given = list(Cs)
         for C in given:
-            _inputs.positive("Cs", C)
+            inputs.positive("Cs", C)
         rising = sorted(set(given))
         if not rising:
             raise ParameterError("Cs is empty; give at least one positive number")
@@ -318,7 +312,7 @@ class UnevenLinearClassifier(LearnsInParts):
     def _read_parameters(self) -> None:
         """Check the parameters that only this learner has."""
         for name in ("C", "tol"):
-            _inputs.positive(name, getattr(self, name))
+            inputs.positive(name, getattr(self, name))
         require_integer("max_iter", self.max_iter)
         penalty_weights(self.penalty, self.l1_ratio)
         require_choice("solver", self.solver, names())

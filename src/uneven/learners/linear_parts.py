@@ -10,27 +10,23 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from uneven._inputs import brief, exact, to_float
 from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
 from uneven.errors import CostError
-from uneven.learners.classes import Classes
+from uneven.inputs import brief, exact, to_float
+from uneven.labels import Classes
 from uneven.learners.contract import costs_of_fit, sums_of_classes
 from uneven.learners.costs_and_loss import own_alpha, plain_numbers, read_cost
-from uneven.learners.linear_penalty import penalty_weights
-from uneven.learners.linear_scores import LinearScores
-from uneven.learners.reading import require_finite
-from uneven.learners.streaming.batch import Batch, Source, batches
-from uneven.learners.streaming.rows import StreamedRows, is_streamed
-from uneven.learners.training_set import Problem
-from uneven.learners.weighting import Weighting, of_classes
+from uneven.learners.linear_base import LinearScores, penalty_weights
+from uneven.learners.training_set import Problem, Weighting, of_classes, require_finite
 from uneven.losses import Loss
+from uneven.parts.blocks import Batch, Source, batches
+from uneven.parts.streamed_rows import StreamedRows, is_streamed
 
 if TYPE_CHECKING:
-    from uneven.learners.streaming.fitting import RowsInParts
+    from uneven.parts.fitting import RowsInParts
+    from uneven.parts.questions import Survey
     from uneven.solvers.linear.pair_of_losses import PairOfLosses
-    from uneven.solvers.linear.parts.survey import Survey
-    from uneven.solvers.linear.solution import Solution
-    from uneven.solvers.linear.solver import Settings
+    from uneven.solvers.linear.solver import Settings, Solution
 
 
 @dataclass(frozen=True)
@@ -119,8 +115,8 @@ class LearnsInParts(LinearScores):
         -------
         UnevenLinearClassifier
         """
-        from uneven.learners.streaming.fitting import guess_positive, look, solve
-        from uneven.learners.streaming.marking import BlockMaker
+        from uneven.parts.blocks import BlockMaker
+        from uneven.parts.fitting import guess_positive, look, solve
 
         self._read_parameters()
         before, settings = self._last_theta(), self._settings()
@@ -225,7 +221,7 @@ class LearnsInParts(LinearScores):
         if plan is None or not hasattr(X, "iloc") or list(X.columns) == self.feature_names_in_.tolist():
             return super()._checked_score(X)
         # A dataframe with the columns of the table that the learner was fitted to, and not with those made of them.
-        from uneven.learners.streaming.frame_columns import encoded, table_of_frame
+        from uneven.tables.columns_in_parts import encoded, table_of_frame
 
         check_is_fitted(self, "classes_")
         matrix = encoded(plan, table_of_frame(X), "X")

@@ -18,10 +18,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from uneven._caller import warn_caller
-from uneven._inputs import brief
 from uneven.decisions.platt import Sigmoid
 from uneven.errors import CostError, ParameterError
+from uneven.inputs import brief, warn_caller
 from uneven.learners.background import Ending, run_parts
 
 #: Train and test rows of a fold.

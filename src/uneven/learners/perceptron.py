@@ -9,22 +9,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
-from uneven import _inputs
-from uneven._caller import warn_caller
-from uneven._inputs import Exact, brief, to_float
+from uneven import inputs
 from uneven.costs import Cost, GivenCosts, RowCosts
 from uneven.errors import CostError
-from uneven.learners.classes import Classes
+from uneven.inputs import Exact, brief, require_integer, to_float, warn_caller
+from uneven.labels import Classes, one_column, read_weights, two_classes
 from uneven.learners.contract import costs_of_fit
 from uneven.learners.costs_and_loss import plain_numbers, read_costs
-from uneven.learners.linear_scores import LinearScores
-from uneven.learners.parameters import require_integer
-from uneven.learners.progress import progress
-from uneven.learners.training_set import Problem
-from uneven.learners.weighting import learnt_labels, require_both
-from uneven.metrics.labels import one_column, read_weights, two_classes
-from uneven.solvers.kernel.gram import squared_norms
-from uneven.solvers.online.perceptron import Examples, PerceptronState, one_pass, train
+from uneven.learners.linear_base import LinearScores
+from uneven.learners.training_set import Problem, learnt_labels, require_both
+from uneven.solvers.kernel.kernel_matrix import squared_norms
+from uneven.solvers.online.perceptron_training import Examples, PerceptronState, one_pass, train
+from uneven.solvers.progress import progress
 
 
 class UnevenPerceptron(LinearScores):
@@ -250,9 +246,9 @@ class UnevenPerceptron(LinearScores):
     # -- reading ----------------------------------------------------------------------------------------------------
 
     def _read_parameters(self) -> None:
-        _inputs.positive("eta0", self.eta0)
+        inputs.positive("eta0", self.eta0)
         if self.tol is not None:
-            _inputs.positive("tol", self.tol)
+            inputs.positive("tol", self.tol)
         for name in ("max_iter", "n_iter_no_change"):
             require_integer(name, getattr(self, name))
 
@@ -295,7 +291,7 @@ class UnevenPerceptron(LinearScores):
         rates = float(self.eta0) * self.cost_scale_ * regrets
         if problem.sample_weight.size:
             rates = rates * problem.sample_weight
-        inverse = _inputs.to_float(1 / _inputs.positive("margin_gamma", self.margin_gamma))
+        inverse = inputs.to_float(1 / inputs.positive("margin_gamma", self.margin_gamma))
         positive = target == 1
         return Examples(
             X=problem.X,

@@ -11,20 +11,17 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from uneven import _inputs
-from uneven._caller import warn_caller
-from uneven._inputs import Exact, brief
+from uneven import inputs
 from uneven.costs import GivenCosts
 from uneven.errors import CostError, ParameterError
+from uneven.inputs import Exact, brief, require_integer, warn_caller
 from uneven.learners.base import UnevenClassifier
-from uneven.learners.parameters import require_integer
-from uneven.learners.progress import progress
-from uneven.learners.training_set import Problem
-from uneven.learners.weighting import Weighting
+from uneven.learners.training_set import Problem, Weighting
 from uneven.solvers.hinge_identity import HingeIdentity
 from uneven.solvers.kernel import smo
-from uneven.solvers.kernel.gram import KERNELS, Buffer, Gram, KernelFunction, Stored, gram, weights
-from uneven.solvers.kernel.solution import Dual, KernelSolution, checked
+from uneven.solvers.kernel.dual import Dual, KernelSolution, check_solution
+from uneven.solvers.kernel.kernel_matrix import KERNELS, Buffer, Gram, KernelFunction, Stored, gram, weights
+from uneven.solvers.progress import progress
 from uneven.solvers.threads import single_threaded_blas
 
 #: Bound of the sum of all upper bounds, and of the kernel; below it products of coefficients stay finite.
@@ -47,11 +44,11 @@ class _Numbers:
 
     @classmethod
     def of(cls, margin_gamma: Any, C: Any, tol: Any, cache_size: Any, coef0: Any) -> _Numbers:
-        factor, accuracy = _inputs.positive("C", C), _inputs.positive("tol", tol)
-        megabytes = _inputs.positive("cache_size", cache_size)
-        inverse = _inputs.to_float(1 / _inputs.positive("margin_gamma", margin_gamma))
-        _inputs.exact("coef0", coef0)
-        return cls(inverse, _inputs.to_float(factor), HingeIdentity.of(margin_gamma), float(accuracy), float(megabytes))
+        factor, accuracy = inputs.positive("C", C), inputs.positive("tol", tol)
+        megabytes = inputs.positive("cache_size", cache_size)
+        inverse = inputs.to_float(1 / inputs.positive("margin_gamma", margin_gamma))
+        inputs.exact("coef0", coef0)
+        return cls(inverse, inputs.to_float(factor), HingeIdentity.of(margin_gamma), float(accuracy), float(megabytes))
 
 
 #: Exact arithmetic is slow next to a small fit, and most fits have the parameters of the one before.
@@ -280,7 +277,7 @@ class UnevenSVC(UnevenClassifier):
             start=start,
             progress=progress(self.verbose, type(self).__name__),
         )
-        checked(dual, solution, tol)
+        check_solution(dual, solution, tol)
         self._keep(solution, solution.intercept + K.shift(solution.b), problem, kernel)
         if self.warm_start:
             self._warm = (solution.b, dual.upper)
@@ -324,7 +321,7 @@ class UnevenSVC(UnevenClassifier):
         if self.gamma not in ("scale", "auto"):
             if isinstance(self.gamma, str):
                 raise ParameterError(f"gamma must be 'scale', 'auto' or a positive number, got {brief(self.gamma)}")
-            _inputs.positive("gamma", self.gamma)
+            inputs.positive("gamma", self.gamma)
         return numbers
 
     def _read_kernel(self, problem: Problem) -> KernelFunction:
@@ -344,9 +341,9 @@ class UnevenSVC(UnevenClassifier):
         elif self.gamma == "auto":
             width = 1 / X.shape[1]
         else:
-            width = float(_inputs.exact("gamma", self.gamma))
+            width = float(inputs.exact("gamma", self.gamma))
         return KernelFunction(
-            self.kernel, width=width, offset=float(_inputs.exact("coef0", self.coef0)), degree=float(self.degree)
+            self.kernel, width=width, offset=float(inputs.exact("coef0", self.coef0)), degree=float(self.degree)
         )
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:

@@ -1,8 +1,20 @@
-"""What a fit is given, checked: features, classes, weights and costs of the rows."""
+"""What a fit is given, checked: features, classes, weights and costs; and how much each row counts.
+
+scikit-learn's checks take longer than a small fit. An array that they would return as it is does not go through them.
+
+A row counts with its sample weight times the regret of its mistake. These products are divided by the mean regret of
+the training rows,
+
+.. math:: \bar r = \frac{\\sum_i s_i r_i}{\\sum_i s_i},
+
+so that the unit of the costs does not matter and C means what it means without costs.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,12 +22,201 @@ from sklearn.utils.validation import _num_samples
 
 from uneven.costs import Cost, GivenCosts, RowCosts
 from uneven.errors import CostError
-from uneven.learners.classes import Classes
+from uneven.inputs import to_float, warn_caller
+from uneven.labels import Classes, positive_class, read_target, read_weights, require_weighted_classes, two_classes
 from uneven.learners.contract import constant_sums, costs_of_fit
-from uneven.learners.costs_and_loss import plain_numbers, read_costs
-from uneven.learners.weighting import Weighting, weighting
+from uneven.learners.costs_and_loss import own_alpha, plain_numbers, read_costs
 from uneven.losses import Loss
-from uneven.metrics.labels import positive_class, read_target, read_weights, require_weighted_classes, two_classes
+from uneven.solvers.threads import in_threads, row_ranges
+
+
+def read_features(learner: Any, X: Any, *, reset: bool, missing: bool = False) -> Any:
+    """A finite float64 or float32 array or CSR matrix, not copied if possible; with ``missing`` it may hold NaN.
+
+    Sets ``n_features_in_`` and ``feature_names_in_`` of the learner if ``reset``, else compares with them.
+    """
+    X = read_matrix(learner, X, reset=reset)
+    require_finite("X", X, missing=missing)
+    return X
+
+
+def read_matrix(learner: Any, X: Any, *, reset: bool) -> Any:
+    """The same, whatever its numbers are."""
+    if not _is_plain_matrix(X) or not _took_plain_matrix(learner, X.shape[1], reset):
+        from sklearn.utils.validation import validate_data
+
+        X = validate_data(
+            learner,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+            accept_large_sparse=True,
+        )
+    return X
+
+
+def _is_plain_matrix(X: Any) -> bool:
+    """Whether scikit-learn's checks would return the array itself."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in (np.float64, np.float32)
+
+
+def _took_plain_matrix(learner: Any, columns: int, reset: bool) -> bool:
+    """Set or compare the number of columns of an array without names; False if scikit-learn has to complain."""
+    if reset:
+        learner.__dict__.pop("feature_names_in_", None)
+        learner.n_features_in_ = columns
+        return True
+    return learner.__dict__.get("n_features_in_") == columns and "feature_names_in_" not in learner.__dict__
+
+
+def require_finite(name: str, X: Any, *, missing: bool = False) -> None:
+    """Raise unless every number is finite, or missing (NaN) if allowed; the message says where the first bad one is."""
+    data = X if isinstance(X, np.ndarray) else X.data
+
+    def total(k: int, lo: int, hi: int) -> float:
+        with np.errstate(all="ignore"):
+            return float(data[lo:hi].sum())
+
+    if math.isfinite(sum(in_threads(total, row_ranges(data.shape[0], data.size)))):
+        return
+    bad = np.argwhere(np.isinf(data) if missing else ~np.isfinite(data))
+    if not len(bad):  # the sum overflowed, or the bad ones are allowed
+        return
+    value = data[tuple(bad[0])]
+    kind = "NaN" if np.isnan(value) else "inf"
+    place = f"row {bad[0][0]}, column {bad[0][1]}" if isinstance(X, np.ndarray) else "its stored values"
+    raise CostError(
+        f"{name} must hold finite numbers, got {kind} in {place}; fill in or drop such values (NaN, inf) before"
+    )
+
+
+# How much each row counts in what a learner minimises.
+#
+# A row counts with its sample weight times the regret of its mistake. These products are divided by the mean regret of
+# the training rows,
+#
+# .. math:: \bar r = \frac{\sum_i s_i r_i}{\sum_i s_i},
+#
+# so that the unit of the costs does not matter and C means what it means without costs.
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """Weights of the rows, as a factor for each class and one for each row.
+
+    Attributes
+    ----------
+    y : ndarray of int8
+        The class that each row is learnt as, 1 for positive: its own, or the other one where its mistake pays.
+    class_factors : ndarray of shape (2,)
+        For the negative and the positive class.
+    row_factors : ndarray of float64
+        Empty if all are 1.
+    scale : float
+        By what the costs were multiplied.
+    """
+
+    y: np.ndarray
+    class_factors: np.ndarray
+    row_factors: np.ndarray
+    scale: float
+
+    @property
+    def factors(self) -> np.ndarray:
+        """Both kinds of factor together, one for each row."""
+        factors = self.class_factors[self.y]
+        return factors * self.row_factors if self.row_factors.size else factors
+
+
+def weighting(
+    costs: Cost | RowCosts, y: np.ndarray, sample_weight: np.ndarray, classes: Classes, finished: Loss | None
+) -> Weighting:
+    """The weights for costs that are the same in all rows, or not.
+
+    Parameters
+    ----------
+    costs : Cost or RowCosts
+    y : ndarray of int8
+        1 for positive rows, 0 for negative ones.
+    sample_weight : ndarray
+        Empty if all are 1.
+    classes : Classes
+        For messages.
+    finished : Loss or None
+        A loss that contains costs itself. None: the loss treats both classes alike.
+    """
+    if isinstance(costs, RowCosts):
+        return _of_rows(costs, y, sample_weight, classes, None if finished is None else own_alpha(finished))
+    if sample_weight.size:
+        positives, negatives = float(sample_weight @ y), float(sample_weight @ (1 - y))
+    else:
+        positives = float(np.count_nonzero(y))
+        negatives = y.size - positives
+    return Weighting(y, *of_classes(costs, negatives, positives, finished, sample_weight))
+
+
+def of_classes(
+    costs: Cost, negatives: float, positives: float, finished: Loss | None, row_factors: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """The last three attributes of :class:`Weighting` for two costs; the classes have these sums of sample weights."""
+    total = to_float(sum(costs.exact_costs, Fraction(0)))
+    if finished is not None:
+        return np.ones(2), row_factors, 1 / total
+    alpha, rest = costs.alpha, to_float(1 - costs.exact_alpha)
+    mean = (alpha * negatives + rest * positives) / (positives + negatives)  # of the regrets, in units of their sum
+    return np.array([alpha / mean, rest / mean]), row_factors, 1 / mean / total
+
+
+def _of_rows(
+    costs: RowCosts, y: np.ndarray, sample_weight: np.ndarray, classes: Classes, inside: Fraction | None
+) -> Weighting:
+    y, regrets = learnt_labels(costs, y)
+    largest = float(regrets.max()) or 1.0
+    weights = regrets / largest
+    if inside is not None:
+        weights = weights / np.array([to_float(inside), to_float(1 - inside)])[y]
+    if sample_weight.size:
+        mean = float(sample_weight @ weights) / float(sample_weight.sum())
+        weights = sample_weight * weights
+    else:
+        mean = float(weights.mean())
+    require_both(y, weights, classes)
+    return Weighting(y, np.ones(2), weights / mean, 1 / mean / largest)
+
+
+def learnt_labels(costs: Cost | RowCosts, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The class that each row is learnt as, and what its mistake costs more than the right decision.
+
+    A row whose mistake pays is learnt as the other class; a warning says how many there are.
+    """
+    if isinstance(costs, Cost):
+        return y, np.array([to_float(cost) for cost in costs.exact_costs])[y]
+    regrets = costs.regrets(y == 1)
+    turned = regrets < 0
+    if turned.any():
+        count = int(turned.sum())
+        warn_caller(
+            f"in {count} of {y.size} rows the mistake costs less than the right decision: "
+            f"{'it is' if count == 1 else 'they are'} learnt with the other label"
+        )
+        y = np.where(turned, 1 - y, y).astype(np.int8)
+    return y, np.abs(regrets)
+
+
+def require_both(y: np.ndarray, weights: np.ndarray, classes: Classes) -> None:
+    """Raise unless rows with a weight speak for both classes."""
+    for label in (0, 1):
+        if not weights[y == label].any():
+            least, other = (classes.label(np.array([k]))[0].item() for k in (label, 1 - label))
+            raise CostError(
+                f"no row with a cost speaks for class {least!r}: predicting {other!r} always costs least, and there is "
+                "nothing to learn"
+            )
+
+
+# What a fit is given, checked: features, classes, weights and costs of the rows.
 
 
 @dataclass(frozen=True)

@@ -38,16 +38,16 @@ def trusted_types() -> list[str]:
 _TYPES = frozenset(
     {
         # The simple candidates and the preprocessing.
-        "uneven.cli.decisions.logistic_rules.LogisticRule",
-        "uneven.cli.decisions.row_deciders.DecidedByRow",
-        "uneven.learners.frames.blocks.Blocks",
-        "uneven.learners.frames.category_encoder.CategoryEncoder",
-        "uneven.learners.frames.number_scaler.NumberScaler",
-        "uneven.learners.frames.texts.WordEncoder",
+        "uneven.app.models.candidates.LogisticRule",
+        "uneven.app.models.asked_learner.DecidedByRow",
+        "uneven.tables.frame_encoder.Blocks",
+        "uneven.tables.category_columns.CategoryEncoder",
+        "uneven.tables.number_columns.NumberScaler",
+        "uneven.tables.text_columns.WordEncoder",
         "uneven.costs.RowCosts",
         # The linear classifier, the support vector machine and their search.
-        "uneven.learners.tuning.rules.GammaPath",
-        "uneven.solvers.kernel.gram.KernelFunction",
+        "uneven.learners.tuning.gamma_rules.GammaPath",
+        "uneven.solvers.kernel.kernel_matrix.KernelFunction",
         "scipy.sparse._csr.csr_matrix",  # support vectors; read as plain arrays
         # The ensemble, and what it knows about itself.
         "uneven.decisions.correction.Correction",
@@ -59,16 +59,16 @@ _TYPES = frozenset(
         "uneven.learners.ensemble.mixture.FittedMember",
         "uneven.learners.ensemble.mixture.Mixture",
         "uneven.learners.ensemble.member_models.PlattScaled",
-        "uneven.learners.frames.columns.Column",
-        "uneven.learners.frames.encoder.FrameEncoder",
-        "uneven.learners.frames.many_categories.ManyCategoriesEncoder",
-        "uneven.learners.frames.number_scaler.FloatNumbers",
-        "uneven.learners.frames.texts.LatentTextEncoder",
+        "uneven.tables.columns.Column",
+        "uneven.tables.frame_encoder.FrameEncoder",
+        "uneven.tables.category_columns.ManyCategoriesEncoder",
+        "uneven.tables.number_columns.FloatNumbers",
+        "uneven.tables.text_columns.LatentTextEncoder",
         "uneven.decisions.platt.Sigmoid",
-        "uneven.metrics.cost_estimate.CostEstimate",
+        "uneven.metrics.intervals.CostEstimate",
         # The other learners; public estimators are in the registry of public names.
         "uneven.learners.cascade.CascadeReport",
-        "uneven.solvers.online.perceptron.PerceptronState",
+        "uneven.solvers.online.perceptron_training.PerceptronState",
         # Trees of the members.
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.tree._tree.Tree",

@@ -1,10 +1,9 @@
 """What a loss is: registered phis (one file each), uneven margin losses, any two partial losses."""
 
 from uneven.losses.declaration import Declaration, Parameter
-from uneven.losses.loss import Loss, cost_loss
+from uneven.losses.loss import Loss, UnevenMarginLoss, cost_loss
 from uneven.losses.margin_function import Phi, phi
 from uneven.losses.registry import declared, names, register, unregister
-from uneven.losses.uneven_margin import UnevenMarginLoss
 
 __all__ = [
     "Declaration",

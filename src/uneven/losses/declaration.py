@@ -1,4 +1,4 @@
-"""The declaration of a phi: its expression, and facts that the expression alone does not show."""
+"""The declaration of a phi: its expression, facts that the expression alone does not show, and shared closed forms."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from uneven import _inputs
-from uneven._inputs import Exact
+import numpy as np
+
+from uneven import inputs
 from uneven.errors import ParameterError
+from uneven.inputs import Exact
 
 Array = Any
 
@@ -21,7 +23,7 @@ def require_name(kind: str, name: object) -> None:
 
     if not (isinstance(name, str) and name.isidentifier() and name.isascii() and name == name.lower()):
         raise ParameterError(
-            f"the name of a {kind} is a lower-case identifier such as 'my_{kind}', got {_inputs.brief(name)}"
+            f"the name of a {kind} is a lower-case identifier such as 'my_{kind}', got {inputs.brief(name)}"
         )
     if name in RESERVED:
         raise ParameterError(f"the name {name!r} is a word of the language; choose another for the {kind}")
@@ -53,7 +55,7 @@ class Parameter:
         for field, _, _ in _RANGES:
             bound = getattr(self, field)
             if bound is not None:
-                object.__setattr__(self, field, _inputs.exact(f"{field} of {self.name}", bound))
+                object.__setattr__(self, field, inputs.exact(f"{field} of {self.name}", bound))
         object.__setattr__(self, "default", self._within(f"the default of {self.name}", self.default))
 
     def read(self, value: Exact) -> Fraction:
@@ -61,13 +63,13 @@ class Parameter:
         return self._within(self.name, value)
 
     def _within(self, label: str, value: Exact) -> Fraction:
-        number = _inputs.exact(label, value)
+        number = inputs.exact(label, value)
         for field, words, holds in _RANGES:
             bound = getattr(self, field)
             if bound is not None and not holds(number, bound):
-                raise ParameterError(f"{label} must be {words} {bound}, got {_inputs.brief(value)}")
+                raise ParameterError(f"{label} must be {words} {bound}, got {inputs.brief(value)}")
         if self.whole and number.denominator != 1:
-            raise ParameterError(f"{label} must be a whole number, got {_inputs.brief(value)}")
+            raise ParameterError(f"{label} must be a whole number, got {inputs.brief(value)}")
         return number
 
 
@@ -159,7 +161,7 @@ class Declaration:
         _require("convex", "True, False or None", self.convex is None or isinstance(self.convex, bool), self.convex)
         _require("limits", "a pair of texts such as ('inf', '0')", _is_none_or_pair(self.limits), self.limits)
         if self.minimiser is not None:
-            number, scalar = _inputs.float_array("minimiser", self.minimiser)
+            number, scalar = inputs.float_array("minimiser", self.minimiser)
             _require("minimiser", "one number", scalar, self.minimiser)
             object.__setattr__(self, "minimiser", float(number[0]))
         a_text = self.minimum is None or isinstance(self.minimum, str)
@@ -172,18 +174,85 @@ class Declaration:
         for key in given:
             if key not in known:
                 takes = f"takes {', '.join(sorted(known))}" if known else "takes no parameters"
-                raise ParameterError(
-                    f"the phi {name or self.sentence!r} {takes}, got {key}={_inputs.brief(given[key])}"
-                )
+                raise ParameterError(f"the phi {name or self.sentence!r} {takes}, got {key}={inputs.brief(given[key])}")
         return tuple((p.name, p.read(given.get(p.name, p.default))) for p in self.parameters)
 
 
 def _require(name: str, what: str, holds: bool, given: object) -> None:
     if not holds:
-        raise ParameterError(f"{name} must be {what}, got {_inputs.brief(given)}")
+        raise ParameterError(f"{name} must be {what}, got {inputs.brief(given)}")
 
 
 def _is_none_or_pair(limits: object) -> bool:
     return limits is None or (
         isinstance(limits, tuple) and len(limits) == 2 and all(isinstance(sentence, str) for sentence in limits)
     )
+
+
+# Closed forms that several phis share: infima of the conditional risk over t >= 0 and over t <= 0.
+
+
+def from_risk_and_gap(
+    risk: Callable[..., Array], gap: Callable[..., Array]
+) -> Callable[[Array, Array, Array, float, dict[str, float]], HalfLineInfima]:
+    """Infima of a loss whose infimum over the wrong half line is at t = 0 (true if it is convex: theorem 5).
+
+    ``risk`` is the infimum over all t, ``gap`` is C(0) - risk, which is nonnegative. The infimum over all t lies on
+    the positive half line if and only if a >= b.
+    """
+
+    def sides(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[str, float]) -> HalfLineInfima:
+        best = risk(a, b, difference, gamma, parameters)
+        excess = gap(a, b, difference, gamma, parameters)
+        positive = difference >= 0
+        return HalfLineInfima(
+            positive=np.where(positive, best, best + excess),
+            negative=np.where(positive, best + excess, best),
+            difference=np.where(positive, -excess, excess),
+        )
+
+    return sides
+
+
+def mirrored(function: Callable[..., Array]) -> Callable[..., Array]:
+    """Extend a formula valid for gamma >= 1 by C_gamma(a, b) = C_{1/gamma}(b, a)/gamma."""
+
+    def extended(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[str, float]) -> Array:
+        if gamma >= 1:
+            return function(a, b, difference, gamma, parameters)
+        return function(b, a, -difference, 1 / gamma, parameters) / gamma
+
+    return extended
+
+
+def squared_risk(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[str, float]) -> Array:
+    """((1+gamma)^2/gamma) a b/(a + gamma b): section 4.2."""
+    return (1 + gamma) ** 2 / gamma * a * b / (a + gamma * b)
+
+
+def squared_gap(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[str, float]) -> Array:
+    """(a - b)^2/(a + gamma b)."""
+    return difference * difference / (a + gamma * b)
+
+
+def hinge_risk(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[str, float]) -> Array:
+    """((1+gamma)/gamma) min(a, b): section 4.1."""
+    return (1 + gamma) / gamma * np.minimum(a, b)
+
+
+def hinge_gap(a: Array, b: Array, difference: Array, gamma: float, parameters: dict[str, float]) -> Array:
+    """a - b for a >= b, else (b - a)/gamma."""
+    return np.where(difference >= 0, difference, -difference / gamma)
+
+
+def only_even_margins(gamma: float, parameters: dict[str, float]) -> bool:
+    """The formula is for gamma = 1."""
+    return gamma == 1
+
+
+def symmetric_sides(
+    a: Array, b: Array, difference: Array, gamma: float, parameters: dict[str, float]
+) -> HalfLineInfima:
+    """gamma = 1 and phi(t) + phi(-t) = 1, phi from 1 down to 0: the risk is monotone in t."""
+    half = (a + b) / 2
+    return HalfLineInfima(positive=np.minimum(half, b), negative=np.minimum(half, a), difference=-difference / 2)

@@ -1,16 +1,76 @@
-"""From a probability to the decision value that stands for it, where the loss allows it."""
+"""From a decision value to the probability it stands for, and back, where the loss allows it."""
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uneven.losses.inverse_link import inverse_link, widths
+from uneven.errors import LossError
+from uneven.expression import Node, derivative
+from uneven.expression.algebra import add, call, inv, mul, neg
+from uneven.expression.tree import ONE
+from uneven.inputs import to_float
+from uneven.losses.margin_function import evaluate_at
+from uneven.ops.floats import plain_values
 
 if TYPE_CHECKING:
     from uneven.losses.loss import Loss
+
+
+# In units of a partial loss's own scale: beyond it the link is 0 or 1 to rounding, and slopes may be smaller
+# than any number that ball arithmetic keeps apart from 0.
+_SATURATED = 1e15
+
+
+def inverse_link(loss: Loss, t: np.ndarray) -> np.ndarray:
+    """P(Y = 1) for an array of decision values."""
+    bound = t.dtype.type(_SATURATED * max(widths(loss)))
+    return evaluate_at(link_tree(loss), np.clip(t, -bound, bound))
+
+
+@lru_cache(maxsize=256)
+def link_tree(loss: Loss) -> Node:
+    r"""The tree of :math:`\eta(t) = L_{-1}'(t)/(L_{-1}'(t) - L_1'(t))`, slopes of the wrong sign cut to 0.
+
+    The slope of the conditional risk at eta has the sign of eta(t) - eta. If eta(t) is nondecreasing from 0
+    to 1, every t is therefore a minimiser at eta(t) and at no other probability.
+    """
+    for partial in loss.partials:
+        kinks = partial.require_phi("inverse link").kinks
+        if kinks:
+            at = kinks[0] / to_float(partial.inner)
+            raise LossError(
+                f"{loss!r} does not identify probabilities: at its kink t = {at:.6g} many values of P(Y=1) "
+                "share one minimiser; a smooth loss such as 'logistic' would work"
+            )
+    falling = call("relu", neg(derivative(loss.partials[0].tree)))
+    rising = call("relu", derivative(loss.partials[1].tree))
+    tree = inv(add(ONE, mul(falling, inv(rising))))
+    probability = plain_values(tree, _probes(loss))
+    probability = probability[~np.isnan(probability)]
+    if (np.diff(probability) < -1e-9).any() or probability.min() > 1e-3 or probability.max() < 1 - 1e-3:
+        raise LossError(
+            f"{loss!r} does not identify probabilities: some values of P(Y=1) in (0, 1) have no minimiser of "
+            "their own; a loss such as 'logistic' would work"
+        )
+    return tree
+
+
+def widths(loss: Loss) -> set[float]:
+    """The scales of t at which the two partial losses change."""
+    return {1 / abs(to_float(partial.inner)) for partial in loss.partials}
+
+
+def _probes(loss: Loss) -> np.ndarray:
+    scales = 2.0 ** np.arange(-20, 10, 0.25)
+    points = [sign * width * scales for width in widths(loss) for sign in (-1, 1)]
+    return np.unique(np.concatenate([*points, np.zeros(1)]))
+
+
+# From a probability to the decision value that stands for it, where the loss allows it.
 
 #: A bracket is widened this many times by this factor; beyond it the inverse link is 0 or 1 to rounding.
 _WIDENINGS, _FACTOR = 26, 4.0

@@ -1,4 +1,4 @@
-"""A loss for label-dependent costs: two partial losses, one per label."""
+"""A loss for label-dependent costs: two partial losses, one per label; and the uneven margin loss (definition 4)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from uneven import _inputs
-from uneven._inputs import Exact
+from uneven import inputs
 from uneven.errors import LossError, ParameterError
 from uneven.expression import to_text
+from uneven.inputs import Exact, to_float
+from uneven.losses import margin_function
 from uneven.losses.margin_function import Phi, phi
 from uneven.losses.notebook import block, loss_latex
 from uneven.losses.partial import Partial
@@ -50,7 +51,7 @@ class Loss:
     _negative: Partial
 
     def __init__(self, positive: PartialLoss, negative: PartialLoss, *, alpha: Exact | None = None) -> None:
-        weight = None if alpha is None else _inputs.between_0_and_1("alpha", alpha)
+        weight = None if alpha is None else inputs.between_0_and_1("alpha", alpha)
         self._set(_partial("positive", positive), _partial("negative", negative), weight)
 
     @classmethod
@@ -89,7 +90,7 @@ class Loss:
         >>> uneven.Loss.from_slopes("-expit(-t)**2", "expit(t)**2")
         uneven.Loss('-expit(-t) + softplus(-t)', '-expit(t) + softplus(t)')
         """
-        from uneven.losses.slopes import from_slope
+        from uneven.losses.from_slopes import from_slope
 
         return Loss(from_slope("positive", positive), from_slope("negative", negative))
 
@@ -123,7 +124,7 @@ class Loss:
         if self._alpha is not None:
             unweighted = (self._positive.scaled(1 / (1 - self._alpha)), self._negative.scaled(1 / self._alpha))
         parts = ", ".join(map(_shown, unweighted))
-        weight = "" if self._alpha is None else f", alpha={_inputs.shown(self._alpha)}"
+        weight = "" if self._alpha is None else f", alpha={inputs.shown(self._alpha)}"
         return f"uneven.Loss({parts}{weight})"
 
     def _repr_latex_(self) -> str | None:
@@ -177,8 +178,8 @@ class Loss:
     def _by_label(
         self, y: Any, t: Any, positive: Callable[[np.ndarray], np.ndarray], negative: Callable[[np.ndarray], np.ndarray]
     ) -> Any:
-        labels = _inputs.signs("y", y)
-        array, scalar = _inputs.float_array("t", t)
+        labels = inputs.signs("y", y)
+        array, scalar = inputs.float_array("t", t)
         scalar = scalar and labels.ndim == 0
         labels, array = _broadcast("y", labels, array)
         result = np.empty(array.shape, array.dtype)
@@ -186,26 +187,26 @@ class Loss:
             chosen = labels == sign
             if chosen.any():
                 result[chosen] = function(array[chosen])
-        return _inputs.unwrapped(result, scalar)
+        return inputs.unwrapped(result, scalar)
 
     def conditional_risk(self, eta: Any, t: Any) -> Any:
         """The expected loss where P(Y = 1) = eta: C(eta, t) = eta L(1, t) + (1 - eta) L(-1, t).
 
         A term of weight 0 is left out, even if it is infinite. Arrays broadcast.
         """
-        probability, scalar_eta = _inputs.probabilities("eta", eta)
-        array, scalar_t = _inputs.float_array("t", t)
+        probability, scalar_eta = inputs.probabilities("eta", eta)
+        array, scalar_t = inputs.float_array("t", t)
         if scalar_eta:
             probability = probability.astype(array.dtype)
         probability, array = _broadcast("eta", probability, array)
         with np.errstate(invalid="ignore"):
             on_positive = np.where(probability > 0, probability * self._positive.value(array), 0)
             on_negative = np.where(probability < 1, (1 - probability) * self._negative.value(array), 0)
-        return _inputs.unwrapped(on_positive + on_negative, scalar_eta and scalar_t)
+        return inputs.unwrapped(on_positive + on_negative, scalar_eta and scalar_t)
 
     def weighted(self, alpha: Exact) -> Loss:
         r"""The weighted loss :math:`L_\alpha`: positives times 1 - alpha, negatives times alpha."""
-        weight = _inputs.between_0_and_1("alpha", alpha)
+        weight = inputs.between_0_and_1("alpha", alpha)
         return _rebuilt(self._positive.scaled(1 - weight), self._negative.scaled(weight), weight)
 
     def inverse_link(self, t: Any) -> Any:
@@ -225,7 +226,7 @@ class Loss:
         >>> uneven.UnevenMarginLoss("logistic", alpha=0.1).inverse_link(0.0)
         0.1
         """
-        from uneven.losses.inverse_link import inverse_link
+        from uneven.losses.link import inverse_link
 
         return _applied(lambda array: inverse_link(self, array), t)
 
@@ -248,8 +249,8 @@ class Loss:
         """
         from uneven.losses.link import link
 
-        array, scalar = _inputs.probabilities("probability", probability)
-        return _inputs.unwrapped(link(self, array), scalar)
+        array, scalar = inputs.probabilities("probability", probability)
+        return inputs.unwrapped(link(self, array), scalar)
 
 
 def _partial(name: str, function: PartialLoss) -> Partial:
@@ -288,8 +289,8 @@ def _broadcast(name: str, first: np.ndarray, t: np.ndarray) -> list[np.ndarray]:
 
 
 def _applied(function: Callable[[np.ndarray], np.ndarray], t: Any) -> Any:
-    array, scalar = _inputs.float_array("t", t)
-    return _inputs.unwrapped(function(array), scalar)
+    array, scalar = inputs.float_array("t", t)
+    return inputs.unwrapped(function(array), scalar)
 
 
 def cost_loss(alpha: Exact) -> Loss:
@@ -305,3 +306,98 @@ def cost_loss(alpha: Exact) -> Loss:
     (0.75, 0.0, 0.25)
     """
     return Loss("1 - step(t)", "step(t)", alpha=alpha)
+
+
+# The uneven margin loss (definition 4): one phi with a different margin for each class.
+
+
+class UnevenMarginLoss(Loss):
+    r"""L(1, t) = phi(t), L(-1, t) = beta phi(-gamma t), or its weighted form :math:`L_\alpha`.
+
+    Parameters
+    ----------
+    phi : str or Phi
+        A registered name, an expression in t, or a phi.
+    gamma : positive number
+        Margin asymmetry: the margin of the negative class is 1/gamma times that of the positive class. For convex phi
+        and beta = 1/gamma, it does not change the costs for which the loss is calibrated.
+    beta : positive number, optional
+        Factor of the negative loss. None means exactly 1/gamma, which keeps a convex loss calibrated for the same
+        costs; a float might not be exact (0.1 is not exactly 1/10).
+    alpha : number in (0, 1), optional
+        Weight the loss for these costs: positives times 1 - alpha, negatives times alpha.
+
+    Notes
+    -----
+    Numbers given as strings or Fractions are exact (``gamma="1/3"``).
+
+    Examples
+    --------
+    >>> import uneven
+    >>> loss = uneven.UnevenMarginLoss("hinge", gamma=2, alpha=0.25)
+    >>> loss
+    uneven.UnevenMarginLoss('hinge', gamma=2.0, alpha=0.25)
+    >>> loss.positive(0.0), loss.negative([0.0, 1.0])
+    (0.75, array([0.125, 0.375]))
+    """
+
+    __slots__ = ("_beta", "_gamma", "phi")
+    phi: Phi
+    _gamma: Fraction
+    _beta: Fraction | None
+
+    def __init__(
+        self, phi: str | Phi, *, gamma: Exact = 1.0, beta: Exact | None = None, alpha: Exact | None = None
+    ) -> None:
+        function = margin_function.phi(phi)
+        exact_gamma = inputs.positive("gamma", gamma)
+        exact_beta = None if beta is None else inputs.positive("beta", beta)
+        weight = None if alpha is None else inputs.between_0_and_1("alpha", alpha)
+        object.__setattr__(self, "phi", function)
+        object.__setattr__(self, "_gamma", exact_gamma)
+        object.__setattr__(self, "_beta", exact_beta)
+        self._set(Partial(function), Partial(function, self.exact_beta, -exact_gamma), weight)
+
+    @property
+    def gamma(self) -> float:
+        """How uneven the margins are, as a float."""
+        return to_float(self._gamma)
+
+    @property
+    def beta(self) -> float | None:
+        """beta as given; None means exactly 1/gamma."""
+        return None if self._beta is None else to_float(self._beta)
+
+    @property
+    def exact_gamma(self) -> Fraction:
+        """gamma as a rational number."""
+        return self._gamma
+
+    @property
+    def exact_beta(self) -> Fraction:
+        """The factor of the negative partial loss: beta, or exactly 1/gamma."""
+        return 1 / self._gamma if self._beta is None else self._beta
+
+    def weighted(self, alpha: Exact) -> Loss:
+        weight = inputs.between_0_and_1("alpha", alpha)
+        if self._alpha is None:
+            return UnevenMarginLoss(self.phi, gamma=self._gamma, beta=self._beta, alpha=weight)
+        return super().weighted(weight)
+
+    def _key(self) -> tuple[Any, ...]:
+        return (type(self), self.phi, self._gamma, self._beta, self._alpha)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored, (self.phi, self._gamma, self._beta, self._alpha))
+
+    def __repr__(self) -> str:
+        plain = self.phi.name is not None and not self.phi.parameters
+        parts = [repr(self.phi.name) if plain else repr(self.phi) if self.phi.name else repr(self.phi.text)]
+        for name, value in (("gamma", self._gamma), ("beta", self._beta), ("alpha", self._alpha)):
+            if value is not None:
+                parts.append(f"{name}={inputs.shown(value)}")
+        return f"uneven.UnevenMarginLoss({', '.join(parts)})"
+
+
+def _restored(phi: Phi, gamma: Fraction, beta: Fraction | None, alpha: Fraction | None) -> UnevenMarginLoss:
+    return UnevenMarginLoss(phi, gamma=gamma, beta=beta, alpha=alpha)

@@ -1,4 +1,4 @@
-"""A margin function phi: one expression in t, with its values, derivatives, kinks and limits."""
+"""A margin function phi: one expression in t, with its values, derivatives, kinks, limits and declared facts."""
 
 from __future__ import annotations
 
@@ -10,18 +10,60 @@ from typing import Any
 
 import numpy as np
 
-from uneven import _inputs
-from uneven._inputs import Exact
+from uneven import inputs
 from uneven.errors import ExpressionError, LossError, ParameterError
 from uneven.expression import Node, derivative, parse, simplify, substitute, to_text
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.latex import to_latex
 from uneven.expression.tree import CONSTANTS, MAX_CHARACTERS, Number, depends_on_t, put
+from uneven.inputs import Exact, to_float
 from uneven.losses import registry
 from uneven.losses.declaration import Declaration
 from uneven.losses.notebook import block, phi_latex
-from uneven.shape.numeric_limits import limit
+from uneven.ops.floats import values
+from uneven.shape.limits import exact_limit
 from uneven.shape.structure import is_convex
+
+
+@lru_cache(maxsize=4096)
+def limit(tree: Node, side: int) -> float:
+    """The limit at plus (side 1) or minus infinity as a float: the exact one, else :func:`numeric_limit`.
+
+    Examples
+    --------
+    >>> from uneven.expression import parse
+    >>> from uneven.losses.margin_function import limit
+    >>> limit(parse("1/log(2 + t**2)"), 1), limit(parse("t*exp(-t)"), 1)
+    (0.0, 0.0)
+    """
+    exact = exact_limit(tree, side)
+    return numeric_limit(tree, side) if exact is None else to_float(exact) if isinstance(exact, Fraction) else exact
+
+
+def numeric_limit(tree: Node, side: int) -> float:
+    """A guess of the limit, from the three points farthest out where the tree can be evaluated.
+
+    If the values still grow there, the limit is taken to be infinite; if they still shrink by a constant factor, 0.
+    """
+    seen: list[float] = []
+    for size in (1e300, 1e150, 1e75, 1e30, 1e12, 1e6, 1e3, 1e2, 1e1):
+        try:
+            seen.append(float(values(tree, np.array([side * size]))[0]))
+        except ExpressionError:
+            continue
+        if len(seen) == 3:
+            break
+    far, middle, near = seen
+    if far > middle > near and far - middle > 1e-6 * abs(far):
+        return math.inf
+    if 0 < abs(far) < 0.9 * abs(middle) < 0.81 * abs(near):
+        return 0.0
+    if far < middle < near and middle - far > 1e-6 * abs(far):
+        return -math.inf
+    return far
+
+
+# A margin function phi: one expression in t, with its values, derivatives, kinks and limits.
 
 #: Words of the language; not names of a phi.
 RESERVED = ("t", "where", *CONSTANTS, *FUNCTIONS)
@@ -72,7 +114,7 @@ class Phi:
         return (from_declaration, (self.name, self._declaration, dict(self._parameters)))
 
     def __repr__(self) -> str:
-        given = "".join(f", {name}={_inputs.shown(value)}" for name, value in self._parameters)
+        given = "".join(f", {name}={inputs.shown(value)}" for name, value in self._parameters)
         return f"uneven.phi({self.name or self.text!r}{given})"
 
     @property
@@ -150,38 +192,38 @@ class Phi:
 
     def __call__(self, t: Any) -> Any:
         """phi(t) for a scalar or an array."""
-        array, scalar = _inputs.float_array("t", t)
-        return _inputs.unwrapped(self.values(array), scalar)
+        array, scalar = inputs.float_array("t", t)
+        return inputs.unwrapped(self.values(array), scalar)
 
     def values(self, t: np.ndarray) -> np.ndarray:
         """phi at an array of floats."""
         special = self._declaration.special_value
         if special is None or not np.isfinite(t).all():
-            return evaluated(self.tree, t, lambda: self.limits)
+            return evaluate_at(self.tree, t, lambda: self.limits)
         with np.errstate(all="ignore"):
             return special(t)
 
     def slope(self, t: Any) -> Any:
         """phi'(t); at a kink a fixed value between the one-sided slopes."""
-        array, scalar = _inputs.float_array("t", t)
-        return _inputs.unwrapped(self.derivatives(1, array), scalar)
+        array, scalar = inputs.float_array("t", t)
+        return inputs.unwrapped(self.derivatives(1, array), scalar)
 
     def curvature(self, t: Any) -> Any:
         """phi''(t); at a kink, and at a jump of the slope, that of one neighbouring piece."""
-        array, scalar = _inputs.float_array("t", t)
-        return _inputs.unwrapped(self.derivatives(2, array), scalar)
+        array, scalar = inputs.float_array("t", t)
+        return inputs.unwrapped(self.derivatives(2, array), scalar)
 
     def derivatives(self, order: int, t: np.ndarray) -> np.ndarray:
         """First or second derivative at an array of floats."""
         slope = derivative(self.tree)
-        result = evaluated(slope if order == 1 else derivative(slope), t)
+        result = evaluate_at(slope if order == 1 else derivative(slope), t)
         if order == 1:
             for point, value in smooth_switches(self.tree):
                 result[t == point] = value
         return result
 
 
-def evaluated(tree: Node, t: np.ndarray, limits: Callable[[], tuple[float, float]] | None = None) -> np.ndarray:
+def evaluate_at(tree: Node, t: np.ndarray, limits: Callable[[], tuple[float, float]] | None = None) -> np.ndarray:
     """Values at floats; at infinite t the limits (computed if not given)."""
     from uneven.ops.floats import values
 
@@ -287,3 +329,46 @@ def _numbers(values: tuple[tuple[str, Fraction], ...]) -> dict[str, Node]:
 
 def _from_name(name: str, parameters: dict[str, Exact]) -> Phi:
     return phi(name, **parameters)
+
+
+# Test on a grid whether the facts declared about a phi are false.
+
+_POINTS = np.unique(
+    np.concatenate([np.linspace(-8, 8, 401), np.geomspace(1e-3, 1e3, 61), -np.geomspace(1e-3, 1e3, 61)])
+)
+
+
+def find_false_fact(phi: Phi) -> str | None:
+    """A sentence about the first declared fact that is false on the grid; None if there is none."""
+    values = np.asarray(phi(_POINTS))
+    scale = 1e-12 * (1 + np.where(np.isfinite(values), values, 0))
+    if phi.declaration.convex:
+        middle = phi((_POINTS[:-2] + _POINTS[2:]) / 2)
+        chord = values[:-2] / 2 + values[2:] / 2  # halve first, because the sum may overflow
+        bad = middle > chord + scale[:-2] + scale[2:]
+        if bad.any():
+            return f"declared convex, but it is above its chord at t = {_POINTS[1:-1][bad][0]:.6g}"
+    if phi.declaration.limits is not None:
+        for declared, end in zip(phi.limits, (-1, 1), strict=True):
+            reached = limit(phi.tree, end)
+            if not np.isclose(reached, declared, rtol=1e-9, atol=1e-9):
+                return f"declared to tend to {declared:.6g}, but it tends to {reached:.6g} as t -> {end * np.inf}"
+    if phi.declaration.minimiser is not None:
+        slack = scale[:-1] + scale[1:]
+        with np.errstate(invalid="ignore"):
+            steps = np.nan_to_num(np.diff(values))
+        falling = _POINTS[1:] <= phi.declaration.minimiser
+        rising = _POINTS[:-1] >= phi.declaration.minimiser
+        if (steps[falling] > slack[falling]).any() or (steps[rising] < -slack[rising]).any():
+            return f"declared to fall up to t = {phi.declaration.minimiser:.6g} and rise after it, but it does not"
+    minimum = phi.minimum
+    if minimum is not None and (values < minimum - scale).any():
+        return f"declared to be at least {minimum:.6g}, but it is {values.min():.6g}"
+    return None
+
+
+def require_true(phi: Phi) -> None:
+    """Raise if a declared fact is false."""
+    complaint = find_false_fact(phi)
+    if complaint is not None:
+        raise LossError(f"{phi.text} is {complaint}: correct the declaration")

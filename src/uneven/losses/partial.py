@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from uneven._inputs import to_float
 from uneven.errors import LossError
 from uneven.expression import Node, derivative, substitute
 from uneven.expression.algebra import mul
 from uneven.expression.tree import Number, T
+from uneven.inputs import to_float
 from uneven.losses.margin_function import Phi
-from uneven.ops.floats import plain_values, repaired
+from uneven.ops.floats import plain_values, repair_values
 
 _ORDINARY = 1e100
 
@@ -96,7 +96,7 @@ class Partial:
         # The value before a small weight is applied may have overflowed alone.
         doubtful = _misplaced(t, inside) | (np.isfinite(t) & np.isinf(result) & (self.weight < 1)) | np.isnan(result)
         if doubtful.any():
-            result[doubtful] = repaired(self.tree, t[doubtful])
+            result[doubtful] = repair_values(self.tree, t[doubtful])
         return result
 
     def slope(self, t: np.ndarray) -> np.ndarray:
@@ -120,7 +120,7 @@ class Partial:
         doubtful = _misplaced(t, inside) | overflowed | np.isnan(result)
         if doubtful.any():
             whole = derivative(self.tree)
-            result[doubtful] = repaired(whole if order == 1 else derivative(whole), t[doubtful])
+            result[doubtful] = repair_values(whole if order == 1 else derivative(whole), t[doubtful])
         return result + t.dtype.type(0)  # no negative zero
 
     @cached_property

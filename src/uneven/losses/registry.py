@@ -7,9 +7,8 @@ import pkgutil
 from functools import lru_cache
 from pathlib import Path
 
-from uneven import _inputs
-from uneven._suggestions import did_you_mean
-from uneven.errors import LossError, ParameterError
+from uneven import inputs
+from uneven.errors import LossError, ParameterError, did_you_mean
 from uneven.losses.declaration import Declaration, Parameter, require_name
 
 _added: dict[str, Declaration] = {}
@@ -85,7 +84,8 @@ def register(
     8.0
     >>> uneven.losses.unregister("cubed_hinge")
     """
-    from uneven.losses import facts, margin_function
+    from uneven.losses import margin_function
+    from uneven.losses import margin_function as facts
 
     require_name("phi", name)
     if name in names():
@@ -120,4 +120,4 @@ def _change() -> None:
 
 def _require_text(name: object) -> None:
     if not isinstance(name, str):
-        raise ParameterError(f"the name of a phi is a text such as 'hinge', got {_inputs.brief(name)}")
+        raise ParameterError(f"the name of a phi is a text such as 'hinge', got {inputs.brief(name)}")

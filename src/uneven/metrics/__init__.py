@@ -1,17 +1,11 @@
 """What a classifier costs: expected cost, a scikit-learn scorer, cost curves, comparisons with intervals."""
 
-from uneven.metrics.comparison import compare, compare_predictions
-from uneven.metrics.cost_curve import CostCurve, cost_curve
-from uneven.metrics.cost_estimate import CostEstimate
-from uneven.metrics.expected_cost import expected_cost
-from uneven.metrics.metric_interval import Interval, metric_interval
-from uneven.metrics.net_benefit import NetBenefit, net_benefit
+from uneven.metrics.comparison import compare, compare_predictions, make_cost_scorer
+from uneven.metrics.cost_curve import CostCurve, NetBenefit, cost_curve, net_benefit
+from uneven.metrics.expected_cost import expected_cost, savings_score, total_cost
+from uneven.metrics.intervals import CostEstimate, Interval, metric_interval
 from uneven.metrics.restricted_scores import restricted_brier_score, restricted_log_loss
-from uneven.metrics.savings import savings_score
-from uneven.metrics.scorer import make_cost_scorer
-from uneven.metrics.threshold_costs import ThresholdCosts, cost_by_threshold
-from uneven.metrics.threshold_regret import regret_against_best_threshold
-from uneven.metrics.total_cost import total_cost
+from uneven.metrics.threshold_costs import ThresholdCosts, cost_by_threshold, regret_against_best_threshold
 
 __all__ = [
     "CostCurve",

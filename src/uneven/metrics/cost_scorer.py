@@ -13,8 +13,8 @@ from sklearn.metrics._scorer import _BaseScorer, _cached_call
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
 from uneven.costs import COSTS, RowCosts
+from uneven.labels import read_labels
 from uneven.metrics.expected_cost import expected_cost
-from uneven.metrics.labels import read_labels
 from uneven.metrics.passing_costs import predicted_labels
 
 

@@ -1,12 +1,17 @@
-"""95 % intervals: from resampled rows, and from repeated folds; and which of them are rough."""
+"""95 % intervals: of mean costs, of the cost of each classifier, and of any metric; and which of them are rough."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from uneven.costs import RowCosts
+from uneven.errors import CostError
+from uneven.inputs import brief
+from uneven.labels import read_labels, require_same_length, where_positive
 
 _DRAWS = 2000
 _MOST_NUMBERS = 2_000_000  # held in memory at once
@@ -162,3 +167,226 @@ def _sizes(numbers: int) -> list[int]:
 def _ends(means: np.ndarray) -> tuple[float, float]:
     low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)
+
+
+# What several classifiers cost on the same rows, with intervals, and how much more than the first one.
+
+
+@dataclass(frozen=True)
+class CostEstimate:
+    """Expected cost of one classifier, with a 95 % interval.
+
+    Attributes
+    ----------
+    name : str
+    cost : float
+        Mean cost per row.
+    low, high : float
+        Ends of the interval.
+    false_positives, false_negatives : float
+        Number of mistakes of each kind, averaged over the repeats of a cross-validation.
+    difference : float or None
+        Mean cost per row minus that of the first classifier; None for the first one itself.
+    difference_low, difference_high : float or None
+        Ends of the interval of the difference. It is paired: both classifiers are seen on the same rows, so that it is
+        usually much narrower than two intervals of costs suggest.
+    rough, difference_rough : bool
+        Whether the interval rests on fewer than 10 mistakes of the dearer kind (of both kinds, if they cost the same).
+        It is then too narrow too often. For the difference, mistakes count that only one of both classifiers makes.
+        True if nobody has counted; the difference of the first classifier, which has none, is not rough.
+    """
+
+    name: str
+    cost: float
+    low: float
+    high: float
+    false_positives: float
+    false_negatives: float
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+    rough: bool = True
+    difference_rough: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain data."""
+        return asdict(self)
+
+
+def estimates(
+    costs: RowCosts,
+    is_positive: np.ndarray,
+    decisions: Mapping[str, np.ndarray],
+    weight: np.ndarray | None = None,
+    folds: np.ndarray | None = None,
+) -> list[CostEstimate]:
+    """An estimate for each classifier.
+
+    Parameters
+    ----------
+    costs : RowCosts
+    is_positive : ndarray of bool, shape (n,)
+    decisions : mapping of str to ndarray of bool, shape (repeats, n)
+        Where each classifier predicts positive, in each repeat of a cross-validation.
+    weight : ndarray of shape (n,), optional
+    folds : ndarray of int, shape (repeats, n), optional
+        The fold that tested each row. If given, the intervals are those of repeated folds.
+    """
+    found: list[CostEstimate] = []
+    first, first_said = np.zeros(0), np.zeros((1, 0), dtype=bool)
+    for name, said_positive in decisions.items():
+        paid = costs.paid(is_positive, said_positive)
+        cost, low, high = _mean_with_interval(paid, weight, folds)
+        false_positives = float((~is_positive & said_positive).sum() / said_positive.shape[0])
+        false_negatives = float((is_positive & ~said_positive).sum() / said_positive.shape[0])
+        rough = is_rough(mistakes_behind(costs, is_positive, said_positive))
+        estimate = CostEstimate(
+            name, cost, low, high, false_positives, false_negatives, rough=rough, difference_rough=False
+        )
+        if found:
+            more, low, high = _mean_with_interval(paid - first, weight, folds)
+            rough = is_rough(mistakes_behind(costs, is_positive, said_positive, first_said))
+            estimate = replace(
+                estimate, difference=more, difference_low=low, difference_high=high, difference_rough=rough
+            )
+        else:
+            first, first_said = paid, said_positive
+        found.append(estimate)
+    return found
+
+
+def _mean_with_interval(
+    values: np.ndarray, weight: np.ndarray | None, folds: np.ndarray | None
+) -> tuple[float, float, float]:
+    per_row = values.mean(axis=0)
+    mean = float(per_row.mean() if weight is None else np.average(per_row, weights=weight))
+    if folds is None:
+        return mean, *bootstrap_interval(per_row, weight)
+    weights = np.ones(per_row.size) if weight is None else weight
+    count = int(folds.max()) + 1
+    sums = [
+        (np.bincount(f, weights * v, count), np.bincount(f, weights, count)) for f, v in zip(folds, values, strict=True)
+    ]
+    paid, weighed = np.concatenate(sums, axis=1)
+    return mean, *repeated_folds_interval(mean, paid[weighed > 0] / weighed[weighed > 0], 1 / count)
+
+
+# A bootstrap interval for any metric of this package.
+
+#: The arguments of metrics that may hold one value for each row.
+_PER_ROW = ("sample_weight", "fp_cost", "fn_cost", "tp_cost", "tn_cost", "baseline")
+#: What metrics take an outcome to cost if they are not told.
+_COSTS = {"fp_cost": 1.0, "fn_cost": 1.0, "tp_cost": 0.0, "tn_cost": 0.0}
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value with a confidence interval.
+
+    Attributes
+    ----------
+    value : float or ndarray
+        The metric on all rows.
+    low, high : float or ndarray
+        Ends of the interval.
+    rough : bool
+        Whether it rests on fewer than 10 mistakes, as in :class:`CostEstimate`; with scores or probabilities, on fewer
+        than 10 rows of the rarer class. It is then too narrow too often.
+    """
+
+    value: Any
+    low: Any
+    high: Any
+    rough: bool = True
+
+
+def metric_interval(
+    metric: Callable[..., Any],
+    y_true: Any,
+    y_pred: Any,
+    *,
+    minus: Any = None,
+    draws: int = 1000,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+    **given: Any,
+) -> Interval:
+    """A metric with a bootstrap interval: quantiles of the metric on resampled rows.
+
+    Parameters
+    ----------
+    metric : callable
+        Any metric of this package that returns a number, such as :func:`savings_score`; or a function of the same kind
+        that returns a number or an array, called as ``metric(y_true, y_pred, **given)``.
+    y_true, y_pred : array-like of shape (n,)
+        Labels, and what the metric compares with them: predictions, scores or probabilities.
+    minus : array-like of shape (n,), optional
+        Predictions, scores or probabilities of another classifier for the same rows. Then the interval is that of the
+        difference, ``y_pred``'s metric minus this one's, on the same resamples (a paired interval).
+    draws : int
+        Number of resamples.
+    confidence : float
+        Between 0 and 1.
+    random_state : seed of numpy.random.default_rng
+    **given
+        Arguments of the metric. Costs, weights and a baseline that are given for each row are resampled with the rows.
+
+    Notes
+    -----
+    A row is drawn with its weight and its costs. Resamples on which the metric does not exist, such as savings where
+    the baseline costs 0, are left out; more than 1 in 20 of them are an error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.metrics import metric_interval, savings_score
+    >>> y = np.tile([1, 0, 0, 0], 50)
+    >>> found = metric_interval(savings_score, y, np.tile([1, 1, 0, 0], 50), fp_cost=2, fn_cost=np.arange(200) % 30 + 1)
+    >>> round(found.value, 3), bool(found.low < found.value < found.high)
+    (0.667, True)
+    >>> found.rough  # 50 false positives, and no miss, which is dearer
+    True
+    """
+    truth, answers = read_labels("y_true", y_true), [np.asarray(y_pred)]
+    require_same_length(y_true=truth, y_pred=answers[0])
+    if minus is not None:
+        answers.append(np.asarray(minus))
+        require_same_length(y_true=truth, minus=answers[1])
+    if not isinstance(draws, int) or draws < 20:
+        raise CostError(f"draws must be a whole number, at least 20, got {brief(draws)}")
+    if not isinstance(confidence, float) or not 0 < confidence < 1:
+        raise CostError(f"confidence must lie strictly between 0 and 1, got {brief(confidence)}")
+    per_row = {name: np.asarray(given[name]) for name in _PER_ROW if np.ndim(given.get(name, 0)) == 1}
+    for name, values in per_row.items():
+        require_same_length(**{"y_true": truth, name: values})
+
+    def on(rows: Any) -> Any:
+        arguments = {**given, **{name: values[rows] for name, values in per_row.items()}}
+        found = [np.asarray(metric(truth[rows], answer[rows], **arguments), dtype=np.float64) for answer in answers]
+        return found[0] if len(found) == 1 else found[0] - found[1]
+
+    value = on(slice(None))
+    random = np.random.default_rng(random_state)
+    drawn, last = [], CostError("")
+    for _ in range(draws):
+        try:
+            drawn.append(on(random.integers(truth.size, size=truth.size)))
+        except CostError as error:
+            last = error
+    if len(drawn) < 0.95 * draws:
+        raise CostError(f"the metric does not exist on {draws - len(drawn)} of {draws} resamples: {last}")
+    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    value, low, high = (float(part) if part.ndim == 0 else part for part in (value, low, high))
+    return Interval(value, low, high, is_rough(_mistakes(truth, answers, given)))
+
+
+def _mistakes(truth: np.ndarray, answers: list[np.ndarray], given: dict[str, Any]) -> float:
+    """Mistakes behind a metric of labels; behind one of scores, the rows of the rarer class."""
+    labels, counts = np.unique(truth, return_counts=True)
+    if not all(answer.dtype.kind == truth.dtype.kind and np.isin(answer, labels).all() for answer in answers):
+        return float(counts.min())
+    if labels.size != 2:
+        return float((answers[0] != (truth if len(answers) == 1 else answers[1])).sum())
+    is_positive, *said = where_positive(given.get("pos_label"), truth, *answers)
+    costs = {name: given.get(name, default) for name, default in _COSTS.items()}
+    return mistakes_behind(RowCosts.read(truth.size, **costs), is_positive, *(one[None] for one in said))

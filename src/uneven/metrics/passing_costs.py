@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from uneven._inputs import brief
 from uneven.costs import COSTS, RowCosts
 from uneven.errors import CostError
-from uneven.metrics.labels import positive_label
+from uneven.inputs import brief
+from uneven.labels import positive_label
 
 #: How a classifier decides: with the rows' costs if its ``predict`` takes them, without, or by its probabilities.
 DECIDE = ("auto", "predict", "alpha")

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from uneven import _inputs
-from uneven._inputs import Exact
+from uneven import inputs
 from uneven.costs import GivenCosts
 from uneven.errors import CostError
+from uneven.inputs import Exact
+from uneven.metrics.cost_curve import ScaledCosts
 from uneven.metrics.rows import read_scores
-from uneven.metrics.scaled_costs import ScaledCosts
 
 #: Takes q, low and high; gives the scores of probabilities q in the range for a negative and for a positive label.
 _Partial = Callable[[np.ndarray, float, float], tuple[np.ndarray, np.ndarray]]
@@ -156,7 +156,7 @@ def _log(q: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.ndarray
 
 
 def _mean_score(partial: _Partial, ends: tuple[float, float], y_true: Any, y_prob: Any, **given: Any) -> float:
-    probabilities, _ = _inputs.probabilities("y_prob", y_prob, CostError)
+    probabilities, _ = inputs.probabilities("y_prob", y_prob, CostError)
     rows, probability = read_scores(y_true, probabilities, name="y_prob", **given)
     scale = ScaledCosts.of(rows)
     if scale.mistakes_pay:
@@ -169,7 +169,7 @@ def _mean_score(partial: _Partial, ends: tuple[float, float], y_true: Any, y_pro
 
 
 def _read_range(low: Exact, high: Exact) -> tuple[float, float]:
-    ends = tuple(_inputs.exact(name, end, CostError) for name, end in (("low", low), ("high", high)))
+    ends = tuple(inputs.exact(name, end, CostError) for name, end in (("low", low), ("high", high)))
     a, b = map(float, ends)
     if not 0 <= a < b <= 1:
         raise CostError(f"the range must be 0 <= low < high <= 1, got low={low!r} and high={high!r}")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from uneven.costs import RowCosts
-from uneven.metrics.labels import (
+from uneven.labels import (
     read_labels,
     read_relative_weights,
     read_repetitions,

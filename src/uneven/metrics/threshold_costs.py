@@ -1,4 +1,4 @@
-"""Expected cost for every threshold on a score."""
+"""Expected cost for every threshold on a score, and what one costs more than the best."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from uneven._inputs import brief
 from uneven.costs import GivenCosts
 from uneven.errors import CostError
+from uneven.inputs import brief
 from uneven.metrics.rows import Rows, read_scores
 
 
@@ -138,3 +138,45 @@ def sums_by_threshold(
     if thresholds[0] == -np.inf:  # no threshold has a score of -inf above it
         return thresholds, still_above[1:], not_above[1:]
     return np.concatenate([[-np.inf], thresholds]), still_above, not_above
+
+
+# What a threshold costs more than the best one.
+
+
+def regret_against_best_threshold(
+    y_true: Any,
+    y_score: Any,
+    *,
+    threshold: float = 0.0,
+    fp_cost: Any = 1.0,
+    fn_cost: Any = 1.0,
+    tp_cost: Any = 0.0,
+    tn_cost: Any = 0.0,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """Expected cost at a threshold minus the expected cost at the best threshold on these rows.
+
+    It is 0 if no threshold is cheaper than this one, and never negative. The best threshold is chosen in hindsight, on
+    the same rows, so on average this overstates the regret against the threshold that is best for all such rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels of two classes.
+    y_score : array-like of shape (n,)
+        Decision values or probabilities: predict positive where the score is above the threshold.
+    threshold : float
+        0 suits decision values; for probabilities give one, such as alpha.
+    fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight
+        As in :func:`expected_cost`.
+
+    Examples
+    --------
+    >>> from uneven.metrics import regret_against_best_threshold
+    >>> regret_against_best_threshold([0, 0, 1, 1], [-1.0, 0.5, -0.2, 2.0], fp_cost=1, fn_cost=9)
+    2.25
+    """
+    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+    found = cost_by_threshold(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, **costs)
+    return float(found.at(threshold) - found.best_cost)

@@ -1,8 +1,9 @@
 """Compiled kernels: the tree of a phi printed as the source of a module, so that Numba's disk cache works.
 
-A kernel is a C function that fills arrays: values and slopes, or curvatures, at an array of margins. It knows
-nothing of data, labels or weights; solvers call it by its address for one block of rows after another. The
-derivatives are those of :mod:`uneven.expression`; nothing is written by hand.
+A kernel is a C function that fills arrays: values and slopes, or curvatures, at an array of margins. It knows nothing
+of data, labels or weights; solvers call it by its address for one block of rows after another. The derivatives are
+those of :mod:`uneven.expression`; nothing is written by hand. For few numbers, the same tree is printed as functions
+of NumPy arrays, without a compiler.
 """
 
 from __future__ import annotations
@@ -21,10 +22,72 @@ from typing import Any
 import numpy as np
 
 from uneven.expression import Node, derivative
-from uneven.ops import window
-from uneven.ops.array_programs import SmoothSwitch
-from uneven.ops.numpy_programs import PlainPhi, plain_phi
-from uneven.ops.printing import Printer, cut, literal
+from uneven.ops import floats, window
+from uneven.ops.array_programs import Library, Printer, SmoothSwitch, cut, literal
+
+_OWN: dict[str, Callable[..., Any]] = {"scalar": lambda value, like: like.dtype.type(value)}
+
+#: For example ``NUMPY.function(parse("softplus(-t)"))(np.array([-1e4, 0.0]))``.
+NUMPY = Library(
+    name="numpy",
+    lookup=lambda name: _OWN.get(name) or floats.CALLS.get(name) or getattr(np, name),
+    single=np.dtype(np.float32),
+    double=np.dtype(np.float64),
+    cast=np.ndarray.astype,
+    in_double=lambda function, t: function(t.astype(np.float64)).astype(t.dtype),
+)
+
+
+class PlainPhi:
+    """A phi as functions of float64 arrays."""
+
+    def __init__(self, tree: Node, switches: tuple[SmoothSwitch, ...]) -> None:
+        self._tree, self._switches = tree, {1: switches}
+
+    @cached_property
+    def derivatives(self) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """The function that gives values, slopes and curvatures; it may warn where they overflow."""
+        slope = derivative(self._tree)
+        return NUMPY.together((self._tree, slope, derivative(slope)), self._switches)
+
+    @cached_property
+    def _first(self) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        return NUMPY.together((self._tree, derivative(self._tree)), self._switches)
+
+    @np.errstate(all="ignore")
+    def first(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Values and slopes."""
+        return self._first(t)
+
+
+@lru_cache(maxsize=256)
+def plain_phi(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> PlainPhi:
+    """A tree in normal form as functions of arrays.
+
+    Parameters
+    ----------
+    tree : Node
+        phi in t.
+    switches : tuple of pairs
+        Points where the formula changes but phi is smooth, and the slope there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.expression import parse
+    >>> from uneven.ops.kernels import plain_phi
+    >>> value, slope = plain_phi(parse("relu(1 - t)**2")).first(np.array([-1.0, 2.0]))
+    >>> value.tolist(), (slope + 0).tolist()
+    ([4.0, 0.0], [-4.0, 0.0])
+    """
+    return PlainPhi(tree, switches)
+
+
+# Compiled kernels: the tree of a phi printed as the source of a module, so that Numba's disk cache works.
+#
+# A kernel is a C function that fills arrays: values and slopes, or curvatures, at an array of margins. It knows
+# nothing of data, labels or weights; solvers call it by its address for one block of rows after another. The
+# derivatives are those of :mod:`uneven.expression`; nothing is written by hand.
 
 _HEADER = '''"""Printed from the tree of a phi; remade whenever it is missing."""
 
@@ -88,7 +151,7 @@ CALLS: dict[str, Callable[..., str]] = {
     "max": lambda printer, x, y: printer.select(f"{x} >= {y}", x, y),
     "min": lambda printer, x, y: printer.select(f"{x} <= {y}", x, y),
     "step": lambda printer, x: printer.select(f"{x} > 0.0", "1.0", "0.0"),
-    "window": window.printed,
+    "window": window.print_window,
 }
 
 
@@ -177,7 +240,7 @@ def _pointer(array: np.ndarray) -> Any:
 
 
 @lru_cache(maxsize=256)
-def compiled(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> CompiledPhi:
+def compile_kernel(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> CompiledPhi:
     """A phi that is compiled on first use, or loaded from disk if a process on this machine compiled it before.
 
     Parameters
@@ -201,7 +264,7 @@ def compiled(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> CompiledPhi
 
 
 @lru_cache(maxsize=256)
-def compiled_steps(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> int:
+def compile_steps(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> int:
     """The address of a C function that fills slopes and curvatures in one pass, which share their exponentials.
 
     It is a module of its own: only boosted trees need it, and every compiled function takes time.

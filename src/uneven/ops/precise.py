@@ -1,11 +1,8 @@
-"""Values at one point to hundreds of bits, and zeros located as sharply.
-
-Nothing here is a proof, unlike in :mod:`~uneven.ops.balls`: two numbers that agree to all computed bits count as
-equal. At a zero of ``u``, known to far more than double precision, ``where(u <= 0, a, b)`` is ``a``.
-"""
+"""Values at one point to hundreds of bits, zeros located as sharply, and the double nearest to a value."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -16,8 +13,43 @@ from flint import arb, fmpq
 from uneven.expression.algebra import holds, subtract
 from uneven.expression.tree import Node, Where
 from uneven.ops import window
-from uneven.ops.balls import precision
+from uneven.ops.balls import Undefined, enclose_interval, interval, precision
 from uneven.ops.evaluate import evaluate
+
+_PRECISIONS = (64, 128, 256, 1024, 4096)
+_BEYOND_DOUBLES = arb(2) ** 1024
+
+
+def nearest_float(tree: Node, t: float) -> float | None:
+    """The value at a double, rounded to a double; None if no precision up to 4096 bits decides it.
+
+    Raises
+    ------
+    Undefined
+        If at every precision the tree may be undefined there.
+    """
+    point = interval(t, t)
+    undefined = 0
+    for bits in _PRECISIONS:
+        try:
+            result = enclose_interval(tree, point, bits=bits)
+        except Undefined:
+            undefined += 1
+            continue
+        lo, hi = float(result.lo), float(result.hi)
+        if lo == hi or (math.isfinite(lo) and abs(hi - lo) <= 1e-15 * abs(lo)) or max(abs(lo), abs(hi)) < 5e-324:
+            return hi
+        if result.lo > _BEYOND_DOUBLES or result.hi < -_BEYOND_DOUBLES:
+            return math.copysign(math.inf, lo)
+    if undefined == len(_PRECISIONS):
+        raise Undefined(f"undefined at {t!r}")
+    return None
+
+
+# Values at one point to hundreds of bits, and zeros located as sharply.
+#
+# Nothing here is a proof, unlike in :mod:`~uneven.ops.balls`: two numbers that agree to all computed bits count as
+# equal. At a zero of ``u``, known to far more than double precision, ``where(u <= 0, a, b)`` is ``a``.
 
 BITS = 512
 _ROOT_BITS = 260  # a zero is located to this many bits

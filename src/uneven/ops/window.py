@@ -3,7 +3,7 @@ r"""The function ``window`` of the language: :math:`I_{\sigma(x)}(k+1, k)`, in b
 For a whole number k this regularised incomplete beta function is the probability of more than k successes in 2k
 trials, each with probability p = expit(x). With q = 1 - p it is a sum of positive terms,
 :math:`p^{k+1} \sum_{j<k} \binom{k+j}{j} q^j`, which loses no digits. For x > 0 its complement is such a sum too:
-that of q, and the probability of exactly k successes. :mod:`~uneven.ops.majority` has it in floats.
+that of q, and the probability of exactly k successes. :mod:`~uneven.ops.floats` has it in floats.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def of_ball(x: arb, order: int) -> arb:
     return 1 - (tail + comb(2 * order, order) * (smaller * larger) ** order)
 
 
-def printed(printer: Any, x: str, order: int) -> str:
+def print_window(printer: Any, x: str, order: int) -> str:
     """As lines of a kernel."""
     small = printer.small_exp(x)
     below = printer.emit(f"1.0 + {small}")

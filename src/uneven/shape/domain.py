@@ -8,18 +8,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from uneven._inputs import to_float
 from uneven.errors import ExpressionError
 from uneven.expression import Node, simplify, to_text
 from uneven.expression.algebra import holds, is_nonnegative
 from uneven.expression.tree import Number, Pow, Where, depends_on_t, put, transform
+from uneven.inputs import to_float
 from uneven.ops.balls import Impossible, Undefined, enclose_interval, interval
 from uneven.ops.floats import plain_values
-from uneven.ops.nearest import nearest_float
-from uneven.ops.precise import value_at
+from uneven.ops.precise import nearest_float, value_at
 from uneven.ops.rationals import exact_value
-from uneven.shape.kinks import clustered, switch_zeros
-from uneven.shape.lower_bound import negative_point
+from uneven.shape.bounds import negative_point
+from uneven.shape.kinks import cluster_zeros, switch_zeros
 from uneven.shape.pieces import pole_arguments
 from uneven.shape.polynomials import is_nonnegative_polynomial
 from uneven.shape.zeros import Zero, local_minima, location, lowest_between, probe_points, zeros
@@ -108,7 +107,7 @@ def _critical_zeros(tree: Node, normal: Node) -> list[Zero]:
     for argument in dict.fromkeys(pole_arguments(tree)):
         found += zeros(argument)
         found += [zero for cluster in switch_zeros(argument) for zero in cluster]
-    return [cluster[0] for cluster in clustered(found)]
+    return [cluster[0] for cluster in cluster_zeros(found)]
 
 
 def _between(critical: list[Zero]) -> list[float]:

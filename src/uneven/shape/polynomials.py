@@ -2,20 +2,128 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import struct
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from flint import fmpq, fmpq_poly
+from flint import fmpq, fmpq_poly, fmpz_poly
 
 from uneven.errors import ExpressionError
 from uneven.expression.algebra import add, mul, power
 from uneven.expression.tree import Call, Node, Number, T, Where
 from uneven.ops.balls import precision
 from uneven.ops.evaluate import evaluate
-from uneven.shape.root_separation import closeness
-from uneven.shape.sturm import sturm_roots
+
+
+def closeness(polynomial: Any) -> float:
+    r"""Roughly the sum of :math:`\log_2 (\max(|r|, |s|)/|r - s|)` over all pairs of roots r, s.
+
+    It is about 0 or below if the roots are spread out, however different their sizes; two roots that agree in
+    their first k bits add k. Infinite for a polynomial with a double root.
+
+    With leading coefficient a and degree n, the discriminant is :math:`a^{2n-2} \prod (r - s)^2`. The sizes of the
+    roots are the slopes of the Newton polygon.
+
+    Examples
+    --------
+    >>> from flint import fmpz_poly
+    >>> from uneven.shape.polynomials import closeness
+    >>> round(closeness(fmpz_poly([-2, 0, 1]))), round(closeness(fmpz_poly([10**40, -2 * 10**40, 10**40 + 1])))
+    (-1, 66)
+    """
+    discriminant = polynomial.discriminant()
+    if discriminant == 0:
+        return math.inf
+    n = polynomial.degree()
+    sizes = sorted(_root_sizes([_log2(c) for c in polynomial.coeffs()]), reverse=True)
+    larger_of_each_pair = sum((n - 1 - i) * size for i, size in enumerate(sizes))
+    return (n - 1) * _log2(polynomial.leading_coefficient()) + larger_of_each_pair - _log2(discriminant) / 2
+
+
+def _root_sizes(logs: list[float]) -> list[float]:
+    """Logarithms of the sizes of the roots, from those of the coefficients: slopes of their upper hull."""
+    hull: list[tuple[int, float]] = []
+    for k, height in enumerate(logs):
+        if height == -math.inf:
+            continue
+        while len(hull) > 1 and _slope(hull[-2], hull[-1]) <= _slope(hull[-1], (k, height)):
+            hull.pop()
+        hull.append((k, height))
+    return [-_slope(a, b) for a, b in itertools.pairwise(hull) for _ in range(b[0] - a[0])]
+
+
+def _slope(a: tuple[int, float], b: tuple[int, float]) -> float:
+    return (b[1] - a[1]) / (b[0] - a[0])
+
+
+def _log2(value: Any) -> float:
+    """log2 of the size of an integer that may be too large for a double."""
+    size = abs(int(value))
+    shift = max(size.bit_length() - 60, 0)
+    return math.log2(size >> shift) + shift if size else -math.inf
+
+
+# Real roots of a polynomial by Sturm's theorem: exact however close together they lie, for low degrees only.
+
+_SIGN_BIT = 1 << 63
+
+
+def sturm_roots(polynomial: fmpz_poly) -> list[float]:
+    """A double next to each real root of a squarefree polynomial without rational roots, in order.
+
+    Roots between the same two doubles count as one; roots beyond the range of doubles are left out.
+    """
+    chain = _chain(polynomial)
+    low, high = _rank(-math.inf) + 1, _rank(math.inf) - 1
+    pending = [(low, high, _variations(chain, low), _variations(chain, high))]
+    found = []
+    while pending:
+        low, high, at_low, at_high = pending.pop()
+        if at_low == at_high:
+            continue
+        if high - low == 1:
+            found.append(_double(low))
+            continue
+        middle = (low + high) // 2
+        at_middle = _variations(chain, middle)
+        pending += [(middle, high, at_middle, at_high), (low, middle, at_low, at_middle)]
+    return found
+
+
+def _chain(polynomial: fmpz_poly) -> list[fmpz_poly]:
+    """The polynomial, its derivative, and minus the remainder of each pair: positive factors taken out."""
+    chain = [polynomial, polynomial.derivative()]
+    while chain[-1].degree() > 0:
+        remainder = -(fmpq_poly(chain[-2]) % fmpq_poly(chain[-1])).numer()
+        content = remainder.content()
+        chain.append(fmpz_poly([coefficient // content for coefficient in remainder.coeffs()]))
+    return chain
+
+
+def _variations(chain: list[fmpz_poly], rank: int) -> int:
+    """Changes of sign along the chain at a double; the number of roots between two doubles is the difference."""
+    numerator, denominator = _double(rank).as_integer_ratio()
+    values: list[Any] = [link(fmpq(numerator, denominator)) for link in chain]
+    signs = [value > 0 for value in values if value != 0]
+    return sum(a != b for a, b in itertools.pairwise(signs))
+
+
+def _rank(x: float) -> int:
+    """Doubles as consecutive integers in the same order."""
+    bits: int = struct.unpack("<Q", struct.pack("<d", x))[0]
+    return -(bits - _SIGN_BIT) if bits >= _SIGN_BIT else bits
+
+
+def _double(rank: int) -> float:
+    bits = _SIGN_BIT - rank if rank < 0 else rank
+    x: float = struct.unpack("<d", struct.pack("<Q", bits))[0]
+    return x
+
+
+# Trees that are polynomials in t with rational coefficients, and their real roots.
 
 Polynomial = Any  # an fmpq_poly
 _MAX_DEGREE = 40  # factoring stays in milliseconds

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from flint import arb
 
-from uneven._inputs import to_float
 from uneven.errors import ExpressionError
 from uneven.expression import Node, derivative, substitute
 from uneven.expression.algebra import add, mul, split
-from uneven.expression.calls import pieces, vanishing
+from uneven.expression.calculus import pieces, vanishing
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import Add, Call, Inv, Mul, Neg, Number, Pow, depends_on_t
+from uneven.inputs import to_float
 from uneven.ops.floats import plain_values
 from uneven.ops.precise import ball, root_near, value_at
 from uneven.ops.rationals import exact_value

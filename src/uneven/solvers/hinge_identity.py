@@ -13,11 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from uneven import _inputs
-from uneven._inputs import Exact
+from uneven import inputs
 from uneven.errors import UnevenError
+from uneven.inputs import Exact
 from uneven.losses import Phi, phi
-from uneven.shape.polygon import Polygon, polygon
+from uneven.shape.kinks import Polygon, polygon
 
 _HINGE = Polygon(kinks=(1.0,), slopes=(-1.0, 0.0), value=0.0)
 
@@ -42,8 +42,8 @@ class HingeIdentity:
     @classmethod
     def of(cls, margin_gamma: Exact) -> HingeIdentity:
         """The identity for a gamma."""
-        inverse = 1 / _inputs.positive("margin_gamma", margin_gamma)
-        return cls(_inputs.to_float((1 + inverse) / 2), _inputs.to_float((1 - inverse) / 2))
+        inverse = 1 / inputs.positive("margin_gamma", margin_gamma)
+        return cls(inputs.to_float((1 + inverse) / 2), inputs.to_float((1 - inverse) / 2))
 
     def score(self, h: Any) -> Any:
         """The score f of the uneven hinge, from the score h of the ordinary one."""
@@ -51,7 +51,7 @@ class HingeIdentity:
 
     def own_c(self, effective: Exact) -> float:
         """C of the uneven hinge, from the C of the ordinary one."""
-        return _inputs.to_float(_inputs.positive("C", effective) * _inputs.exact("", self.a))
+        return inputs.to_float(inputs.positive("C", effective) * inputs.exact("", self.a))
 
 
 def is_hinge(loss: Any) -> bool:

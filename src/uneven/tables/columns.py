@@ -1,171 +1,140 @@
-"""What each column of a table is: numbers, categories or dates; and which columns are not used, and why."""
+"""What a column of a table is: decided at fit, from sums that can be added over parts of the rows."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from uneven.errors import UnevenError
-from uneven.learners.frames import dates, written_numbers
-from uneven.learners.frames.columns import DATE, NUMBER, TEXT, Column, date_column, text_column
-from uneven.learners.frames.dates import DateSums
-from uneven.learners.frames.size import MOST_COUNTED
-from uneven.learners.frames.summary import Sizes, TextSums
-from uneven.tables import texts
-from uneven.tables.table import Table
+from uneven.tables import dates
+from uneven.tables.column_sums import TextSums
+from uneven.tables.dates import DateSums
+from uneven.tables.written_numbers import NumberSums, arrow_texts, decimal_signs, is_numeric
 
-_ID_NAME = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|nr|no|index)$)|[a-z](Id|ID|Nr|Key)$")
-_FEWEST = 20  # rows from which a column can be called an ID
-
-
-_ONE_VALUE = "it has only one value"
+#: What a column is. "many" has too many categories for trees to have a column of 0 and 1 each; "text" has texts whose
+#: parts matter.
+NUMBER, CATEGORY, MANY, TEXT, DATE = "number", "category", "many", "text", "date"
+#: Names the column of 0 and 1 that says where a value is missing.
+MISSING = "missing"
+#: A column of texts has few categories up to here, and trees see parts of its texts beyond ``_TEXTS``.
+_FEW = 20
+_TEXTS = 100
+#: Words of a text on average from which a column is free text.
+_WORDS = 3
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Columns that are used, why others are not, and remarks for the user."""
+class Column:
+    """How to read a column.
 
-    columns: list[Column]
-    skipped: dict[str, str]
-    remarks: list[str]
+    Attributes
+    ----------
+    name : str
+    role : {"number", "category", "many", "text", "date"}
+    marks : list of str
+        Texts of this column that mean "missing" besides the usual ones.
+    format : str
+        How dates are written; "" if the table holds dates as such.
+    first : str
+        The first date.
+    parts : list of str
+        Parts of the date that are used.
+    decimal : str
+        The decimal sign of numbers that are written as texts.
+    words : bool
+        Whether linear models see the words of the texts.
+    counted : bool
+        Whether frequent texts have a column of their own in linear models: not if there are too many to count.
+    """
 
+    name: str
+    role: str
+    marks: list[str] = field(default_factory=list)
+    format: str = ""
+    first: str = ""
+    parts: list[str] = field(default_factory=list)
+    decimal: str = "."
+    words: bool = False
+    counted: bool = True
 
-class Skip(Exception):
-    """A column is not used; the message says why."""
-
-
-def planned(table: Table, target: str, leave_out: Collection[str] = (), keep: Collection[str] = ()) -> Plan:
-    """Decide how each column is used; ``keep`` names columns to use even if they look like an ID."""
-    table.require([*leave_out, *keep], "")
-    columns: list[Column] = []
-    skipped: dict[str, str] = {}
-    remarks: list[str] = []
-    for name in table.frame.columns:
-        if name == target or name in leave_out:
-            continue
-        try:
-            columns.append(_column(table, name, name in keep, remarks))
-        except Skip as why:
-            skipped[name] = str(why)
-    if not columns:
-        reasons = "; ".join(f"{k}: {v}" for k, v in skipped.items()) or "all are left out"
-        raise UnevenError(f"no column can be used for prediction: {reasons}")
-    return Plan(columns, skipped, remarks)
-
-
-def _column(table: Table, name: str, keep: bool, remarks: list[str]) -> Column:
-    from pandas.api import types
-
-    dtype = table.types[name]
-    if types.is_datetime64_any_dtype(dtype):
-        values = dates.typed_dates(table.frame[name])
-        found = date_column(name, DateSums.of(values), values.size)
-        if found is None:
-            raise Skip("it has no values" if np.isnat(values).all() else _ONE_VALUE)
-        remarks.append(f"Column {name!r}: dates; {_used_parts(found)}.")
-        return found
-    if types.is_timedelta64_dtype(dtype) or (types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype)):
-        return _number(name, table.numbers(name), keep, remarks, ())
-    if types.is_object_dtype(dtype) and _nested(table.frame[name]):
-        raise Skip("it holds lists or other nested values")
-    present = table.texts(name)
-    if present.null_count == len(present):
-        raise Skip("it has no values")
-    declared = hasattr(dtype, "categories")
-    as_number = None if declared else _numbers_in_text(table, name, present, keep, remarks)
-    if as_number is not None:
-        return as_number
-    codes, names = texts.distinct_texts(present)
-    sums = TextSums.of(Sizes(MOST_COUNTED, 0), codes, names.tolist(), declared)
-    column = text_column(name, sums, table.decimal, table.reading.day_first, numbers=False)
-    if column is None:
-        raise Skip(_ONE_VALUE)
-    if column.role == DATE:
-        _say_dates(table, column, names, remarks)
-        return column
-    distinct, known = names.size, codes.size - sums.missing
-    if column.role == TEXT and column.words and sums.counted:
-        remarks.append(f"Column {name!r}: free text ({distinct:,} different texts); its words are used.")
-    elif not keep and distinct >= _FEWEST and distinct > known / 2:
-        raise Skip(f"looks like an ID ({distinct:,} different values); --keep uses it")
-    elif column.words:
-        remarks.append(f"Column {name!r}: {distinct:,} different texts; their words are used.")
-    return column
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain data, for the model file."""
+        return {**self.__dict__, "marks": [*self.marks], "parts": [*self.parts]}
 
 
-def _say_dates(table: Table, column: Column, names: np.ndarray, remarks: list[str]) -> None:
-    """Say how texts are read as dates, and which parts of them are used."""
-    name, day_first = column.name, table.reading.day_first
-    written = dates.find_dates(names, day_first, decimal_comma=table.decimal == ",")
-    if written is not None and written.ambiguous and day_first is None:
-        order = "day" if column.format.startswith("%d") else "month"
-        remarks.append(f"Column {name!r}: day or month first? The {order} is taken to be; --dates decides otherwise.")
-    if column.marks:
-        remarks.append(_others_in_words(name, column.marks, "date"))
-    of_names = dates.parsed(names, column.format)
-    shown = int(np.flatnonzero(~np.isnat(of_names))[0])
-    value = str(of_names[shown]).removeprefix("1900-01-01T").removesuffix("T00:00:00").replace("T", " ")
-    remarks.append(f"Column {name!r}: {names[shown]!r} is read as {value}; {_used_parts(column)}.")
-
-
-def _used_parts(column: Column) -> str:
-    return f"used as {', '.join(dates.part_in_words(part, column.first) for part in column.parts)}"
-
-
-def _nested(column: Any) -> bool:
-    return any(
-        isinstance(value, list | dict | set | tuple | bytes | np.ndarray) for value in column[column.notna()][:100]
-    )
-
-
-def _others_in_words(name: str, others: Collection[str], what: str) -> str:
-    verb = f"is not a {what}" if len(others) == 1 else f"are not {what}s"
-    return f"Column {name!r}: {', '.join(map(repr, others))} {verb}, treated as missing."
-
-
-def _numbers_in_text(table: Table, name: str, present: Any, keep: bool, remarks: list[str]) -> Column | None:
-    """The column if its texts are numbers."""
-    decimal = table.decimals.get(name, table.decimal)
-    if len(present) > written_numbers.FIRST and written_numbers.few_numbers(present, decimal):
+def number_column(
+    name: str, sums: NumberSums, rows: int, marks: list[str] | None = None, decimal: str = "."
+) -> Column | None:
+    """A column of numbers; None if it has no values or only one."""
+    if not sums.known or (sums.low == sums.high and sums.known == rows):
         return None
-    read = table.numbers(name)
-    marks = written_numbers.looks_numeric(present, read)
-    if marks is None:
+    return Column(name, NUMBER, marks or [], decimal=decimal)
+
+
+def date_column(name: str, sums: DateSums, rows: int, form: str = "", marks: list[str] | None = None) -> Column | None:
+    """A column of dates with the parts that vary; None if there is nothing to learn from it."""
+    parts = sums.parts()
+    if not sums.known or (not parts and sums.known == rows):
         return None
-    if read.example is not None:
-        remarks.append(f"Column {name!r}: {read.example[0]!r} is read as {read.example[1]:.15g}.")
-    if name in table.unsure:
-        sign = "thousands separator" if table.decimal == "." else "decimal sign"
-        remarks.append(f"Column {name!r}: the comma or point is taken for a {sign}; --decimal decides otherwise.")
-    if marks:
-        remarks.append(_others_in_words(name, marks, "number"))
-    return _number(name, read, keep, remarks, marks)
+    return Column(name, DATE, marks or [], form, str(sums.first), parts or ["days"])
 
 
-def _number(name: str, read: written_numbers.Numbers, keep: bool, remarks: list[str], marks: tuple[str, ...]) -> Column:
-    if read.infinite:
-        values_are = "value is" if read.infinite == 1 else "values are"
-        remarks.append(f"Column {name!r}: {read.infinite:,} {values_are} infinite, treated as missing.")
-    values = read.values
-    known = values[~np.isnan(values)]
-    if not known.size:
-        raise Skip("it has no values")
-    if known.size == values.size and known.min() == known.max():
-        raise Skip(_ONE_VALUE)
-    if not keep and known.size == values.size >= _FEWEST and _counts_rows(name, values):
-        raise Skip(f"looks like an ID or a row number ({values.size:,} different values; --keep uses it)")
-    return Column(name, NUMBER, list(marks))
+def text_column(
+    name: str, sums: TextSums, decimal: str = ".", day_first: bool | None = None, *, numbers: bool = True
+) -> Column | None:
+    """What a column of texts is; None if it has no texts or only one. Without ``numbers`` it has none, as is known."""
+    if not sums.texts or (sums.counted and len(sums.texts) == 1 and not sums.missing):
+        return None
+    if not sums.declared:
+        meanings = sums.known
+        read = meanings.numbers[decimal] if numbers else None
+        if read is not None and is_numeric(read):
+            return number_column(name, read, sums.rows, list(read.others), decimal)
+        written = dates.chosen_format(meanings.dates, day_first, decimal_comma=decimal == ",")
+        if written is not None:
+            return date_column(name, written.sums, sums.rows, written.format, list(written.others))
+    if sums.counted and len(sums.texts) <= _FEW:
+        return Column(name, CATEGORY)
+    words = np.mean([text.count(" ") + 1 for text in sums.sample()]) >= _WORDS or not sums.counted
+    many = sums.counted and len(sums.texts) <= _TEXTS and not words
+    return Column(name, MANY if many else TEXT, words=bool(words), counted=sums.counted)
 
 
-def _counts_rows(name: str, values: np.ndarray) -> bool:
-    """Whether whole numbers are all different and number the rows, or are called an ID."""
-    if not (values == np.round(values)).all():
-        return False
-    ordered = np.sort(values)
-    if (np.diff(ordered) == 0).any():
-        return False
-    return bool(ordered[-1] - ordered[0] == values.size - 1 or _ID_NAME.search(name))
+def decimals_of(columns: Mapping[str, TextSums]) -> dict[str, str]:
+    """The decimal sign of each column of texts: its own, else that of most numbers of the others, else a point."""
+    signs = decimal_signs([arrow_texts(list(sums.texts)) for sums in columns.values()]) if columns else []
+    points, commas = sum(one[0] for one in signs), sum(one[1] for one in signs)
+    usual = "," if commas > points else "."
+    return {
+        name: usual if point == comma else "." if point > comma else ","
+        for name, (point, comma, _) in zip(columns, signs, strict=True)
+    }
+
+
+def part_name(column: Column, part: str) -> str:
+    """The name of a part of a date."""
+    return f"{column.name}: {dates.part_in_words(part, column.first)}"
+
+
+def date_parts(values: np.ndarray, column: Column) -> dict[str, Any]:
+    """The parts of dates by their names: floats (NaN: missing) or categories."""
+    import pandas as pd
+
+    first = np.datetime64(column.first, "s")
+    found: dict[str, Any] = {}
+    for part in column.parts:
+        numbers, names = dates.date_part(values, part, first)
+        found[part_name(column, part)] = pd.Categorical.from_codes(numbers, categories=names) if names else numbers
+    return found
+
+
+def typed_names(columns: list[Column]) -> tuple[list[str], list[str]]:
+    """Names of the numbers and of the categories that columns and parts of dates become."""
+    numeric = [column.name for column in columns if column.role == NUMBER]
+    categories = [column.name for column in columns if column.role in (CATEGORY, MANY, TEXT)]
+    for column in columns:
+        for part in column.parts:
+            (numeric if part in dates.NUMERIC_PARTS else categories).append(part_name(column, part))
+    return numeric, categories

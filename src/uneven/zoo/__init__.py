@@ -4,10 +4,9 @@ One file per library in ``libraries``; ``certificates`` holds a proof for every 
 parameters worth knowing.
 """
 
-from uneven.zoo.declaration import Case, Formula, Knob, Library, Outside, ZooLoss
-from uneven.zoo.parameters import Choice, Flag, Number, PerClass
+from uneven.zoo.catalogue import all_libraries, declared, loss, names, outside
 from uneven.zoo.parameters_for import Recipe, parameters_for
-from uneven.zoo.registry import all_libraries, declared, loss, names, outside
+from uneven.zoo.zoo_loss import Case, Choice, Flag, Formula, Knob, Library, Number, Outside, PerClass, ZooLoss
 
 __all__ = [
     "Case",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from uneven.cli.decisions.choice import Choice
+from uneven.app.report.sentences import Choice
 from uneven.metrics import CostEstimate
 
 

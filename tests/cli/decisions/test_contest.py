@@ -8,10 +8,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from uneven.cli.decisions.candidates import ALTERNATIVES, CONSTANT_RULES, Candidate, candidates, wished
-from uneven.cli.decisions.contest import AS_GIVEN, FACTORS, Rows, contest
-from uneven.cli.decisions.given_costs import GivenCosts, scaled_misses
-from uneven.cli.decisions.wish import Wish
+from uneven.app.models.asked_learner import AskedLearner
+from uneven.app.models.candidates import ALTERNATIVES, CONSTANT_RULES, Candidate, candidates, savable
+from uneven.app.models.compare_candidates import AS_GIVEN, FACTORS, Rows, compare_on_folds
+from uneven.app.models.written_costs import GivenCosts, scaled_misses
 from uneven.costs import RowCosts
 from uneven.errors import CostError, UnevenError
 from uneven.metrics import compare
@@ -30,14 +30,14 @@ def quiet(message: str, share: float) -> None:
     assert 0 <= share < 1
 
 
-LINEAR = Wish.read("linear", None, None, False, None, None)
+LINEAR = AskedLearner.read("linear", None, None, False, None, None)
 
 
 @pytest.mark.parametrize("per_row", [False, True])
 def test_costs_are_those_of_compare(per_row: bool) -> None:
     data, given = rows(per_row=per_row), GivenCosts("1", "c" if per_row else "4")
     found = candidates(LINEAR, given, data.costs)
-    outcome = contest(data, found, StandardScaler(), quiet, folds=2, repeats=2)
+    outcome = compare_on_folds(data, found, StandardScaler(), quiet, folds=2, repeats=2)
     assert outcome.how == "cross-validated, 2 folds twice"
     y = data.is_positive.astype(int)
     for label, factor in FACTORS.items():
@@ -65,7 +65,7 @@ def test_one_split_tests_a_quarter_that_no_model_has_seen() -> None:
             return super().fit(X, y)
 
     found = [Candidate("one", lambda _: Watching(), moves=True)]
-    outcome = contest(data, found, StandardScaler(), quiet, folds=1, repeats=1)
+    outcome = compare_on_folds(data, found, StandardScaler(), quiet, folds=1, repeats=1)
     assert seen == [300]
     assert outcome.is_positive.size == 100
     assert outcome.how == "on 100 rows kept out of the fits"
@@ -75,18 +75,18 @@ def test_one_split_tests_a_quarter_that_no_model_has_seen() -> None:
 def test_a_tie_goes_to_the_simplest() -> None:
     data = rows()
     found = [Candidate(name, lambda _: LogisticRegression(), moves=True) for name in ("simple", "same")]
-    outcome = contest(data, found, StandardScaler(), quiet, folds=2, repeats=1)
+    outcome = compare_on_folds(data, found, StandardScaler(), quiet, folds=2, repeats=1)
     assert outcome.cheapest(["simple", "same"]) == "simple"
 
 
 def test_who_may_be_saved() -> None:
     data, given = rows(), GivenCosts("1", "4")
-    auto = Wish.read(None, None, None, False, "linear, forest", None)
+    auto = AskedLearner.read(None, None, None, False, "linear, forest", None)
     assert auto.members == ("linear", "forest")
-    names = [one.name for one in wished(auto, candidates(auto, given, data.costs))]
+    names = [one.name for one in savable(auto, candidates(auto, given, data.costs))]
     assert names == [*ALTERNATIVES, "ensemble"]
-    assert [one.name for one in wished(LINEAR, candidates(LINEAR, given, data.costs))] == ["uneven linear"]
-    tuned = Wish.read(None, None, None, True, None, None)
+    assert [one.name for one in savable(LINEAR, candidates(LINEAR, given, data.costs))] == ["uneven linear"]
+    tuned = AskedLearner.read(None, None, None, True, None, None)
     assert [one.name for one in candidates(tuned, given, data.costs)] == [
         *CONSTANT_RULES,
         *ALTERNATIVES,
@@ -96,8 +96,8 @@ def test_who_may_be_saved() -> None:
 
 
 def test_options_that_exclude_each_other() -> None:
-    assert Wish.read(None, "hinge", None, False, None, None).kind == "linear"
-    assert Wish.read(None, None, "2", False, None, None).kind == "linear"
+    assert AskedLearner.read(None, "hinge", None, False, None, None).kind == "linear"
+    assert AskedLearner.read(None, None, "2", False, None, None).kind == "linear"
     for arguments, sentence in (
         (("ensemble", "hinge", None, False, None, None), "--loss is for --learner linear, got --learner ensemble"),
         (("ensemble", None, None, True, None, None), "--tune is for --learner auto or linear or svc, got"),
@@ -108,13 +108,13 @@ def test_options_that_exclude_each_other() -> None:
         (("auto", None, None, False, None, float("nan")), "--time-limit must be a positive number of seconds, got nan"),
     ):
         with pytest.raises(UnevenError, match=sentence):
-            Wish.read(*arguments)
+            AskedLearner.read(*arguments)
 
 
 def test_one_row_of_a_class_cannot_be_compared() -> None:
     data = rows(40)
     lonely = Rows(data.X, np.arange(40) == 3, data.costs, per_row=False)
     with pytest.raises(CostError, match="needs two rows of each class, got 1 of one; --quick skips it"):
-        contest(
+        compare_on_folds(
             lonely, candidates(LINEAR, GivenCosts("1", "4"), data.costs), StandardScaler(), quiet, folds=5, repeats=1
         )

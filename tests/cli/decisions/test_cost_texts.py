@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from uneven.cli.decisions.cost_texts import columns_in, cost_of_rows, number_in
-from uneven.cli.decisions.given_costs import GivenCosts, scaled_misses
+from uneven.app.files.table import Table, read_table
+from uneven.app.models.written_costs import GivenCosts, columns_in, cost_of_rows, number_in, scaled_misses
 from uneven.errors import CostError, UnevenError
-from uneven.tables.table import Table, read_table
 
 FRAME = pd.DataFrame(
     {

@@ -15,9 +15,9 @@ from click.testing import CliRunner, Result
 from sklearn.datasets import load_breast_cancer
 from terminal import in_terminal
 
-from uneven._money import money
-from uneven.cli._models import read_model
-from uneven.cli.main import main
+from uneven.app.cli.main import main
+from uneven.app.models.model_files import read_model
+from uneven.costs import money
 from uneven.metrics import compare_predictions, expected_cost, savings_score
 
 TARGET = ["--target", "diagnosis", "--positive", "malignant"]

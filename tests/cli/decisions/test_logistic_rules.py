@@ -7,8 +7,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 
-from uneven.cli.decisions.decided import decisions
-from uneven.cli.decisions.logistic_rules import MOVED, PLAIN, WEIGHTED, LogisticRule
+from uneven.app.models.apply_model import decisions
+from uneven.app.models.candidates import MOVED, PLAIN, WEIGHTED, LogisticRule
 from uneven.costs import RowCosts
 
 WAYS = (PLAIN, WEIGHTED, MOVED)

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from uneven import UnevenEnsembleClassifier
-from uneven.cli._models import read_model
-from uneven.cli.decisions.contest import Rows
-from uneven.cli.decisions.promises import broken_promise
-from uneven.cli.main import main
+from uneven.app.cli.main import main
+from uneven.app.models.compare_candidates import Rows
+from uneven.app.models.fit_table import broken_promise
+from uneven.app.models.model_files import read_model
 from uneven.costs import RowCosts
 from uneven.metrics import CostEstimate
 
@@ -139,11 +139,11 @@ def test_dates_are_told(tmp_path: Path) -> None:
 
 def test_a_long_fit_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Above 20,000 rows there is one split, and nothing was said for many minutes."""
-    from uneven.cli import _progress
-    from uneven.cli.decisions import fitting
+    from uneven.app.cli import terminal
+    from uneven.app.models import fit_table
 
-    monkeypatch.setattr(_progress, "_PAUSE", 0.0)
-    monkeypatch.setattr(fitting, "_FOLDS", {100: 3})
+    monkeypatch.setattr(terminal, "_PAUSE", 0.0)
+    monkeypatch.setattr(fit_table, "_FOLDS", {100: 3})
     table = flights(300)
     table.to_csv(tmp_path / "table.csv", index=False)
     wanted = [*QUICK, "--learner", "ensemble", "--save-anyway"]

@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from uneven.cli.decisions.answers import (
+from uneven.app.files.table import read_table
+from uneven.app.files.table_columns import planned, typed
+from uneven.app.models.apply_model import row_hashes, seen, seen_in_words
+from uneven.app.report.sentences import (
     WhatIf,
     first_line,
     probability_in_words,
@@ -17,14 +20,10 @@ from uneven.cli.decisions.answers import (
     stability_in_words,
     threshold_in_words,
 )
-from uneven.cli.decisions.seen_rows import row_hashes, seen, seen_in_words
-from uneven.cli.decisions.unknowns import unknowns
+from uneven.app.report.table_report import list_unknowns
 from uneven.costs import RowCosts
 from uneven.decisions.alpha import probability_thresholds
 from uneven.metrics import CostEstimate
-from uneven.tables.columns import planned
-from uneven.tables.matrix import typed
-from uneven.tables.table import read_table
 
 
 def estimates(wide: float, rough: bool = False, **costs: float) -> list[CostEstimate]:
@@ -132,7 +131,7 @@ def test_what_could_not_be_known() -> None:
         "columns": [{"role": "date"}],
     }
     X = pd.DataFrame({"x": [1.0, np.nan], "z": [np.nan, np.nan]})
-    assert unknowns(about, X, np.array([True, False]), 3, ["Column 'c': news."]) == [
+    assert list_unknowns(about, X, np.array([True, False]), 3, ["Column 'c': news."]) == [
         "Training had only 12 positive rows: the model and its intervals are rough.",
         "This table has only 1 positive row: a few decisions carry the result.",
         "Left out at your wish: a, b, c, d and 2 more.",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from uneven.adapters.onnx_graph import Converter, SkGraph
-from uneven.learners.boosting import UnevenAdaBoostClassifier
+from uneven.learners.adaboost import UnevenAdaBoostClassifier
 
 
 def _scores(graph: SkGraph, model: Any, X: str) -> str:

@@ -11,7 +11,7 @@ from uneven.adapters.onnx_graph import Converter, SkGraph
 from uneven.decisions.correction import Correction
 from uneven.decisions.scored_rows import MOST_CERTAIN
 from uneven.errors import CostError, ParameterError
-from uneven.learners.threshold import UnevenThresholdClassifierCV
+from uneven.learners.threshold_classifier import UnevenThresholdClassifierCV
 
 #: Differences of log-odds that may be rounding errors, relative to their size: skl2onnx computes probabilities in
 #: single precision.

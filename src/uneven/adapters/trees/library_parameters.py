@@ -1,4 +1,4 @@
-"""Parameters of a library that one of our estimators passes through by name.
+"""What passes between an estimator and its tree library: parameters, sparse matrices, and facts in model files.
 
 scikit-learn reads the parameters of an estimator from the signature of its ``__init__``. Ours takes ``**library``, and
 gets a signature that also lists the parameters of the installed library with their defaults.
@@ -7,12 +7,21 @@ gets a signature that also lists the parameters of the installed library with th
 from __future__ import annotations
 
 import inspect
+import json
+import numbers as abstract
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypeVar
 
-from uneven._suggestions import did_you_mean
-from uneven.errors import ParameterError
+import numpy as np
+import scipy.sparse as sp
+
+from uneven.errors import ParameterError, did_you_mean
+from uneven.expression import to_text
+from uneven.inputs import brief
+from uneven.losses import Loss, Phi, UnevenMarginLoss, phi
 
 C = TypeVar("C", bound=type)
 
@@ -88,3 +97,138 @@ def takes(parameters: LibraryParameters) -> Callable[[C], C]:
         return estimator
 
     return listed
+
+
+# Sparse matrices in the form that LightGBM and CatBoost know.
+
+
+def known_sparse(X: Any) -> Any:
+    """A sparse array as a CSR matrix with short indices; anything else as it is."""
+    if not sp.issparse(X):
+        return X
+    X = sp.csr_matrix(X)
+    if X.indices.dtype != np.int32 and max(X.shape[1], X.nnz) < 2**31:
+        X = sp.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    return X
+
+
+# What a model file holds beside the trees: loss, costs, labels and parameters, as JSON.
+
+_FORMAT = 1
+_OWN = (
+    "fp_cost",
+    "fn_cost",
+    "tp_cost",
+    "tn_cost",
+    "margin_gamma",
+    "eval_metric",
+    "warmup_rounds",
+    "pos_label",
+    "neg_label",
+)
+_FITTED = (
+    "n_features_in_",
+    "cost_scale_",
+    "start_",
+    "evals_result_",
+    "best_iteration_",
+    "_costs_of_fit",
+    "_positive",
+    "_constant_sums",
+    "probability_ratio_",
+    "_checked_on",
+)
+
+
+def facts_of(model: Any) -> str:
+    """The facts of a fitted model."""
+    loss, regrets, margin_gamma = model._fitted_with
+    library = {
+        name: value
+        for name, value in model._library_values().items()
+        if value is not model._library.defaults.get(name) and _is_plain(value)
+    }
+    names = getattr(model, "feature_names_in_", None)
+    facts = {
+        "format": _FORMAT,
+        "estimator": type(model).__name__,
+        "loss": _described(model.loss),
+        "own": {name: _plain(name, getattr(model, name)) for name in _OWN},
+        "library": {name: _plain(name, value) for name, value in library.items()},
+        "fitted": {name: _plain(name, getattr(model, name)) for name in _FITTED},
+        "fitted_with": {"loss": _described(loss), "regrets": regrets, "gamma": _plain("margin_gamma", margin_gamma)},
+        "classes": {"labels": model.classes_.tolist(), "dtype": model.classes_.dtype.str},
+        "columns": None if names is None else [str(name) for name in names],
+    }
+    return json.dumps(facts, allow_nan=False)
+
+
+def restored(estimator: Any, text: str) -> Any:
+    """A fitted model from its facts, without its trees."""
+    facts = json.loads(text)
+    if facts.get("format") != _FORMAT or facts.get("estimator") != estimator.__name__:
+        raise ParameterError(
+            f"the file holds a {facts.get('estimator')} (format {facts.get('format')}), not a {estimator.__name__} "
+            f"(format {_FORMAT})"
+        )
+    model = estimator(_made(facts["loss"]), **facts["own"], **facts["library"])
+    for name, value in facts["fitted"].items():
+        setattr(model, name, value)
+    given = facts["fitted_with"]
+    model._fitted_with = (_made(given["loss"]), given["regrets"], given["gamma"])
+    dtype = np.dtype(facts["classes"]["dtype"])
+    model.classes_ = np.array(facts["classes"]["labels"], dtype=dtype)
+    if facts["columns"] is not None:
+        model.feature_names_in_ = np.array(facts["columns"], dtype=object)
+    return model
+
+
+def _described(loss: Any) -> Any:
+    """A loss as JSON: a name or expression, a phi with its parameters, or what a loss is made from."""
+    if isinstance(loss, str):
+        return loss
+    if isinstance(loss, Phi):
+        if loss.name is None:
+            return loss.text
+        return {"name": loss.name, "parameters": {name: str(value) for name, value in loss.exact_parameters.items()}}
+    if isinstance(loss, UnevenMarginLoss):
+        exact = {"gamma": loss.exact_gamma, "beta": None if loss.beta is None else loss.exact_beta}
+        exact["alpha"] = loss.exact_alpha
+        numbers = {name: None if value is None else str(value) for name, value in exact.items()}
+        return {"phi": _described(loss.phi), **numbers}
+    if isinstance(loss, Loss):
+        return {"partial": [to_text(partial.tree) for partial in loss.partials]}
+    raise ParameterError(f"loss={brief(loss)} cannot be written to a file; a name or an expression can")
+
+
+def _made(described: Any) -> Any:
+    """The loss that was described."""
+    match described:
+        case {"name": name, "parameters": parameters}:
+            return phi(name, **parameters)
+        case {"phi": inner, "gamma": gamma, "beta": beta, "alpha": alpha}:
+            return UnevenMarginLoss(_made(inner), gamma=gamma, beta=beta, alpha=alpha)
+        case {"partial": partials}:
+            return Loss(*partials)
+    return described
+
+
+def _is_plain(value: Any) -> bool:
+    try:
+        json.dumps(_plain("", value))
+    except (TypeError, ValueError, ParameterError):
+        return False
+    return True
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A value as JSON knows it; exact numbers as texts."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if value is None or isinstance(value, bool | int | float | str | dict | list | tuple):
+        return value
+    if isinstance(value, Fraction | Decimal | abstract.Rational):
+        return str(value)
+    raise ParameterError(f"{name}={brief(value)} cannot be written to a file; a number or a text can")

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from uneven import _inputs
-from uneven._inputs import brief
+from uneven import inputs
 from uneven.errors import CostError, ParameterError
 from uneven.figures.displays.display import PredictionsDisplay, add_legend, is_drawn, require_matplotlib
 from uneven.figures.style import COLOURS, GREY
+from uneven.inputs import brief
+from uneven.metrics.cost_curve import ScaledCosts
 from uneven.metrics.intervals import is_rough
 from uneven.metrics.rows import read_scores
-from uneven.metrics.scaled_costs import ScaledCosts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,7 +116,7 @@ class CalibrationNearAlphaDisplay(PredictionsDisplay):
         if isinstance(n_bins, bool) or not isinstance(n_bins, int) or n_bins < 2:
             raise ParameterError(f"n_bins must be a whole number of at least 2, got {brief(n_bins)}")
         given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        known = _inputs.probabilities("y_prob", y_prob, CostError)[0]
+        known = inputs.probabilities("y_prob", y_prob, CostError)[0]
         rows, probability = read_scores(
             y_true, known, pos_label=pos_label, sample_weight=sample_weight, name="y_prob", **given
         )

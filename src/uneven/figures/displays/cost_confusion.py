@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from uneven._money import money
-from uneven.costs import RowCosts
+from uneven.costs import RowCosts, money
 from uneven.figures.displays.display import PredictionsDisplay, costs_of, positive_of, require_matplotlib
-from uneven.metrics.labels import distinct_labels, read_labels
+from uneven.labels import distinct_labels, read_labels
 from uneven.metrics.passing_costs import predicted_labels, require_way_to_decide
 from uneven.metrics.rows import read_decisions
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from uneven._inputs import brief
 from uneven.costs import RowCosts
 from uneven.errors import ParameterError, needs_extra
 from uneven.figures.style import COLOURS, styled
-from uneven.metrics.labels import positive_class
+from uneven.inputs import brief
+from uneven.labels import positive_class
+from uneven.metrics.cost_curve import ScaledCosts
 from uneven.metrics.passing_costs import answer_with_costs, takes_costs
 from uneven.metrics.rows import Rows
-from uneven.metrics.scaled_costs import ScaledCosts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

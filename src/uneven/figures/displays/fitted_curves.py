@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from uneven._inputs import brief
 from uneven.errors import ParameterError
 from uneven.figures.displays.display import Display, add_legend, is_drawn, require_matplotlib, set_limits
 from uneven.figures.style import GREY, money_axis
+from uneven.inputs import brief
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from uneven.decisions.out_of_fold_rows import ShiftCurve
-    from uneven.learners.tuning.rules import GammaPath
+    from uneven.learners.tuning.gamma_rules import GammaPath
 
 #: Share of the height that the posterior takes.
 _HEIGHT = 0.3

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from uneven._money import money
+from uneven.costs import money
 from uneven.figures.displays.display import (
     MARK,
     PredictionsDisplay,

@@ -12,13 +12,13 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, get_tags
 
-from uneven import _inputs
-from uneven._inputs import Exact, brief
+from uneven import inputs
 from uneven.costs import GivenCosts, RowCosts
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
+from uneven.inputs import Exact, brief, require_choice
+from uneven.labels import Classes
 from uneven.learners.background import run_parts
-from uneven.learners.classes import Classes
 from uneven.learners.corrected_decisions import CorrectedDecisions
 from uneven.learners.ensemble.members import FAMILIES, LARGE, Candidate, Size, choose_families, families_named
 from uneven.learners.ensemble.mixture import Mixture, read_table, row_chunks
@@ -37,10 +37,9 @@ from uneven.learners.ensemble.training import (
 from uneven.learners.ensemble.views import Views
 from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
 from uneven.learners.out_of_fold import only_fold, splits
-from uneven.learners.parameters import require_choice
-from uneven.learners.progress import Bar, progress
 from uneven.learners.training_set import read_training_set, require_target
-from uneven.metrics.cost_estimate import CostEstimate
+from uneven.metrics.intervals import CostEstimate
+from uneven.solvers.progress import Bar, progress
 
 #: Folds for many rows: fewer fits, and each fold still holds thousands of rows.
 _FOLDS_OF_MANY = 3
@@ -264,7 +263,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         require_choice("weighting", self.weighting, tuple(WEIGHTINGS))
         self._require_correction()
         if self.time_limit is not None:
-            _inputs.positive("time_limit", self.time_limit)
+            inputs.positive("time_limit", self.time_limit)
         members = self.members
         if _is_mapping(members):
             for name, member in members.items():

@@ -15,8 +15,8 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.kernel_approximation import Nystroem
 
-from uneven._inputs import brief
 from uneven.errors import MissingExtraError, ParameterError
+from uneven.inputs import brief
 from uneven.learners.ensemble.member_models import BoostingRounds, Forest, LinearPath, PlattScaled
 from uneven.learners.svc import UnevenSVC
 

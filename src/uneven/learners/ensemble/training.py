@@ -13,10 +13,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
-from uneven._caller import warn_caller
 from uneven.costs import RowCosts
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
+from uneven.inputs import warn_caller
 from uneven.learners.background import Ending, run_parts
 from uneven.learners.ensemble.member_models import has_settings
 from uneven.learners.ensemble.members import Candidate
@@ -24,8 +24,8 @@ from uneven.learners.ensemble.mixture import FittedMember, Mixture
 from uneven.learners.ensemble.views import Views
 from uneven.learners.ensemble.weights import Weighting, log_losses
 from uneven.learners.out_of_fold import OutOfFold, OutOfFolds, Split, out_of_fold, sentence, weight_parameters
-from uneven.metrics.cost_estimate import CostEstimate, estimates
 from uneven.metrics.expected_cost import mean_cost
+from uneven.metrics.intervals import CostEstimate, estimates
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-from uneven.learners.frames import FrameEncoder
-from uneven.learners.frames.encoder import TREES
 from uneven.learners.out_of_fold import Split
+from uneven.tables import FrameEncoder
+from uneven.tables.frame_encoder import TREES
 
 #: Trees work in float32, whose largest number is 3e38; sums of a column must be finite, too.
 _LARGEST = 1e30

@@ -16,9 +16,9 @@ import numpy as np
 from sklearn.base import clone
 
 from uneven.errors import ClusterError
-from uneven.learners.cluster import distributed, read_client, require_scheduler
 from uneven.learners.out_of_fold import Split
-from uneven.learners.tuning.search import Column, Task, is_one_fit, run_split
+from uneven.learners.tuning.gamma_search import Column, Task, is_one_fit, run_split
+from uneven.parts.cluster import distributed, read_client, require_scheduler
 
 FEATURE = "searches on a Dask cluster"
 

@@ -11,19 +11,17 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
-from uneven import _inputs
-from uneven._inputs import brief
+from uneven import inputs
 from uneven.costs import COSTS, GivenCosts, RowCosts
 from uneven.decisions.alpha import DECIDE, LEARN, USES_OF_ROW_COSTS
 from uneven.errors import LossError, ParameterError
+from uneven.inputs import brief, require_choice
+from uneven.labels import Classes
 from uneven.learners.base import UnevenClassifier, current_loss, read_problem, with_parameters
-from uneven.learners.classes import Classes
 from uneven.learners.linear import UnevenLinearClassifier
-from uneven.learners.parameters import require_choice
 from uneven.learners.svc import UnevenSVC
-from uneven.learners.training_set import Problem
-from uneven.learners.tuning.rules import automatic_grid
-from uneven.learners.weighting import learnt_labels
+from uneven.learners.training_set import Problem, learnt_labels
+from uneven.learners.tuning.gamma_rules import automatic_grid
 from uneven.solvers.hinge_identity import is_hinge
 
 #: Parameters of the search, beside the costs, that are those of the learner.
@@ -202,7 +200,7 @@ def read_points(search: Any, learner: Any) -> list[dict[str, Any]]:
 
 
 def _positive_numbers(name: str, values: Any) -> np.ndarray:
-    array, _ = _inputs.float_array(name, values)
+    array, _ = inputs.float_array(name, values)
     if array.ndim != 1 or not array.size or not ((array > 0) & np.isfinite(array)).all():
         raise ParameterError(f"{name} must be positive finite numbers, got {brief(values)}")
     return array.astype(np.float64)

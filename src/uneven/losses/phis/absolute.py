@@ -1,7 +1,6 @@
 r"""Absolute difference of t from 1: :math:`\varphi(t) = |1 - t|`. A, B and H are the same as for the hinge."""
 
-from uneven.losses.closed_forms import from_risk_and_gap, hinge_gap, hinge_risk
-from uneven.losses.declaration import ClosedForm, Declaration
+from uneven.losses.declaration import ClosedForm, Declaration, from_risk_and_gap, hinge_gap, hinge_risk
 
 declaration = Declaration(
     sentence="abs(1 - t)",

@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from uneven.losses.closed_forms import from_risk_and_gap, only_even_margins
-from uneven.losses.declaration import ClosedForm, Declaration, OwnOdds, Parameter
-from uneven.ops.majority import majority
+from uneven.losses.declaration import ClosedForm, Declaration, OwnOdds, Parameter, from_risk_and_gap, only_even_margins
+from uneven.ops.floats import majority
 
 Array = Any
 

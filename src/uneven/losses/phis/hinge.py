@@ -2,8 +2,7 @@ r"""Hinge loss, as in the support vector machine: :math:`\varphi(t) = (1 - t)_+`
 
 import math
 
-from uneven.losses.closed_forms import from_risk_and_gap, hinge_gap, hinge_risk
-from uneven.losses.declaration import ClosedForm, Declaration
+from uneven.losses.declaration import ClosedForm, Declaration, from_risk_and_gap, hinge_gap, hinge_risk
 
 declaration = Declaration(
     sentence="relu(1 - t)",

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.losses.closed_forms import from_risk_and_gap, mirrored, squared_gap, squared_risk
-from uneven.losses.declaration import ClosedForm, Declaration
+from uneven.losses.declaration import ClosedForm, Declaration, from_risk_and_gap, mirrored, squared_gap, squared_risk
 
 Array = Any
 

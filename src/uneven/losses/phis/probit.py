@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.losses.closed_forms import only_even_margins, symmetric_sides
-from uneven.losses.declaration import ClosedForm, Declaration
+from uneven.losses.declaration import ClosedForm, Declaration, only_even_margins, symmetric_sides
 
 Array = Any
 

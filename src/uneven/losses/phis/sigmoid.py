@@ -3,8 +3,7 @@ r"""Sigmoid: :math:`\varphi(t) = 1/(1 + e^t)`."""
 import math
 from fractions import Fraction
 
-from uneven.losses.closed_forms import only_even_margins, symmetric_sides
-from uneven.losses.declaration import ClosedForm, Declaration, OwnOdds
+from uneven.losses.declaration import ClosedForm, Declaration, OwnOdds, only_even_margins, symmetric_sides
 
 
 def _own_odds(gamma: Fraction, parameters: dict[str, Fraction]) -> Fraction | float:

@@ -1,7 +1,6 @@
 r"""Squared difference of t from 1: :math:`\varphi(t) = (1 - t)^2`."""
 
-from uneven.losses.closed_forms import from_risk_and_gap, squared_gap, squared_risk
-from uneven.losses.declaration import ClosedForm, Declaration
+from uneven.losses.declaration import ClosedForm, Declaration, from_risk_and_gap, squared_gap, squared_risk
 
 declaration = Declaration(
     sentence="(1 - t)**2",

@@ -2,8 +2,7 @@ r"""Squared hinge: :math:`\varphi(t) = (1 - t)_+^2`. A, B and H are the same as 
 
 import math
 
-from uneven.losses.closed_forms import from_risk_and_gap, squared_gap, squared_risk
-from uneven.losses.declaration import ClosedForm, Declaration
+from uneven.losses.declaration import ClosedForm, Declaration, from_risk_and_gap, squared_gap, squared_risk
 
 declaration = Declaration(
     sentence="relu(1 - t)**2",

@@ -4,8 +4,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from uneven.losses.closed_forms import from_risk_and_gap, only_even_margins
-from uneven.losses.declaration import ClosedForm, Declaration, OwnOdds
+from uneven.losses.declaration import ClosedForm, Declaration, OwnOdds, from_risk_and_gap, only_even_margins
 
 Array = Any
 # For a gamma above this number or below its reciprocal, t = 0 does not minimise the risk at eta = 1/2.

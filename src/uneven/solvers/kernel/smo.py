@@ -1,12 +1,8 @@
-"""Sequential minimal optimisation of the kernel SVM with an uneven hinge.
+"""Newton steps in the free coefficients of a kernel SVM.
 
-The problem is that of :mod:`uneven.solvers.kernel.solution`. The compiled steps are in
-:mod:`uneven.solvers.compiled.smo_steps`; this file holds the loop around them. Rows are never left out (no
-"shrinking"): passes over all rows use vector registers, passes over scattered rows could not.
-
-A step moves the pair of coefficients that violates optimality most. A small violation alone says nothing about the
-objective: the gap is about the violation times the upper bounds. So the duality gap decides when to stop, and the steps
-go on to smaller violations until it is small enough.
+Steps of pairs are slow if C is large and rows are nearly dependent: they zigzag among coefficients strictly between
+their bounds. On this face of the box the problem is a linear system. A step towards its solution either reaches it, or
+stops at a bound; then that coefficient is fixed, and the next step is taken in the others.
 """
 
 from __future__ import annotations
@@ -17,11 +13,72 @@ from typing import Any
 
 import numpy as np
 
-from uneven.solvers.kernel import face
-from uneven.solvers.kernel.cache import RowCache
-from uneven.solvers.kernel.solution import Dual, KernelSolution, solution_from
+from uneven.solvers.kernel.dual import Dual, KernelSolution, solution_from
+from uneven.solvers.kernel.kernel_matrix import RowCache
 from uneven.solvers.progress import Progress, silent
 from uneven.solvers.threads import single_threaded_blas
+
+#: Most free coefficients; the cost of a step grows with their third power.
+MOST_FREE = 2000
+#: Arithmetic of one visit, in multiplications; at least one step is taken.
+_BUDGET = 1e9
+#: Ridge of the linear system, relative to the mean of its diagonal, if K is singular there.
+_RIDGE = 1e-14
+
+
+def climb(K: np.ndarray, g: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Free coefficients with a larger dual objective and the same sum, from those of K, g, b and bounds."""
+    b, g = b.copy(), g.copy()
+    free = np.arange(b.size)
+    spent = 0.0
+    while free.size >= 2 and spent < _BUDGET:
+        spent += free.size**3 / 3
+        part = K[np.ix_(free, free)]
+        d = _direction(part, g[free])
+        slope = float(g[free] @ d)
+        if not slope > 0:
+            break
+        curvature = float(d @ (part @ d))
+        with np.errstate(divide="ignore"):
+            rooms = np.where(d > 0, high[free] - b[free], np.where(d < 0, b[free] - low[free], math.inf)) / np.abs(d)
+        first = int(rooms.argmin())
+        room = float(rooms[first])
+        step = room if curvature * room <= slope else slope / curvature
+        if not math.isfinite(step):
+            break
+        b[free] = np.clip(b[free] + step * d, low[free], high[free])
+        g -= step * (K[:, free] @ d)
+        if step < room:
+            break
+        b[free[first]] = high[free[first]] if d[first] > 0 else low[free[first]]
+        free = free[(b[free] > low[free]) & (b[free] < high[free])]
+    return b
+
+
+def _direction(K: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """Maximise g'd - d'Kd/2 where the sum of d is 0."""
+    n = g.size
+    system = np.ones((n + 1, n + 1))
+    scale = float(np.trace(K)) / n
+    system[:n, :n] = K / scale if scale > 0 else K
+    system.flat[: n * (n + 2) : n + 2] += _RIDGE
+    system[n, n] = 0.0
+    try:
+        d = np.linalg.solve(system, np.append(g, 0.0))[:n]
+    except np.linalg.LinAlgError:
+        d = g.copy()
+    return np.asarray(d - d.mean()) / (scale if scale > 0 else 1.0)
+
+
+# Sequential minimal optimisation of the kernel SVM with an uneven hinge.
+#
+# The problem is that of :mod:`uneven.solvers.kernel.dual`. The compiled steps are in
+# :mod:`uneven.solvers.loops.smo_steps`; this file holds the loop around them. Rows are never left out (no
+# "shrinking"): passes over all rows use vector registers, passes over scattered rows could not.
+#
+# A step moves the pair of coefficients that violates optimality most. A small violation alone says nothing about the
+# objective: the gap is about the violation times the upper bounds. So the duality gap decides when to stop, and the
+# steps go on to smaller violations until it is small enough.
 
 #: Number of steps between progress updates and checks for Ctrl-C.
 _STEPS = 20_000
@@ -65,7 +122,7 @@ def _solve(
     start: np.ndarray | None,
     progress: Progress,
 ) -> KernelSolution:
-    from uneven.solvers.compiled import smo_steps
+    from uneven.solvers.loops import smo_steps
 
     low, high, diagonal = dual.low, dual.high, dual.diagonal
     b = np.zeros(dual.gram.n) if start is None else start.copy()
@@ -144,10 +201,10 @@ def _climbed(dual: Dual, cache: RowCache, b: np.ndarray) -> tuple[np.ndarray, np
     """Coefficients after Newton steps in the free ones, if those help, and the exact gradient."""
     free = np.flatnonzero((b > dual.low) & (b < dual.high))
     exact = dual.margins - cache.times(b)
-    if not 2 <= free.size <= face.MOST_FREE:
+    if not 2 <= free.size <= MOST_FREE:
         return b, exact
     moved = b.copy()
-    moved[free] = face.climb(cache.among(free), exact[free], b[free], dual.low[free], dual.high[free])
+    moved[free] = climb(cache.among(free), exact[free], b[free], dual.low[free], dual.high[free])
     gradient = dual.margins - cache.times(moved)
     # With the gradients before and after, the difference of a quadratic function keeps its digits.
     rises = float((moved - b) @ (exact + gradient)) > 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.solvers import compiled
+from uneven.solvers import loops
 from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 
 #: Bytes of the blocks that are converted or given to BLAS: at most, and at least (small blocks make BLAS slow).
@@ -174,8 +174,8 @@ class Dense(Design):
 
     def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
         if self.X.flags.c_contiguous:
-            return compiled.passes.pass_rows(self.X, *common, w, b, lo, hi, g)
-        return compiled.passes.pass_columns(self.X.T, *common, w, b, lo, hi, g)
+            return loops.passes.pass_rows(self.X, *common, w, b, lo, hi, g)
+        return loops.passes.pass_columns(self.X.T, *common, w, b, lo, hi, g)
 
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].astype(np.float64, copy=False)
@@ -200,30 +200,30 @@ class Dense(Design):
             return Dense(self.X.T[chosen].T)
         out = np.empty((self.n, chosen.size), dtype=self.X.dtype)
         ranges = row_ranges(self.n, self.numbers)
-        in_threads(lambda k, lo, hi: compiled.column_choice.copy_columns(self.X, chosen, lo, hi, out), ranges)
+        in_threads(lambda k, lo, hi: loops.quadratic_descent.copy_columns(self.X, chosen, lo, hi, out), ranges)
         return Dense(out)
 
     def add_curvature_product(
         self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
     ) -> None:
         if self.X.flags.c_contiguous:
-            compiled.passes.curvature_product_rows(self.X, curvature, v, c, lo, hi, g)
+            loops.passes.curvature_product_rows(self.X, curvature, v, c, lo, hi, g)
         else:
-            compiled.passes.curvature_product_columns(self.X.T, curvature, v, c, lo, hi, g)
+            loops.passes.curvature_product_columns(self.X.T, curvature, v, c, lo, hi, g)
 
     def write_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
-            compiled.passes.block_scores_rows(self.X, w, b, lo, hi - lo, out[lo:])
+            loops.passes.block_scores_rows(self.X, w, b, lo, hi - lo, out[lo:])
         else:
-            compiled.passes.scores_columns(self.X.T, w, b, lo, hi, out)
+            loops.passes.scores_columns(self.X.T, w, b, lo, hi, out)
 
     def add_kinked_gradient(
         self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
     ) -> None:
         if self.X.flags.c_contiguous:
-            compiled.kinked_passes.gradient_rows(self.X, common, t, u, lo, hi, g)
+            loops.kinked_passes.gradient_rows(self.X, common, t, u, lo, hi, g)
         else:
-            compiled.kinked_passes.gradient_columns(self.X.T, common, t, u, lo, hi, g)
+            loops.kinked_passes.gradient_columns(self.X.T, common, t, u, lo, hi, g)
 
     def transposed_product(self, r: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if self.numbers <= _FEW_NUMBERS:
@@ -231,30 +231,30 @@ class Dense(Design):
                 return r @ self.X, np.abs(q) @ np.abs(self.X)
         ranges = row_ranges(self.n, self.numbers, self.d)
         sums = np.zeros((2, len(ranges), self.d))
-        add, X = compiled.passes.transposed_rows, self.X
+        add, X = loops.passes.transposed_rows, self.X
         if not X.flags.c_contiguous:
-            add, X = compiled.passes.transposed_columns, X.T
+            add, X = loops.passes.transposed_columns, X.T
         in_threads(lambda k, lo, hi: add(X, r, q, lo, hi, sums[0, k], sums[1, k]), ranges)
         product, sizes = sums.sum(axis=1)
         return product, sizes
 
     def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
-            compiled.careful_sums.scores_rows(self.X, w, b, lo, hi, out)
+            loops.proof_sums.scores_rows(self.X, w, b, lo, hi, out)
         else:
-            compiled.careful_sums.scores_columns(self.X.T, w, b, lo, hi, out)
+            loops.proof_sums.scores_columns(self.X.T, w, b, lo, hi, out)
 
     def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
-            compiled.careful_sums.rows(self.X, r, lo, hi, total, errors)
+            loops.proof_sums.rows(self.X, r, lo, hi, total, errors)
         else:
-            compiled.careful_sums.columns(self.X.T, r, lo, hi, total, errors)
+            loops.proof_sums.columns(self.X.T, r, lo, hi, total, errors)
 
     def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
         if self.X.flags.c_contiguous:
-            compiled.passes.add_rows(self.X, r[lo:hi], lo, hi - lo, g)
+            loops.passes.add_rows(self.X, r[lo:hi], lo, hi - lo, g)
         else:
-            compiled.passes.add_columns(self.X.T, r[lo:hi], lo, hi - lo, g)
+            loops.passes.add_columns(self.X.T, r[lo:hi], lo, hi - lo, g)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         return np.sum([np.square(self.rows(slice(lo, hi))).T @ r[lo:hi] for lo, hi in self.ranges()], axis=0)
@@ -276,13 +276,13 @@ class SparseRows(Design):
         return int(np.diff(self.X.indptr).max(initial=0))
 
     def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
-        return compiled.passes.pass_sparse(self.X.data, self.X.indices, self.X.indptr, *common, w, b, lo, hi, g)
+        return loops.passes.pass_sparse(self.X.data, self.X.indices, self.X.indptr, *common, w, b, lo, hi, g)
 
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].toarray().astype(np.float64, copy=False)
 
     def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        return compiled.passes.combined_sparse(
+        return loops.passes.combined_sparse(
             self.X.data, self.X.indices, self.X.indptr, chosen, coefficients, np.zeros(self.d)
         )
 
@@ -294,7 +294,7 @@ class SparseRows(Design):
         """How many numbers each column has."""
         ranges = row_ranges(self.numbers, self.numbers, self.d)
         counts = np.zeros((len(ranges), self.d), dtype=np.int32)
-        in_threads(lambda k, lo, hi: compiled.column_choice.count_columns(self.X.indices, lo, hi, counts[k]), ranges)
+        in_threads(lambda k, lo, hi: loops.quadratic_descent.count_columns(self.X.indices, lo, hi, counts[k]), ranges)
         return counts.sum(axis=0)
 
     def fullest_first(self, chosen: np.ndarray) -> np.ndarray:
@@ -310,7 +310,7 @@ class SparseRows(Design):
         def copied(k: int, lo: int, hi: int) -> tuple[np.ndarray, np.ndarray]:
             most = int(X.indptr[hi]) - int(X.indptr[lo]) + 1  # only what is written becomes memory
             indices, data = np.empty(most, X.indices.dtype), np.empty(most, X.data.dtype)
-            copy_chosen = compiled.column_choice.copy_chosen
+            copy_chosen = loops.quadratic_descent.copy_chosen
             count = copy_chosen(X.data, X.indices, X.indptr, place, lo, hi, indptr[1:], indices, data)
             return indices[:count], data[:count]
 
@@ -332,22 +332,22 @@ class SparseRows(Design):
     def add_curvature_product(
         self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
     ) -> None:
-        compiled.passes.curvature_product_sparse(self.X.data, self.X.indices, self.X.indptr, curvature, v, c, lo, hi, g)
+        loops.passes.curvature_product_sparse(self.X.data, self.X.indices, self.X.indptr, curvature, v, c, lo, hi, g)
 
     def write_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
-        compiled.passes.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
+        loops.passes.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
 
     def add_kinked_gradient(
         self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
     ) -> None:
-        compiled.kinked_passes.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
+        loops.kinked_passes.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
 
     def transposed_product(self, r: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ranges = row_ranges(self.n, self.numbers, self.d)
         # Both numbers of a column lie together, because columns are met in any order.
         sums = np.zeros((len(ranges), 2 * self.d))
         in_threads(
-            lambda k, lo, hi: compiled.passes.both_transposed_sparse(
+            lambda k, lo, hi: loops.passes.both_transposed_sparse(
                 self.X.data, self.X.indices, self.X.indptr, r, q, lo, hi, sums[k]
             ),
             ranges,
@@ -356,16 +356,16 @@ class SparseRows(Design):
         return both[::2].copy(), both[1::2].copy()
 
     def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
-        compiled.careful_sums.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
+        loops.proof_sums.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
 
     def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
-        compiled.careful_sums.sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, total, errors)
+        loops.proof_sums.sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, total, errors)
 
     def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
-        compiled.passes.add_sparse(self.X.data, self.X.indices, self.X.indptr, r[lo:hi], lo, hi - lo, g)
+        loops.passes.add_sparse(self.X.data, self.X.indices, self.X.indptr, r[lo:hi], lo, hi - lo, g)
 
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
-        return compiled.passes.squared_sparse(self.X.data, self.X.indices, self.X.indptr, r, np.zeros(self.d))
+        return loops.passes.squared_sparse(self.X.data, self.X.indices, self.X.indptr, r, np.zeros(self.d))
 
 
 def design(X: Any) -> Design:

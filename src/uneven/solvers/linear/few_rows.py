@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from uneven.solvers import compiled
+from uneven.solvers import loops
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 
 #: Up to this many rows NumPy is about as fast as compiled code. More rows make its temporary arrays slow.
@@ -14,7 +16,7 @@ _LARGEST = 1e300
 
 
 class FewRows:
-    """The losses of rows in their scores, weighted; see :func:`uneven.solvers.compiled.passes.losses_along`.
+    """The losses of rows in their scores, weighted; see :func:`uneven.solvers.loops.passes.losses_along`.
 
     Which of the two is used depends on the number of rows alone, so that a fit gives the same in every process.
     """
@@ -54,6 +56,83 @@ class FewRows:
 def absolute_sums(r: np.ndarray, t: np.ndarray) -> tuple[float, float]:
     """The sums of the absolute values of r and of r * t."""
     if r.size > MOST_ROWS:
-        size, moment = compiled.passes.absolute_sums(r, t)
+        size, moment = loops.passes.absolute_sums(r, t)
         return size, moment
     return float(np.abs(r).sum()), float(np.abs(r * t).sum())
+
+
+# Losses made of straight pieces on few rows, by NumPy: a small fit starts no compiler, as in :mod:`few_rows`.
+
+
+class FewPolygons:
+    """Such losses of rows in their scores, weighted, with multipliers u at their kinks (one row of u per kink).
+
+    The loss of a margin m is a line plus jump * relu(m - kink) for each kink.
+
+    Attributes
+    ----------
+    slopes, bends : ndarray
+        First and second derivatives in the scores, as they were evaluated last.
+    """
+
+    def __init__(self, pair: PairOfLosses, y: np.ndarray, factors: np.ndarray) -> None:
+        kinks, jumps = pair.kinks_and_jumps
+        self._scale = pair.scales[y]
+        self._kinks, self._jumps = kinks.T[:, y], jumps.T[:, y]
+        self._line_values, self._line_slopes = pair.lines[y].T
+        self._factors = factors
+        self._slope_factors = factors * self._scale
+        self._curvature_factors = self._slope_factors * self._scale
+        self._steepest = np.abs(self._slope_factors) * _summed(self._jumps)
+        self._line_terms = self._slope_factors * self._line_slopes
+        self.slopes = self.bends = np.empty(0)
+
+    def along(
+        self, t: np.ndarray, q: np.ndarray, u: np.ndarray, sigma: float
+    ) -> Callable[[float], tuple[float, float]]:
+        """A function of a step: slope and curvature in it of the augmented Lagrangian at the scores t + step * q.
+
+        The Lagrangian has a parabola of curvature 1/sigma at each kink.
+        """
+        start, rise = self._wanted(t, u, sigma), (self._scale / sigma) * q
+        lines, factors, curvatures = self._line_terms, self._slope_factors, self._curvature_factors / sigma
+
+        def derivatives(step: float) -> tuple[float, float]:
+            wanted = start + step * rise
+            taken = np.minimum(np.maximum(wanted, 0.0), self._jumps)
+            self.slopes, self.bends = lines + factors * _summed(taken), curvatures * _summed(taken == wanted)
+            return float(self.slopes @ q), float((self.bends * q) @ q)
+
+        return derivatives
+
+    def _wanted(self, t: np.ndarray, u: np.ndarray, sigma: float) -> np.ndarray:
+        """The multipliers that the parabolas would have at the scores, if these were not limited by the jumps."""
+        wanted = self._scale * t - self._kinks
+        wanted /= sigma
+        wanted += u
+        return wanted
+
+    def updated(self, t: np.ndarray, u: np.ndarray, sigma: float) -> np.ndarray:
+        """The multipliers that are the slopes of the parabolas at the scores."""
+        return np.minimum(np.maximum(self._wanted(t, u, sigma), 0.0), self._jumps)
+
+    def support(self, t: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
+        """Lines that support the losses, with the slopes u at kinks.
+
+        Returns their slopes in the score, the steepest slopes (the absolute ones plus the jumps), the sum of the
+        losses, and how far these are above the lines at the scores.
+        """
+        u = u.astype(np.float64, copy=False)  # sums of single precision would not be those of the lines below
+        margins = self._scale * t
+        over = margins - self._kinks
+        bent = self._jumps * np.maximum(over, 0.0)
+        slopes = self._line_terms + self._slope_factors * _summed(u)
+        values = self._line_values + self._line_slopes * margins + _summed(bent)
+        above = _summed(bent - u * over)
+        return slopes, np.abs(slopes) + self._steepest, float(self._factors @ values), float(self._factors @ above)
+
+
+def _summed(terms: np.ndarray) -> np.ndarray:
+    """The sum over the kinks; most losses have one."""
+    total: np.ndarray = terms[0] if len(terms) == 1 else terms.sum(axis=0)
+    return total

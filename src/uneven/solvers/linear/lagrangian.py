@@ -15,14 +15,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uneven.solvers import compiled
-from uneven.solvers.linear.exact_search import exact_step
-from uneven.solvers.linear.few_polygons import FewPolygons
-from uneven.solvers.linear.few_rows import absolute_sums
-from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric, conjugate_gradients
+from uneven.solvers import loops
+from uneven.solvers.linear.few_rows import FewPolygons, absolute_sums
+from uneven.solvers.linear.lbfgs import exact_step
+from uneven.solvers.linear.newton_systems import MOST_COLUMNS, cholesky_metric, conjugate_gradients, sum_squares
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.small import is_small, newton_direction, rows_with_ones
-from uneven.solvers.linear.squares import summed_squares
 from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 
 T = TypeVar("T")
@@ -209,7 +207,7 @@ class Lagrangian:
 
     def curvatures(self, lo: int, hi: int, out: np.ndarray) -> None:
         """Weighted second derivatives of the rows lo to hi in their scores."""
-        compiled.kinked_passes.curvatures(self.common, self.second, self.t, self.u, lo, hi, out)
+        loops.kinked_passes.curvatures(self.common, self.second, self.t, self.u, lo, hi, out)
 
     def all_curvatures(self) -> np.ndarray:
         """The same for all rows; valid until the next evaluation."""
@@ -241,7 +239,7 @@ class Lagrangian:
             return np.concatenate(rows), np.concatenate(values)
 
         rows, values = (np.concatenate(parts) for parts in zip(*self.over_rows(found), strict=True))
-        total = summed_squares(
+        total = sum_squares(
             lambda lo, hi: (design.rows(rows[lo:hi]), values[lo:hi]),
             rows.size,
             self.theta.size,
@@ -279,7 +277,7 @@ class Lagrangian:
         if self._few is not None:
             return self._few.along(self.t, q, self.u, self.sigma)(at)
         parts = self.over_rows(
-            lambda k, lo, hi: compiled.kinked_passes.along(self.common, self.second, self.t, q, at, self.u, lo, hi)
+            lambda k, lo, hi: loops.kinked_passes.along(self.common, self.second, self.t, q, at, self.u, lo, hi)
         )
         return float(sum(part[0] for part in parts)), float(sum(part[1] for part in parts))
 
@@ -300,7 +298,7 @@ class Lagrangian:
                 pair = (first, second, y[lo:hi], weight[lo:hi], *classes)
                 along = ones[: hi - lo] if q is None else q[lo:hi]
                 bends = rows.bends[lo:hi] if rows.bends.size else scratch[: hi - lo]
-                total += compiled.passes.losses_along(pair, self.t[lo:hi], along, at, rows.slopes[lo:hi], bends)
+                total += loops.passes.losses_along(pair, self.t[lo:hi], along, at, rows.slopes[lo:hi], bends)
             return total
 
         loss, slope, curvature = np.sum(self.over_rows(part), axis=0).tolist()
@@ -397,7 +395,7 @@ class Lagrangian:
                 lines.loss + self.objective.penalty_of(self.theta[:-1]),
                 lines.loss - lines.above - float(lines.slopes @ self.t),
             )
-        parts = self.over_rows(lambda k, lo, hi: compiled.kinked_passes.bounds(self.common, self.t, self.u, lo, hi))
+        parts = self.over_rows(lambda k, lo, hi: loops.kinked_passes.bounds(self.common, self.t, self.u, lo, hi))
         loss, constant = (float(sum(values)) for values in zip(*parts, strict=True))
         return loss + self.objective.penalty_of(self.theta[:-1]), constant
 
@@ -416,6 +414,6 @@ class Lagrangian:
         slopes = np.empty(self.t.size)
         steepest = np.empty(self.t.size) if self.u.size else slopes
         parts = self.over_rows(
-            lambda k, lo, hi: compiled.kinked_passes.support(self.common, self.t, self.u, lo, hi, slopes, steepest)
+            lambda k, lo, hi: loops.kinked_passes.support(self.common, self.t, self.u, lo, hi, slopes, steepest)
         )
         return Support(slopes, steepest, *(float(sum(values)) for values in zip(*parts, strict=True)))

@@ -1,16 +1,133 @@
-"""L-BFGS in a given metric."""
+"""L-BFGS in a given metric, and the line searches of all solvers. No step raises the objective."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from uneven.solvers.linear.line_search import Evaluate, Iterate, search_beyond_rounding
-from uneven.solvers.linear.metric import Metric
-from uneven.solvers.linear.solution import Solution
+from uneven.solvers.linear.newton_systems import Metric
+from uneven.solvers.linear.solver import Solution
 from uneven.solvers.progress import Progress, silent
+
+_SUFFICIENT = 1e-4  # a step must bring this share of the decrease that the slope at the start promises
+_FLAT = 0.9  # where the slope is steeper than this share of the slope at the start, the step is too short
+_MOST_TRIALS = 40
+#: Relative change of the objective below which rounding hides it, and only slopes can tell better from worse.
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """One theta of an iteration, with the objective and its gradient there."""
+
+    theta: np.ndarray
+    value: float
+    gradient: np.ndarray
+
+
+Evaluate = Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+
+def evaluate_at(evaluate: Evaluate, theta: np.ndarray) -> Iterate:
+    return Iterate(theta, *evaluate(theta))
+
+
+def search(evaluate: Evaluate, start: Iterate, direction: np.ndarray, step: float = 1.0) -> tuple[Iterate | None, int]:
+    """An iterate with a sufficient decrease (None if there is none), and the number of evaluations.
+
+    While the objective is too high, the step shrinks to the minimum of an interpolating parabola. While it still falls
+    as steeply as at the start, the step grows.
+    """
+    slope = float(start.gradient @ direction)
+    if not slope < 0 or not np.isfinite(direction).all():
+        return None, 0
+    too_short, too_long = 0.0, np.inf
+    best: Iterate | None = None
+    for trial in range(1, _MOST_TRIALS + 1):
+        tried = evaluate_at(evaluate, start.theta + step * direction)
+        new_slope = float(tried.gradient @ direction)
+        rounding = abs(tried.value - start.value) <= _ROUNDING * abs(start.value)
+        enough = tried.value <= start.value + _SUFFICIENT * step * slope
+        if enough or (rounding and tried.value <= start.value and new_slope <= -slope):
+            if best is None or tried.value <= best.value:
+                best = tried
+            if new_slope >= _FLAT * slope or trial > 8:
+                return best, trial
+            too_short = step
+        else:
+            if best is not None:  # a longer step was worse than the one in hand
+                return best, trial
+            too_long = step
+        if too_long == np.inf:
+            step *= 4
+            continue
+        curvature = 2 * (tried.value - start.value - step * slope) / step**2 if np.isfinite(tried.value) else np.inf
+        parabola = -slope / curvature if curvature > 0 else 0.0
+        width = too_long - too_short
+        step = min(max(parabola, too_short + 0.1 * width), too_short + 0.5 * width)
+        if step * abs(slope) <= 1e-18 * abs(start.value):
+            return best, trial
+    return best, _MOST_TRIALS
+
+
+def search_beyond_rounding(
+    evaluate: Evaluate, start: Iterate, direction: np.ndarray, gap: Callable[[Iterate], float]
+) -> tuple[Iterate | None, int]:
+    """As :func:`search`; where rounding hides any decrease, the whole step, if it makes a gap at least twice smaller.
+
+    None if it does not.
+    """
+    found, trials = search(evaluate, start, direction)
+    if found is not None and found.value < start.value:
+        return found, trials
+    if not np.isfinite(direction).all():
+        return None, trials
+    whole = evaluate_at(evaluate, start.theta + direction)
+    hidden = abs(whole.value - start.value) <= _ROUNDING * abs(start.value)
+    return whole if hidden and gap(whole) < 0.5 * gap(start) else None, trials + 1
+
+
+# The length of a step along which the slope and the curvature of a convex function are cheap to compute.
+
+
+def exact_step(
+    slope_and_curvature: Callable[[float], tuple[float, float]], promised: float, flat: float = 0.1
+) -> float:
+    """About the minimum of a convex function along a direction, found by bracketed Newton steps from 1.
+
+    Parameters
+    ----------
+    slope_and_curvature : callable
+        Of the function, at a length of the step.
+    promised : float
+        The slope at the start, which is negative.
+    flat : float
+        A step is long enough where the slope along it is below this share of the slope at its start.
+    """
+    low, high, at = 0.0, np.inf, 1.0
+    for _ in range(60):
+        slope, curvature = slope_and_curvature(at)
+        if abs(slope) <= flat * abs(promised):
+            break
+        if not np.isfinite(slope):  # overflow: far too long
+            high = at
+            at = low + 0.1 * (high - low)
+            continue
+        low, high = (low, at) if slope > 0 else (at, high)
+        newton = at - slope / curvature if curvature > 0 else np.inf
+        outside = not low < newton < min(high, 10 * at)
+        at = (0.5 * (low + high) if high < np.inf else 4 * at) if outside else newton
+        if slope > abs(promised):  # far too long, where curvature may grow so fast that Newton steps are short
+            at = min(at, 0.5 * (low + high))
+        if high - low <= 1e-12 * at:
+            break
+    return at
+
+
+# L-BFGS in a given metric.
 
 #: Called before each step with the iterate and the number of steps so far; returns a new metric, or None to keep it.
 Refresh = Callable[[Iterate, int], Metric | None]

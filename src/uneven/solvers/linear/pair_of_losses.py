@@ -1,22 +1,70 @@
-"""The compiled losses of both classes, and the facts about them that solvers need."""
+"""A lower bound of a convex phi, for bounds that must be true."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from uneven._inputs import to_float
-from uneven.errors import LossError, SolverError
+from uneven.errors import ExpressionError, LossError, SolverError
+from uneven.expression import Node
+from uneven.inputs import to_float
 from uneven.losses import Loss, Phi
 from uneven.losses.margin_function import smooth_switches
-from uneven.ops.kernels import CompiledPhi, compiled
-from uneven.shape.kinks import switch_points
-from uneven.shape.polygon import is_piecewise_linear, kinks_and_jumps
-from uneven.solvers.linear.infimum import infimum
+from uneven.ops.kernels import CompiledPhi, compile_kernel
+from uneven.shape.kinks import is_piecewise_linear, kinks_and_jumps, switch_points
+from uneven.shape.pieces import Undecidable
+
+#: Margins at which slopes are read: from far left to far right, dense around 0.
+_SIZES = 2.0 ** np.arange(-20.0, 40.0)
+_MARGINS = np.concatenate([-_SIZES[::-1], [0.0], _SIZES])
+_HALVINGS = 60
+
+
+def infimum(phi: Phi, kernel: CompiledPhi) -> float:
+    """A number that a convex phi never falls below, close to its infimum; minus infinity if none is known.
+
+    A phi that falls everywhere has its limit as infimum. One that falls and rises lies above its supporting lines left
+    and right of its minimum, hence above the point where they meet.
+    """
+    if phi.minimum is not None:
+        return phi.minimum
+    return _of_tree(phi.tree, phi, kernel)
+
+
+@lru_cache(maxsize=256)
+def _of_tree(tree: Node, phi: Phi, kernel: CompiledPhi) -> float:
+    values, slopes = kernel.plain.first(_MARGINS)
+    usable = np.isfinite(values) & np.isfinite(slopes)
+    falling, rising = np.flatnonzero(usable & (slopes < 0)), np.flatnonzero(usable & (slopes > 0))
+    if not (falling.size and rising.size):
+        flat = values[usable & (slopes == 0)]
+        if flat.size:
+            return float(flat.min())
+        try:
+            end = phi.limits[1 if falling.size else 0]
+        except (ExpressionError, Undecidable):
+            return -math.inf
+        return end if math.isfinite(end) else -math.inf
+    low, high = float(_MARGINS[falling[-1]]), float(_MARGINS[rising[0]])
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        slope = kernel.plain.first(np.array([middle]))[1][0]
+        if slope == 0:
+            return float(kernel.plain.first(np.array([middle]))[0][0])
+        low, high = (middle, high) if slope < 0 else (low, middle)
+    (left, right), (down, up) = kernel.plain.first(np.array([low, high]))
+    # The two lines meet between the two margins, so each falls at most this deep before.
+    return float(max(left + down * (high - low), right - up * (high - low)))
+
+
+# The compiled losses of both classes, and the facts about them that solvers need.
 
 
 def _name(phi: Phi) -> str:
@@ -188,5 +236,5 @@ class PairOfLosses:
 
 
 def _compiled(phis: tuple[Phi, Phi], weights: np.ndarray, scales: np.ndarray) -> PairOfLosses:
-    negative, positive = (compiled(phi.tree, smooth_switches(phi.tree)) for phi in phis)
+    negative, positive = (compile_kernel(phi.tree, smooth_switches(phi.tree)) for phi in phis)
     return PairOfLosses(phis, (negative, positive), weights, scales)

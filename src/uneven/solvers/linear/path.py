@@ -11,15 +11,12 @@ import math
 
 import numpy as np
 
-from uneven.solvers.linear.lbfgs import lbfgs
-from uneven.solvers.linear.line_search import Iterate, evaluated
-from uneven.solvers.linear.metric import MOST_COLUMNS, Metric, cholesky_metric
+from uneven.solvers.linear.lbfgs import Iterate, evaluate_at, lbfgs
+from uneven.solvers.linear.newton_systems import MOST_COLUMNS, Metric, cholesky_metric
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.registry import AUTO
 from uneven.solvers.linear.small import is_quick, is_small, minimise_quickly
-from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solve import minimise, proved
-from uneven.solvers.linear.solver import Settings
+from uneven.solvers.linear.solve import minimise, minimise_to_gap
+from uneven.solvers.linear.solver import AUTO, Settings, Solution
 
 #: Steps of L-BFGS after which the metric is renewed, and how far along the path (in log gamma) it is used.
 _MANY_STEPS = 6
@@ -95,7 +92,7 @@ class Follower:
         def along(objective: Objective, start: np.ndarray | None, settings: Settings) -> Solution:
             return self._lbfgs(objective, at, theta if start is None else start, settings)
 
-        return proved(along, objective, theta, settings)
+        return minimise_to_gap(along, objective, theta, settings)
 
     def _lbfgs(self, objective: Objective, at: float, theta: np.ndarray, settings: Settings) -> Solution:
         nearest = min(self._metrics, key=lambda place: abs(place - at), default=None)
@@ -112,7 +109,7 @@ class Follower:
 
         return lbfgs(
             objective.value_and_gradient,
-            evaluated(objective.value_and_gradient, theta),
+            evaluate_at(objective.value_and_gradient, theta),
             self._metrics[nearest][0],
             tol=settings.tol,
             max_iter=settings.max_iter,

@@ -32,9 +32,8 @@ import numpy as np
 from uneven.ops.kernels import CompiledPhi
 from uneven.solvers.linear.few_rows import absolute_sums
 from uneven.solvers.linear.lagrangian import Lagrangian, Support
-from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.penalised import Penalised
-from uneven.solvers.linear.small import balanced_slopes, is_small
+from uneven.solvers.linear.objective import Objective, Penalised
+from uneven.solvers.linear.small import balance_slopes, is_small
 from uneven.solvers.linear.supporting_lines import balance, set_multipliers_from_scores
 
 EPS = float(np.finfo(np.float64).eps)
@@ -205,7 +204,7 @@ def _lines(
 
 def _small_lines(objective: Objective, theta: np.ndarray, enough: float) -> _Lines | None:
     """The same for smooth losses on small data, with fewer calls; None if more care is needed."""
-    found = balanced_slopes(objective, theta, enough) if not objective.pair.kinked and is_small(objective) else None
+    found = balance_slopes(objective, theta, enough) if not objective.pair.kinked and is_small(objective) else None
     if found is None:
         return None
     theta, t, slopes, loss = found

@@ -6,11 +6,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from uneven.solvers import compiled
+from uneven.solvers import loops
 from uneven.solvers.linear.design import Design, SparseRows
-from uneven.solvers.linear.metric import cholesky_metric
+from uneven.solvers.linear.newton_systems import cholesky_metric, sum_squares
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.squares import summed_squares
 from uneven.solvers.threads import in_threads, row_ranges
 
 #: Columns up to which the matrix of second derivatives is kept.
@@ -62,7 +61,7 @@ def _worth_keeping(design: Design) -> bool:
 def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
     size = design.d + 1
     if not isinstance(design, SparseRows):
-        return summed_squares(
+        return sum_squares(
             lambda lo, hi: (design.rows(slice(lo, hi)), curvature[lo:hi]), design.n, size, design.rows_per_block
         )
     X = design.X
@@ -70,7 +69,7 @@ def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
         ranges = row_ranges(design.n, design.numbers + design.n)
         totals = np.zeros((len(ranges), size, size))
         in_threads(
-            lambda k, lo, hi: compiled.column_choice.add_squares_sparse(
+            lambda k, lo, hi: loops.quadratic_descent.add_squares_sparse(
                 X.data, X.indices, X.indptr[lo : hi + 1], curvature[lo:hi], 1, 0, totals[k]
             ),
             ranges,
@@ -80,12 +79,12 @@ def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
         total = np.zeros((size, size))
         parts = 2 if design.numbers >= _WORTH_THREADS else 1
         in_threads(
-            lambda part, *_: compiled.column_choice.add_squares_sparse(
+            lambda part, *_: loops.quadratic_descent.add_squares_sparse(
                 X.data, X.indices, X.indptr, curvature, parts, part, total
             ),
             [(0, 0)] * parts,
         )
-    compiled.column_choice.mirror(total, 0, size)
+    loops.quadratic_descent.mirror(total, 0, size)
     return total
 
 
@@ -107,7 +106,7 @@ class _Kept:
         accuracy *= _MORE_ACCURATE
         gained = 0.0
         for _ in range(_ROUNDS):
-            gained, done = compiled.quadratic_descent.descend(self.H, x, slope, l1, _VISITS, accuracy, gained)
+            gained, done = loops.quadratic_descent.descend(self.H, x, slope, l1, _VISITS, accuracy, gained)
             if done:
                 break
             if np.count_nonzero(x) <= _MOST_FACTORED:
@@ -148,11 +147,11 @@ class _Columns:
         self.descend: Any
         if isinstance(design, SparseRows):
             scaled, own, self.ones = _scaled(design, root)
-            self.columns, self.descend = (scaled, *design.by_columns[1:]), compiled.quadratic_descent.descend_sparse
+            self.columns, self.descend = (scaled, *design.by_columns[1:]), loops.quadratic_descent.descend_sparse
         else:
             columns = np.ascontiguousarray(design.X.T) * root
             own, self.ones = np.einsum("ij,ij->i", columns, columns), columns @ root
-            self.columns, self.descend = (columns,), compiled.quadratic_descent.descend_dense
+            self.columns, self.descend = (columns,), loops.quadratic_descent.descend_dense
         own = np.append(own, curvature.sum())
         self.added = added + _LEAST * own
         self.diagonal = own + self.added
@@ -178,7 +177,7 @@ def _scaled(design: SparseRows, root: np.ndarray) -> tuple[np.ndarray, np.ndarra
     data, indices, indptr = design.by_columns
     scaled, (squares, ones) = np.empty(data.size), np.empty((2, design.d))
     in_threads(
-        lambda k, lo, hi: compiled.quadratic_descent.scale_columns(
+        lambda k, lo, hi: loops.quadratic_descent.scale_columns(
             data, indices, indptr, root, lo, hi, scaled, squares, ones
         ),
         row_ranges(design.d, design.numbers),

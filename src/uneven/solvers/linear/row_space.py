@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from uneven.solvers import compiled
-from uneven.solvers.linear.cholesky import factor_in_place, solve_factored
-from uneven.solvers.linear.exact_search import exact_step
+from uneven.solvers import loops
 from uneven.solvers.linear.gram import Gram
 from uneven.solvers.linear.lagrangian import Lagrangian
+from uneven.solvers.linear.lbfgs import exact_step
+from uneven.solvers.linear.newton_systems import factor_in_place, solve_factored
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.threads import in_threads, row_ranges
 
@@ -74,7 +74,7 @@ class RowSpace:
 
     def value(self) -> float:
         """The objective."""
-        losses, _ = compiled.kinked_passes.bounds(self.losses.common, self.t, self.losses.u, 0, self.c.size)
+        losses, _ = loops.kinked_passes.bounds(self.losses.common, self.t, self.losses.u, 0, self.c.size)
         return float(losses) + 0.5 * self._rho * self._squared_norm
 
     # -- slopes and gaps ----------------------------------------------------------------------------------------------
@@ -86,12 +86,12 @@ class RowSpace:
 
     def _slopes(self, t: np.ndarray, u: np.ndarray, sigma: float) -> np.ndarray:
         out = np.empty(t.size)
-        compiled.kinked_passes.slopes(self._common(sigma), t, u, 0, t.size, out)
+        loops.kinked_passes.slopes(self._common(sigma), t, u, 0, t.size, out)
         return out
 
     def _curvatures(self, t: np.ndarray, u: np.ndarray, sigma: float) -> np.ndarray:
         out = np.empty(t.size)
-        compiled.kinked_passes.curvatures(self._common(sigma), self.losses.second, t, u, 0, t.size, out)
+        loops.kinked_passes.curvatures(self._common(sigma), self.losses.second, t, u, 0, t.size, out)
         return np.minimum(np.nan_to_num(out, nan=0.0, posinf=1e300), 1e300)
 
     def _over(self, t: np.ndarray) -> np.ndarray:
@@ -261,7 +261,7 @@ class RowSpace:
             self._memory = np.empty(size * size)
         system = self._memory[: size * size].reshape(size, size)
         in_threads(
-            lambda k, lo, hi: compiled.row_space_passes.fill_system(self.gram.matrix, rows, roots, lo, hi, system),
+            lambda k, lo, hi: loops.row_products.fill_system(self.gram.matrix, rows, roots, lo, hi, system),
             row_ranges(size, size * size),
         )
         if not factor_in_place(system):
@@ -280,7 +280,7 @@ class RowSpace:
         common = self.losses.common
 
         def slope_and_curvature(at: float) -> tuple[float, float]:
-            slope, curvature = compiled.kinked_passes.along(common, self.losses.second, t, q, at, u, 0, t.size)
+            slope, curvature = loops.kinked_passes.along(common, self.losses.second, t, q, at, u, 0, t.size)
             return slope + linear + at * quadratic, curvature + quadratic
 
         at = exact_step(slope_and_curvature, promised, flat=_FLAT)

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from uneven.solvers import compiled
+from uneven.solvers import loops
 from uneven.solvers.linear.design import Dense
-from uneven.solvers.linear.metric import cholesky_metric
+from uneven.solvers.linear.newton_systems import cholesky_metric
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import Settings
+from uneven.solvers.linear.solver import Settings, Solution
 from uneven.solvers.threads import single_threaded_blas
 
 #: Rows times columns squared, and numbers of X, up to which a problem is small.
@@ -87,7 +86,7 @@ def minimise_quickly(objective: Objective, theta: np.ndarray | None, settings: S
     found = np.zeros(objective.size) if theta is None else theta.copy()
     tol, most = _UNPROVED_SHARE * settings.tol, min(_MOST_QUICK_STEPS, settings.max_iter)
     penalty = float(objective.penalty)
-    reached = compiled.smooth_steps.steps(X, objective.derivatives, found, penalty, objective.fit_intercept, tol, most)
+    reached = loops.newton_steps.steps(X, objective.derivatives, found, penalty, objective.fit_intercept, tol, most)
     return found if reached else None
 
 
@@ -182,7 +181,7 @@ def _length(
 
 
 @np.errstate(all="ignore")
-def balanced_slopes(
+def balance_slopes(
     objective: Objective, theta: np.ndarray, enough: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float] | None:
     """Move the intercept until the slopes of smooth losses sum to at most ``enough``.

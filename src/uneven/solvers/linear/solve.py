@@ -11,14 +11,11 @@ from typing import TypeVar
 import numpy as np
 
 from uneven.errors import SolverError
-from uneven.solvers.linear.metric import MOST_COLUMNS
-from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.penalised import Penalised
+from uneven.solvers.linear.newton_systems import MOST_COLUMNS
+from uneven.solvers.linear.objective import Objective, Penalised
 from uneven.solvers.linear.proof import Proof, careful_value, prove, stationarity
-from uneven.solvers.linear.registry import AUTO, choose
 from uneven.solvers.linear.small import is_small
-from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import Settings
+from uneven.solvers.linear.solver import AUTO, Settings, Solution, choose
 from uneven.solvers.progress import silent
 from uneven.solvers.threads import single_threaded_blas
 
@@ -50,7 +47,7 @@ def minimise(
         A convex objective whose minimum is a good starting point; used if the objective itself is not convex and there
         is no theta.
     solver : str
-        A name of :func:`uneven.solvers.linear.registry.names`.
+        A name of :func:`uneven.solvers.linear.solver.names`.
 
     Raises
     ------
@@ -61,7 +58,7 @@ def minimise(
     # BLAS would start its own threads for long vectors; idle, they would still block ours. Small data need none.
     with single_threaded_blas() if objective.size > MOST_COLUMNS or is_small(objective) else nullcontext():
         if objective.pair.convex:
-            return proved(record.minimise, objective, theta, settings)
+            return minimise_to_gap(record.minimise, objective, theta, settings)
         if theta is None and convex is not None:
             start = replace(settings, tol=max(settings.tol, _TOL_OF_START), progress=silent)
             theta = minimise(convex, start).theta
@@ -70,7 +67,7 @@ def minimise(
 
 
 @np.errstate(over="ignore", invalid="ignore")  # numbers near the end of the range: the proof says what came of them
-def proved(
+def minimise_to_gap(
     solve: Callable[[P, np.ndarray | None, Settings], Solution],
     objective: P,
     theta: np.ndarray | None,

@@ -1,15 +1,68 @@
-"""What a linear solver is: a record of what it needs of an objective, and of how it minimises it."""
+"""What a linear solver is, which there are, and what each returns.
+
+A solver is a file in the folder ``algorithms``, or is added at run time."""
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from uneven.errors import LossError, ParameterError
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.solution import Solution
 from uneven.solvers.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from uneven.solvers.linear.proof import Proof
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A minimiser and the evidence for it.
+
+    Attributes
+    ----------
+    theta : ndarray
+        Coefficients, then the intercept.
+    value : float
+        The objective there.
+    converged : bool
+        From a solver: whether its own stopping rule holds. From :func:`~uneven.solvers.linear.solve.minimise`: whether
+        the gap is within the tolerance; for a loss that is not convex, what the solver says.
+    status : str
+        Why the solver stopped, as the end of a sentence.
+    iterations : int
+    multipliers : ndarray of shape (kinks, rows), optional
+        Slopes at the kinks of the losses: without them, a small gap cannot be proved for a loss with kinks.
+    duality_gap : float or None
+        At least the value minus the optimum; only :func:`~uneven.solvers.linear.solve.minimise` sets it.
+    stationarity : float or None
+        See :class:`~uneven.solvers.linear.proof.Proof`; set with the gap, and for losses that are not convex.
+    proof : Proof, optional
+        A solver may have proved its gap at theta; otherwise :func:`~uneven.solvers.linear.solve.minimise` does.
+    stats : dict
+        Counts, such as the number of passes over X.
+    """
+
+    theta: np.ndarray
+    value: float
+    converged: bool
+    status: str
+    iterations: int
+    multipliers: np.ndarray | None = None
+    duality_gap: float | None = None
+    stationarity: float | None = None
+    proof: Proof | None = None
+    stats: dict[str, float] = field(default_factory=dict)
+
+
+# What a linear solver is: a record of what it needs of an objective, and of how it minimises it.
 
 
 @dataclass(frozen=True)
@@ -131,3 +184,75 @@ def l2_penalty_alone(objective: Objective) -> str | None:
 def has_more_columns_than_rows(objective: Objective) -> bool:
     """Whether X is wider than tall."""
     return objective.design.n < objective.design.d
+
+
+# The linear solvers: found as files in the folder ``algorithms``, or added at run time.
+
+#: The value of ``solver`` that lets the library choose.
+AUTO = "auto"
+
+_added: dict[str, Solver] = {}
+
+
+@lru_cache(maxsize=1)
+def _from_files() -> dict[str, Solver]:
+    folder = Path(__file__).parent / "algorithms"
+    names = [module.name for module in pkgutil.iter_modules([str(folder)])]
+    found: list[Solver] = [importlib.import_module(f"{__package__}.algorithms.{name}").SOLVER for name in names]
+    return {solver.name: solver for solver in sorted(found, key=lambda solver: solver.name)}
+
+
+def solvers() -> dict[str, Solver]:
+    """Every solver by its name, in alphabetical order."""
+    return dict(sorted({**_from_files(), **_added}.items())) if _added else _from_files()
+
+
+def names() -> tuple[str, ...]:
+    """What the parameter ``solver`` of a linear learner may be.
+
+    Examples
+    --------
+    >>> from uneven.solvers.linear.solver import names
+    >>> {"auto", "dual", "lagrangian", "lbfgs", "newton"} <= set(names())
+    True
+    """
+    return (AUTO, *solvers())
+
+
+def register(solver: Solver) -> None:
+    """Add a solver for this process."""
+    if solver.name in names():
+        raise ParameterError(f"the solver name {solver.name!r} is taken; choose another")
+    _added[solver.name] = solver
+
+
+def unregister(name: str) -> None:
+    """Remove a solver that was added at run time."""
+    if name not in _added:
+        raise ParameterError(f"no solver named {name!r} was registered at run time")
+    del _added[name]
+
+
+def choose(name: str, objective: Objective) -> Solver:
+    """The solver of a name, or the one that ``"auto"`` takes.
+
+    "auto" takes the first that says it is the fastest for the objective: those added at run time are asked first, then
+    all in alphabetical order. If none does, it takes a general one that can minimise the objective, or else any.
+    """
+    known = solvers()
+    if name == AUTO:
+        for solver in (*_added.values(), *known.values()):
+            if solver.is_fastest(objective):
+                return solver
+        for solver in sorted(known.values(), key=lambda one: not one.general):
+            if solver.lacks(objective) is None:
+                return solver
+        reasons = filter(None, (solver.lacks(objective) for solver in known.values()))
+        raise LossError(f"no solver accepts this objective: {'; '.join(reasons)}")
+    if name not in known:
+        raise ParameterError(f"solver must be one of {', '.join(names())}, got {name!r}")
+    reason = known[name].lacks(objective)
+    if reason is None:
+        return known[name]
+    others = (key for key, solver in known.items() if solver.lacks(objective) is None)
+    raise LossError(f"{reason}; solver={' or '.join(map(repr, (AUTO, *others)))} would work")

@@ -1,8 +1,7 @@
 """ASL, the repository of the authors of the asymmetric loss (Alibaba-MIIL/ASL)."""
 
-from uneven.zoo.asymmetric import ASYMMETRIC, DETACHED, asymmetric_parameters
-from uneven.zoo.declaration import Case, Library, ZooLoss
-from uneven.zoo.parameters import Flag
+from uneven.zoo.shared_formulas import ASYMMETRIC, DETACHED, asymmetric_parameters
+from uneven.zoo.zoo_loss import Case, Flag, Library, ZooLoss
 
 LIBRARY = Library(
     "ASL",

@@ -2,9 +2,8 @@
 
 from fractions import Fraction
 
-from uneven.zoo.declaration import Case, Formula, Library, ZooLoss
-from uneven.zoo.formulas import LOGISTIC
-from uneven.zoo.parameters import Flag, Number, PerClass
+from uneven.zoo.shared_formulas import LOGISTIC
+from uneven.zoo.zoo_loss import Case, Flag, Formula, Library, Number, PerClass, ZooLoss
 
 _WEIGHTS = tuple(f"(1 - beta)/(1 - beta**samples_per_class_{label})" for label in (0, 1))
 

@@ -1,7 +1,6 @@
 """bokbokbok: objectives for XGBoost and LightGBM, given by gradient and hessian."""
 
-from uneven.zoo.declaration import Case, Formula, Knob, Library, ZooLoss
-from uneven.zoo.parameters import Number
+from uneven.zoo.zoo_loss import Case, Formula, Knob, Library, Number, ZooLoss
 
 _ALPHA = Knob("alpha", lambda w: w)
 

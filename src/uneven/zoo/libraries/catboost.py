@@ -2,9 +2,8 @@
 
 from fractions import Fraction
 
-from uneven.zoo.declaration import Case, Formula, Knob, Library, ZooLoss
-from uneven.zoo.formulas import FOCAL
-from uneven.zoo.parameters import Choice, Number, PerClass
+from uneven.zoo.shared_formulas import FOCAL
+from uneven.zoo.zoo_loss import Case, Choice, Formula, Knob, Library, Number, PerClass, ZooLoss
 
 LIBRARY = Library(
     "catboost",

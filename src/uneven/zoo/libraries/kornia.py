@@ -2,9 +2,8 @@
 
 from fractions import Fraction
 
-from uneven.zoo.declaration import Case, Formula, Library, ZooLoss
-from uneven.zoo.formulas import ALPHA, POS_WEIGHT
-from uneven.zoo.parameters import Number, PerClass
+from uneven.zoo.shared_formulas import ALPHA, POS_WEIGHT
+from uneven.zoo.zoo_loss import Case, Formula, Library, Number, PerClass, ZooLoss
 
 _GAMMA = Number("gamma", 2, at_least=0)
 _ALPHA_REMARK = "alpha weights the positives and 1 - alpha the negatives."

@@ -1,7 +1,6 @@
 """LibAUC."""
 
-from uneven.zoo.declaration import Formula, Knob, Library, Outside, ZooLoss
-from uneven.zoo.parameters import Number
+from uneven.zoo.zoo_loss import Formula, Knob, Library, Number, Outside, ZooLoss
 
 _PAIRS = "it compares the scores of positives with those of negatives, so it has no threshold"
 

@@ -1,7 +1,6 @@
 """LightGBM. is_unbalance needs the counts of both classes in the training rows."""
 
-from uneven.zoo.declaration import Case, Formula, Knob, Library, ZooLoss
-from uneven.zoo.parameters import Flag, Number, PerClass
+from uneven.zoo.zoo_loss import Case, Flag, Formula, Knob, Library, Number, PerClass, ZooLoss
 
 LIBRARY = Library(
     "lightgbm",

@@ -1,8 +1,7 @@
 """mmdet (MMDetection)."""
 
-from uneven.zoo.declaration import Formula, Knob, Library, Outside, ZooLoss
-from uneven.zoo.formulas import ALPHA, FOCAL
-from uneven.zoo.parameters import Number
+from uneven.zoo.shared_formulas import ALPHA, FOCAL
+from uneven.zoo.zoo_loss import Formula, Knob, Library, Number, Outside, ZooLoss
 
 _GAMMA = Number("gamma", 2, at_least=0)
 

@@ -1,9 +1,7 @@
 """mmpretrain."""
 
-from uneven.zoo.asymmetric import ASYMMETRIC, asymmetric_parameters
-from uneven.zoo.declaration import Library, ZooLoss
-from uneven.zoo.formulas import ALPHA, FOCAL
-from uneven.zoo.parameters import Number
+from uneven.zoo.shared_formulas import ALPHA, ASYMMETRIC, FOCAL, asymmetric_parameters
+from uneven.zoo.zoo_loss import Library, Number, ZooLoss
 
 LIBRARY = Library(
     "mmpretrain",

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from uneven.zoo.declaration import Case, Formula, Knob, Library, Outside, ZooLoss
-from uneven.zoo.formulas import unweighted_focal
-from uneven.zoo.parameters import Number, Read, decimal
+from uneven.zoo.shared_formulas import unweighted_focal
+from uneven.zoo.zoo_loss import Case, Formula, Knob, Library, Number, Outside, Read, ZooLoss, decimal
 
 _BATCH = "it is a ratio of sums over an image or a batch, so the loss of one example depends on the others"
 

@@ -2,9 +2,8 @@
 
 from fractions import Fraction
 
-from uneven.zoo.declaration import Case, Formula, Library, ZooLoss
-from uneven.zoo.formulas import ALPHA, FOCAL, HINGE, LOGISTIC, PERCEPTRON, unweighted_focal
-from uneven.zoo.parameters import Number
+from uneven.zoo.shared_formulas import ALPHA, FOCAL, HINGE, LOGISTIC, PERCEPTRON, unweighted_focal
+from uneven.zoo.zoo_loss import Case, Formula, Library, Number, ZooLoss
 
 LIBRARY = Library(
     "optax",

@@ -1,6 +1,6 @@
 """PaddleSeg."""
 
-from uneven.zoo.declaration import Library, Outside
+from uneven.zoo.zoo_loss import Library, Outside
 
 LIBRARY = Library(
     "paddleseg",

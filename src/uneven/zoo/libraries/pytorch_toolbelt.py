@@ -1,8 +1,7 @@
 """pytorch-toolbelt."""
 
-from uneven.zoo.declaration import Case, Library, Outside, ZooLoss
-from uneven.zoo.formulas import ALPHA, reduced_focal
-from uneven.zoo.parameters import Number
+from uneven.zoo.shared_formulas import ALPHA, reduced_focal
+from uneven.zoo.zoo_loss import Case, Library, Number, Outside, ZooLoss
 
 _BY_PARAMETERS = reduced_focal("1 - reduced_threshold")
 _GAMMA = Number("gamma", 2, at_least=0)

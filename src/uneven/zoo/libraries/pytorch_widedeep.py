@@ -1,7 +1,6 @@
 """pytorch-widedeep."""
 
-from uneven.zoo.declaration import Formula, Library, ZooLoss
-from uneven.zoo.parameters import Number
+from uneven.zoo.zoo_loss import Formula, Library, Number, ZooLoss
 
 LIBRARY = Library(
     "pytorch_widedeep",

@@ -1,7 +1,6 @@
 """River."""
 
-from uneven.zoo.declaration import Case, Formula, Knob, Library, ZooLoss
-from uneven.zoo.parameters import Number
+from uneven.zoo.zoo_loss import Case, Formula, Knob, Library, Number, ZooLoss
 
 LIBRARY = Library(
     "river",

@@ -2,9 +2,8 @@
 
 from fractions import Fraction
 
-from uneven.zoo.declaration import Case, Library, Outside, ZooLoss
-from uneven.zoo.formulas import ALPHA, reduced_focal
-from uneven.zoo.parameters import Number
+from uneven.zoo.shared_formulas import ALPHA, reduced_focal
+from uneven.zoo.zoo_loss import Case, Library, Number, Outside, ZooLoss
 
 _BATCH = "it is a ratio of sums over the batch, so the loss of one example depends on the others"
 _BY_PARAMETERS = reduced_focal("reduced_threshold")

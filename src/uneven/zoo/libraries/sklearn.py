@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from uneven.zoo.declaration import Case, Formula, Library, ZooLoss
-from uneven.zoo.formulas import CLASS_WEIGHT, HINGE, LOGISTIC, PERCEPTRON, SQUARED_HINGE
-from uneven.zoo.parameters import Choice, Number, PerClass
+from uneven.zoo.shared_formulas import CLASS_WEIGHT, HINGE, LOGISTIC, PERCEPTRON, SQUARED_HINGE
+from uneven.zoo.zoo_loss import Case, Choice, Formula, Library, Number, PerClass, ZooLoss
 
 _HUBER = "where(abs(1 - t) <= epsilon, (1 - t)**2/2, epsilon*abs(1 - t) - epsilon**2/2)"
 _INSENSITIVE = "relu(abs(1 - t) - epsilon)"

@@ -1,8 +1,7 @@
 """super-gradients."""
 
-from uneven.zoo.declaration import Library, ZooLoss
-from uneven.zoo.formulas import ALPHA, FOCAL
-from uneven.zoo.parameters import Number
+from uneven.zoo.shared_formulas import ALPHA, FOCAL
+from uneven.zoo.zoo_loss import Library, Number, ZooLoss
 
 LIBRARY = Library(
     "super_gradients",

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
-from uneven.zoo.asymmetric import ASYMMETRIC, DETACHED, asymmetric_parameters
-from uneven.zoo.declaration import Case, Formula, Knob, Library, ZooLoss
-from uneven.zoo.formulas import POS_WEIGHT
-from uneven.zoo.parameters import Flag, Number, Read
+from uneven.zoo.shared_formulas import ASYMMETRIC, DETACHED, POS_WEIGHT, asymmetric_parameters
+from uneven.zoo.zoo_loss import Case, Flag, Formula, Knob, Library, Number, Read, ZooLoss
 
 
 def _smoothed_weight(alpha: Fraction, values: Mapping[str, Read]) -> Fraction:

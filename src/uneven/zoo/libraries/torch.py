@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
-from uneven.zoo.declaration import Case, Formula, Knob, Library, Outside, ZooLoss
-from uneven.zoo.formulas import LOGISTIC, POS_WEIGHT, WEIGHT
-from uneven.zoo.parameters import Number, PerClass, Read
+from uneven.zoo.shared_formulas import LOGISTIC, POS_WEIGHT, WEIGHT
+from uneven.zoo.zoo_loss import Case, Formula, Knob, Library, Number, Outside, PerClass, Read, ZooLoss
 
 _SCORE = "the difference z1 - z0 of the two logits"
 

@@ -1,8 +1,7 @@
 """torchvision."""
 
-from uneven.zoo.declaration import Case, Library, ZooLoss
-from uneven.zoo.formulas import ALPHA, FOCAL, unweighted_focal
-from uneven.zoo.parameters import Number
+from uneven.zoo.shared_formulas import ALPHA, FOCAL, unweighted_focal
+from uneven.zoo.zoo_loss import Case, Library, Number, ZooLoss
 
 LIBRARY = Library(
     "torchvision",

@@ -1,8 +1,7 @@
 """XGBoost."""
 
-from uneven.zoo.declaration import Case, Formula, Library, ZooLoss
-from uneven.zoo.formulas import SCALE_POS_WEIGHT
-from uneven.zoo.parameters import Choice, Number
+from uneven.zoo.shared_formulas import SCALE_POS_WEIGHT
+from uneven.zoo.zoo_loss import Case, Choice, Formula, Library, Number, ZooLoss
 
 LIBRARY = Library(
     "xgboost",

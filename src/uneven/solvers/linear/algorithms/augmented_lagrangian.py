@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from uneven.solvers.linear.lagrangian import Lagrangian
-from uneven.solvers.linear.metric import MOST_COLUMNS
+from uneven.solvers.linear.newton_systems import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.proof import prove
-from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import Settings, Solver, convex_loss_with_kink, squared_penalty
+from uneven.solvers.linear.solver import Settings, Solution, Solver, convex_loss_with_kink, squared_penalty
 from uneven.solvers.linear.supporting_lines import bounds
 from uneven.solvers.progress import silent
 

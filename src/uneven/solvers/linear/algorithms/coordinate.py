@@ -18,8 +18,7 @@ from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.proof import Proof, gap_of_penalty, prove
 from uneven.solvers.linear.quadratic import Model, model
-from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import Settings, Solver, convex_loss, l1_penalty
+from uneven.solvers.linear.solver import Settings, Solution, Solver, convex_loss, l1_penalty
 from uneven.solvers.linear.supporting_lines import balance
 from uneven.solvers.progress import silent
 

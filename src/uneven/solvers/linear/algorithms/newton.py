@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uneven.solvers.linear.line_search import Iterate, evaluated, search_beyond_rounding
-from uneven.solvers.linear.metric import MOST_COLUMNS, cholesky_metric
+from uneven.solvers.linear.lbfgs import Iterate, evaluate_at, search_beyond_rounding
+from uneven.solvers.linear.newton_systems import MOST_COLUMNS, cholesky_metric
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.small import is_small, minimise_small
-from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import Settings, Solver, smooth_convex_loss, squared_penalty
+from uneven.solvers.linear.solver import Settings, Solution, Solver, smooth_convex_loss, squared_penalty
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     if is_small(objective):
         return minimise_small(objective, theta, settings)
     tol, max_iter = settings.tol, settings.max_iter
-    now = evaluated(objective.value_and_gradient, np.zeros(objective.size) if theta is None else theta)
+    now = evaluate_at(objective.value_and_gradient, np.zeros(objective.size) if theta is None else theta)
     passes, reached, status = 1.0, False, f"stopped after {max_iter} Newton steps"
     iteration = 0
     for iteration in range(1, max_iter + 1):

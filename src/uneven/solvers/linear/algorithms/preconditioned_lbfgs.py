@@ -11,13 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from uneven.solvers.linear.lagrangian import Lagrangian
-from uneven.solvers.linear.lbfgs import lbfgs
-from uneven.solvers.linear.line_search import Iterate, evaluated
-from uneven.solvers.linear.metric import MOST_COLUMNS, Metric, cholesky_metric, diagonal_metric
+from uneven.solvers.linear.lbfgs import Iterate, evaluate_at, lbfgs
+from uneven.solvers.linear.newton_systems import MOST_COLUMNS, Metric, cholesky_metric, diagonal_metric
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.small import is_small, minimise_small
-from uneven.solvers.linear.solution import Solution
-from uneven.solvers.linear.solver import Settings, Solver, smooth_or_nonconvex_loss, squared_penalty
+from uneven.solvers.linear.solver import Settings, Solution, Solver, smooth_or_nonconvex_loss, squared_penalty
 from uneven.solvers.progress import silent
 
 
@@ -64,9 +62,9 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         count = int(min(wanted, max(LIMITS.sample_share * n, LIMITS.small_sample)))
         sampled = objective.on_rows(*objective.sample(count, settings.random))
         theta = _solve_on_sample(sampled, settings)
-    start = evaluated(objective.value_and_gradient, theta)
+    start = evaluate_at(objective.value_and_gradient, theta)
     if not start.value < objective.value_at_zero:
-        start = evaluated(objective.value_and_gradient, np.zeros(objective.size))
+        start = evaluate_at(objective.value_and_gradient, np.zeros(objective.size))
     if sampled is not None and sampled.design.n >= min(wanted, n):
         hessian = sampled.hessian(start.theta)
     else:
@@ -101,7 +99,7 @@ def _solve_on_sample(sampled: Objective, settings: Settings) -> np.ndarray:
     if is_small(sampled):
         rough = replace(settings, tol=max(settings.tol, sampled.size / sampled.design.n), progress=silent)
         return minimise_small(sampled, None, rough).theta
-    zero = evaluated(sampled.value_and_gradient, np.zeros(sampled.size))
+    zero = evaluate_at(sampled.value_and_gradient, np.zeros(sampled.size))
 
     def refresh(now: Iterate, iteration: int) -> Metric | None:
         return cholesky_metric(sampled.hessian(now.theta)) if iteration in (12, 30) else None
@@ -127,7 +125,7 @@ def _minimise_many_columns(objective: Objective, theta: np.ndarray | None, setti
     def refresh(now: Iterate, iteration: int) -> Metric | None:
         return diagonal_metric(_make_positive(objective.diagonal(now.theta))) if iteration in (10, 30) else None
 
-    start = evaluated(objective.value_and_gradient, np.zeros(objective.size) if theta is None else theta)
+    start = evaluate_at(objective.value_and_gradient, np.zeros(objective.size) if theta is None else theta)
     solution = lbfgs(
         objective.value_and_gradient,
         start,
@@ -210,7 +208,7 @@ def _descend(objective: Objective, theta: np.ndarray, settings: Settings) -> Sol
     def refresh(now: Iterate, iteration: int) -> Metric | None:
         return metric(now) if iteration and iteration % LIMITS.refresh == 0 else None
 
-    start = evaluated(objective.value_and_gradient, theta)
+    start = evaluate_at(objective.value_and_gradient, theta)
     solution = lbfgs(
         objective.value_and_gradient,
         start,

@@ -18,15 +18,15 @@ from functools import partial
 
 import numpy as np
 
-from uneven.solvers import compiled
+from uneven.solvers import loops
 from uneven.solvers.linear.design import Dense
 from uneven.solvers.linear.gram import gram_of, is_at_hand, multiplications
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.row_space import NotPositive, RowSpace
 from uneven.solvers.linear.small import minimise_small
-from uneven.solvers.linear.solution import Solution
 from uneven.solvers.linear.solver import (
     Settings,
+    Solution,
     Solver,
     convex_loss,
     has_more_columns_than_rows,
@@ -308,7 +308,7 @@ def minimise_over_directions(objective: Objective, settings: Settings) -> Soluti
 def gram_times(design: Dense, vectors: np.ndarray) -> np.ndarray:
     """X X' times each row of ``vectors``, of which there are ``gram_products.TOGETHER``, by one read of X."""
     by_rows = design.X.flags.c_contiguous
-    products = compiled.gram_products
+    products = loops.row_products
     add, X = (products.add_by_rows, design.X) if by_rows else (products.add_by_columns, design.X.T)
     ranges = row_ranges(design.d, design.numbers, vectors.size)
     sums = np.zeros((len(ranges), *vectors.shape))
@@ -338,7 +338,7 @@ class Subspace:
         self.objective, self.design, self._settings = objective, objective.design, settings
         n = self.design.n
         # Directions and their products with G; one row each. They are orthonormal in the inner product of G.
-        self._directions, self._products = np.empty((2, compiled.gram_products.TOGETHER * most, n))
+        self._directions, self._products = np.empty((2, loops.row_products.TOGETHER * most, n))
         self._at, self.b = np.empty(0), 0.0
         self._slopes, self._curvatures = np.empty((2, n))
         some = self.design.X[:, :: max(1, self.design.d // LIMITS.columns_of_lengths)].astype(np.float64)

@@ -1,0 +1,195 @@
+"""``uneven fit``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from uneven.app.cli.options import cost_options, read_options, reading_options
+
+if TYPE_CHECKING:
+    from uneven.app.models.asked_learner import AskedLearner
+    from uneven.app.models.fit_table import Training
+    from uneven.app.models.written_costs import GivenCosts
+
+
+@click.command()
+@click.argument("data")
+@click.option("--target", required=True, metavar="COL", help="The column to predict.")
+@click.option("--positive", required=True, metavar="VALUE", help="The value of that column that is the positive class.")
+@cost_options
+@click.option(
+    "--learner",
+    "kind",
+    type=click.Choice(["auto", "ensemble", "linear", "svc"]),
+    help="auto (default): the cheapest of the ensemble and simple models. Or the ensemble, a linear classifier or a "
+    "kernel support vector machine, whatever the comparison says.",
+)
+@click.option("--members", metavar="NAMES", help="Members of the ensemble, such as linear,forest; by default all.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Stop fitting members of the ensemble in time.")
+@click.option("--loss", metavar="NAME", help="Of the linear learner: a registered phi or an expression in t.")
+@click.option("--gamma", metavar="G", help="Margin asymmetry of the linear learner or the SVM [default: 1].")
+@click.option("--tune", is_flag=True, help="Also try (auto) or fit our linear classifier, gamma and C chosen by cost.")
+@click.option("--quick", is_flag=True, help="Skip the comparison: fit the ensemble, or the learner that you name.")
+@click.option("--save-anyway", is_flag=True, help="Save the model even if flagging everyone or no one is as cheap.")
+@click.option("--others-negative", is_flag=True, help="Every value of the target but the positive one is negative.")
+@click.option("--id", "id_column", metavar="COL", help="The column that names the rows: not used for prediction.")
+@click.option("--drop", multiple=True, metavar="COL", help="A column to leave out (may be repeated).")
+@click.option("--keep", multiple=True, metavar="COL", help="A column to use though it looks like an ID.")
+@click.option("--memory-limit", metavar="SIZE", help="Read Parquet files in parts, within this memory, such as 1.5GB.")
+@reading_options
+@click.option("-o", "--output", required=True, metavar="MODEL", help="The model file (skops) to write.")
+def fit(
+    data: str,
+    target: str,
+    positive: str,
+    fp_cost: str,
+    fn_cost: str,
+    tp_cost: str,
+    tn_cost: str,
+    unit: str | None,
+    kind: str | None,
+    members: str | None,
+    time_limit: float | None,
+    loss: str | None,
+    gamma: str | None,
+    tune: bool,
+    quick: bool,
+    save_anyway: bool,
+    others_negative: bool,
+    id_column: str | None,
+    drop: tuple[str, ...],
+    keep: tuple[str, ...],
+    memory_limit: str | None,
+    output: str,
+    **reading: str | None,
+) -> None:
+    """Find the cheapest classifier for your costs.
+
+    DATA is a table: .csv, .tsv, .txt (also .gz), .xlsx or .parquet. How it is written is detected, and shown. A cost is
+    a number, a column or an arithmetic of columns, such as "amount*0.9 + 5". An ensemble of several learners, logistic
+    regression in the usual three ways, "flag everyone" and "flag no one" are compared on the same folds; the cheapest
+    model is saved. A folder or a pattern of Parquet files, such as "data/*.parquet", or a file that does not fit into
+    memory, is read in parts, and a linear classifier is fitted.
+    """
+    from uneven.app.cli.terminal import print_members, write_whole
+    from uneven.app.files.file_kinds import require_output
+    from uneven.app.files.remarks import about_table
+    from uneven.app.models.apply_model import row_hashes
+    from uneven.app.models.asked_learner import AskedLearner, is_ensemble
+    from uneven.app.models.fit_table import Question, prepare
+    from uneven.app.models.model_files import model_bytes
+    from uneven.app.models.written_costs import GivenCosts
+    from uneven.app.report.sentences import model_in_words
+
+    wish = AskedLearner.read(kind, loss, gamma, tune, members, time_limit)
+    given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost, unit)
+    require_output(output, inputs=(data,))
+    options = read_options(**reading)
+    if _fitted_in_parts((data, target, positive, id_column, drop, memory_limit, others_negative), wish, given, output):
+        return
+    wish.require_loss(None if given.per_row else given.numbers())
+    question = Question(target, positive, others_negative, id_column, drop, keep)
+    ready = prepare(data, options, question, given, wish)
+    training = ready.training
+    for sentence in about_table(ready.table, ready.plan, training.X, ready.labels, ready.width):
+        click.echo(sentence)
+    for sentence in training.plan_in_words(ready.cost_columns):
+        click.echo(sentence)
+    name, pipeline, about, behind = _chosen_and_fitted(training, wish, unit, quick=quick, save_anyway=save_anyway)
+    preprocessing, rivals = behind
+    content = {
+        "pipeline": pipeline,
+        "preprocessing": preprocessing,
+        "about": {**ready.about(), **about, "model": name, "learner": wish.kind},
+        "rivals": rivals,
+        "seen": row_hashes(training.X),
+    }
+    write_whole(output, model_bytes(content))
+    if is_ensemble(pipeline[-1]):
+        print_members(pipeline[-1], unit)
+    for sentence in model_in_words(pipeline):
+        click.echo(sentence)
+    click.echo(f"The model ({name}) is in {output}.")
+
+
+def _chosen_and_fitted(
+    training: Training, wish: AskedLearner, unit: str | None, *, quick: bool, save_anyway: bool
+) -> tuple[str, Any, dict[str, Any], tuple[Any, dict[str, Any]]]:
+    """Compare, fit the cheapest to all rows, and print what was found: only now it is known whether it holds.
+
+    Returns the name of the model, its pipeline, what the comparison says for the model file, and the preprocessing with
+    the fitted alternatives.
+    """
+    from uneven.app.cli.terminal import end_progress, print_choice, show_progress, watched
+    from uneven.app.models.asked_learner import AUTO
+    from uneven.app.report.sentences import Choice
+
+    with watched() as interruption:
+
+        def progress(message: str, share: float, *, detail: bool = False) -> None:
+            if not detail:  # a learner that tells details ends by itself at Ctrl-C
+                interruption.check()
+            show_progress(message, share, detail=detail)
+
+        name = training.first_choice
+        about: dict[str, Any] = {"comparison": [], "compared": "", "broken_promise": ""}
+        outcome = None if quick else training.compared(progress)
+        if outcome is not None:
+            name = training.cheapest(outcome)
+            choice = Choice(outcome.rows(name), wish.kind == AUTO, unit)
+            about |= {"comparison": [row.to_dict() for row in choice.rows], "compared": outcome.how}
+            if choice.useless and not save_anyway:
+                end_progress()
+                print_choice(choice, outcome.what_ifs(name), outcome.how)
+                _ask_before_saving(name)
+        progress(f"fitting {name} to all rows", 1.0)
+        pipeline = training.fitted(name, progress)
+        if outcome is not None:
+            choice = replace(choice, broken=training.broken_promise(choice.rows[0], outcome, pipeline))
+            about["broken_promise"] = choice.broken
+        order = training.order_in_words(quick=quick)
+        behind = training.fitted_alternatives(name, pipeline, quick=quick)
+        end_progress()
+    if outcome is not None and (save_anyway or choice.broken or not choice.useless):
+        print_choice(choice, outcome.what_ifs(name), outcome.how)
+    if order:
+        click.echo(order)
+    return name, pipeline, about, behind
+
+
+def _fitted_in_parts(question: tuple[Any, ...], wish: AskedLearner, given: GivenCosts, output: str) -> bool:
+    """Fit in parts if the data need it; ``question`` is what StreamedQuestion is made from."""
+    from uneven.app.cli.terminal import write_whole
+    from uneven.app.models.files_in_parts import StreamedQuestion
+    from uneven.app.models.model_files import model_bytes
+
+    asked = StreamedQuestion(*question)
+    if not asked.is_needed:
+        return False
+    learner, about = asked.fitted(wish, given, verbose=True)
+    content = {"pipeline": learner, "preprocessing": None, "about": about, "rivals": {}, "seen": None}
+    write_whole(output, model_bytes(content))
+    for sentence in asked.in_words(learner, about):
+        click.echo(sentence)
+    click.echo(f"The model (linear, fitted in parts) is in {output}.")
+    return True
+
+
+def can_ask() -> bool:
+    """Whether a user can answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _ask_before_saving(name: str) -> None:
+    """End the command unless the user wants a model that saves nothing; without a terminal, say how to get it."""
+    if can_ask():
+        if click.confirm(f"Save {name} anyway?"):
+            return
+        click.echo("Nothing was saved.")
+    else:
+        click.echo("Nothing was saved; --save-anyway saves it in spite of this.")
+    raise click.exceptions.Exit(1)

@@ -1,0 +1,270 @@
+"""Where a command writes: a console that respects pipes and NO_COLOR, and files that are complete or absent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from uneven.app.report.sentences import Choice, WhatIf
+    from uneven.app.report.table_report import Report
+    from uneven.metrics import CostEstimate
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console: colours on a terminal unless NO_COLOR is set; plain text without line breaks through a pipe.
+
+    Texts such as [bold] or :smile: are shown as they are: names and values of a user's table may hold them.
+    """
+    from rich.console import Console as NewConsole
+
+    stream = sys.stderr if stderr else sys.stdout
+    if stream.isatty():
+        return NewConsole(file=stream, highlight=False, markup=False, emoji=False)
+    return NewConsole(file=stream, highlight=False, markup=False, emoji=False, width=200, soft_wrap=True)
+
+
+def write_whole(path: str | Path, data: str | bytes) -> None:
+    """Write to a temporary file in the same folder, then move it into place, so that no file is half written."""
+    with whole_file(path) as partial:
+        partial.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """A temporary file in the same folder, which is moved into place at the end, or removed after an error."""
+    target = Path(path)
+    handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
+    os.close(handle)
+    partial = Path(name)
+    try:
+        yield partial
+        partial.chmod(0o666 & ~_umask())
+        partial.replace(target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+# Progress of a long command, on stderr.
+
+_BAR = 24
+_CLEAR_LINE = "\r\x1b[2K"
+#: Seconds between two lines of detail where lines cannot replace each other.
+_PAUSE = 20.0
+
+_last_line = 0.0
+
+
+def show_progress(message: str, share: float = 1.0, *, detail: bool = False) -> None:
+    """Move a bar on a terminal; elsewhere write a line. Details come often: of them only one in a while is written."""
+    global _last_line  # noqa: PLW0603
+    now = time.monotonic()
+    if sys.stderr.isatty():
+        full = round(_BAR * share)
+        click.echo(f"{_CLEAR_LINE}[{'#' * full}{'.' * (_BAR - full)}] {message}", nl=False, err=True)
+    elif not detail or now - _last_line > _PAUSE:
+        click.echo(message, err=True)
+        _last_line = now
+
+
+def end_progress() -> None:
+    """Remove the bar."""
+    if sys.stderr.isatty():
+        click.echo(_CLEAR_LINE, nl=False, err=True)
+
+
+# Ctrl-C during long work: it stops everything, also where a learner would go on with what it has.
+
+#: What a shell reports for a program that Ctrl-C ended.
+STOPPED = 130
+
+
+class Interruption:
+    """Whether Ctrl-C was pressed."""
+
+    def __init__(self) -> None:
+        self.pressed = False
+
+    def check(self) -> None:
+        """End the command if it was; an ensemble keeps what is finished at Ctrl-C, and its ``fit`` returns."""
+        if self.pressed:
+            self.stop()
+
+    @staticmethod
+    def stop() -> NoReturn:
+        """End the command."""
+        click.echo("Stopped by Ctrl-C: nothing was saved.", err=True)
+        raise click.exceptions.Exit(STOPPED)
+
+
+@contextmanager
+def watched() -> Iterator[Interruption]:
+    """Work that Ctrl-C ends."""
+    found = Interruption()
+    if threading.current_thread() is not threading.main_thread():
+        yield found
+        return
+
+    def press(number: int, frame: FrameType | None) -> None:
+        found.pressed = True
+        signal.default_int_handler(number, frame)
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield found
+        found.check()
+    except KeyboardInterrupt:
+        found.stop()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# Answers in money on a terminal: what each classifier costs, and what if a miss costs half or double.
+
+#: Columns of a terminal from which the intervals of the costs fit beside those of the differences.
+_WIDE = 100
+
+
+def print_choice(choice: Choice, what_ifs: list[WhatIf], how: str) -> None:
+    """Print what a comparison found: the answer first."""
+    from uneven.app.report.sentences import first_line
+
+    warning, chosen = choice.warning(), choice.in_words()
+    if choice.broken:  # then nothing is called the cheapest, and nothing is promised
+        click.echo(choice.broken)
+    else:
+        for sentence in [warning, chosen] if warning else [chosen, first_line(choice.rows, choice.unit)]:
+            click.echo(sentence)
+    print_costs(choice.rows, how, choice.unit)
+    print_what_ifs(what_ifs, "models refitted or thresholds moved", choice.unit)
+
+
+def print_costs(rows: list[CostEstimate], how: str, unit: str | None = None) -> None:
+    """Print a table with one row per classifier, ours first."""
+    from rich import box
+    from rich.table import Table
+
+    from uneven.app.report.sentences import cost_interval_in_words, difference_in_words, per_thousand, rough_in_words
+
+    screen = console()
+    wide = screen.width >= _WIDE
+    click.echo(f"Cost per 1,000 rows, {how}{f' ({unit})' if unit else ''}:")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("", no_wrap=True)
+    ours = rows[0].name
+    table.add_column("cost", justify="right", no_wrap=True)
+    for name in (*(["95 % interval"] if wide else []), f"more than {ours}"):
+        table.add_column(name, justify="right")  # may wrap: a narrow terminal must not cut "rough" off
+    for name in ("false\nalarms", "misses"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        interval = [cost_interval_in_words(row)] if wide else []
+        mistakes = f"{row.false_positives:,g}", f"{row.false_negatives:,g}"
+        table.add_row(row.name, per_thousand(row.cost), *interval, difference_in_words(row), *mistakes)
+    screen.print(table)
+    if words := rough_in_words(rows):
+        click.echo(words)
+
+
+def print_members(ensemble: Any, unit: str | None) -> None:
+    """Print what a fitted ensemble is made of."""
+    from rich import box
+    from rich.table import Table
+
+    from uneven.app.models.asked_learner import constant_costs_of, members_of
+    from uneven.app.report.sentences import per_thousand
+
+    members, constant_costs = members_of(ensemble), constant_costs_of(ensemble)
+    click.echo("\nWhat the ensemble is made of (costs per 1,000 rows, out of fold):")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("member", no_wrap=True)
+    table.add_column("weight", justify="right", no_wrap=True)
+    table.add_column(f"alone it costs{f' ({unit})' if unit else ''}", justify="right", no_wrap=True)
+    for member in members:
+        table.add_row(member.name, f"{member.weight:.2f}", per_thousand(member.cost))
+    console().print(table)
+    rule, constant = min(constant_costs.items(), key=lambda item: item[1])
+    if all(member.cost >= constant for member in members):
+        click.echo(f"WARNING: no member alone is cheaper than {rule}, which costs {per_thousand(constant, unit)}.")
+
+
+def print_what_ifs(what_ifs: list[WhatIf], how: str, unit: str | None) -> None:
+    """Print which classifier is the cheapest if a miss costs half or double."""
+    from rich import box
+    from rich.table import Table
+
+    from uneven.app.report.sentences import (
+        better_constant,
+        difference_in_words,
+        per_thousand,
+        question,
+        stability_in_words,
+    )
+
+    ours = what_ifs[0].rows[0].name
+    click.echo(f"\n{question(next(what for what in what_ifs if what.label == 'as given'))} ({how})")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("a miss costs")
+    table.add_column("cheapest")
+    for name in (f"cost of {ours}", "it saves against the better constant rule"):
+        table.add_column(name + (f" ({unit})" if unit else ""), justify="right")
+    for what in what_ifs:
+        rule = better_constant(what.rows)
+        saved = f"{difference_in_words(rule)}, {rule.name}"
+        cheapest = f"{what.cheapest} (may be chance)" if what.may_be_chance else what.cheapest
+        table.add_row(f"{what.label}, {what.ratio}", cheapest, per_thousand(what.rows[0].cost), saved)
+    console().print(table)
+    click.echo(stability_in_words(what_ifs))
+
+
+def print_first_rows(made: Report) -> None:
+    """Print the rows that a model would flag first."""
+    from rich import box
+    from rich.table import Table
+
+    from uneven.app.report.sentences import probability_in_words
+    from uneven.costs import money
+
+    if not made.first:
+        click.echo("\nIt flags no row of this table.")
+        return
+    certain = made.first[0].saved is not None
+    order = "expected savings" if certain else "score"
+    click.echo(f"\nThe rows it would flag first, by {order}:")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(made.used.names[0] if made.used.names else "row")
+    for name in (order + (f" ({made.unit})" if made.unit and certain else ""), "probability", "threshold"):
+        if certain or name == order:
+            table.add_column(name, justify="right")
+    table.add_column(made.used.about["target"])
+    for row in made.first:
+        if row.saved is not None:
+            numbers = [
+                money(row.saved),
+                probability_in_words(row.probability or 0.0),
+                probability_in_words(row.threshold),
+            ]
+        else:
+            numbers = [f"{row.score:.3g}"]
+        table.add_row(row.name, *numbers, made.used.words[int(row.is_positive)])
+    console().print(table)

@@ -1,0 +1,1 @@
+"""Tables as analysts have them: read, understood column by column, and turned into a matrix."""

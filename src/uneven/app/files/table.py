@@ -1,0 +1,410 @@
+"""Columns as texts: without spaces around them, missing where the file says so."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import importlib
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from uneven.app.files.file_kinds import PARQUET, kind_of, parsing, require_content, usable_memory
+from uneven.app.files.text_files import DETECT, Reading, content, read_text, require_width
+from uneven.app.files.workbooks import read_workbook
+from uneven.errors import UnevenError, needs_extra
+from uneven.inputs import brief
+from uneven.tables.column_values import EXACT_MARKS, MARKS
+from uneven.tables.written_numbers import Numbers, as_numbers, decimal_signs, finite_numbers, plain_numbers
+
+
+def as_written(column: Any) -> Any:
+    """An Arrow array of texts; null where there is nothing at all.
+
+    A whole number held as a float is written without ".0": 1, not 1.0.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype)
+    if pd.api.types.is_bool_dtype(column.dtype):
+        texts = column.astype(object).map({True: "True", False: "False"})
+    elif pd.api.types.is_numeric_dtype(column.dtype):
+        texts = _number_texts(column)
+    elif pd.api.types.is_datetime64_any_dtype(column.dtype):
+        texts = column.astype(str).where(column.notna(), None)
+    else:
+        texts = column
+    if texts.dtype == object:
+        texts = pd.Series([None if _is_nothing(value) else str(value) for value in texts], dtype=object)
+    found = pa.array(texts, type=pa.large_string(), from_pandas=True)
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+def trimmed(texts: Any) -> Any:
+    """Texts (Arrow) without spaces around them; null where nothing is left."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    short = pc.utf8_trim_whitespace(texts)
+    return pc.if_else(pc.equal(short, ""), pa.scalar(None, type=short.type), short)
+
+
+def _number_texts(column: Any) -> Any:
+    import pandas as pd
+
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    distinct, inverse = np.unique(values, return_inverse=True)
+    shown = [None if np.isnan(v) else str(int(v)) if v == int(v or 0) else repr(float(v)) for v in _finite(distinct)]
+    return pd.Series(np.array(shown, dtype=object)[inverse], dtype=object)
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _is_nothing(value: Any) -> bool:
+    import pandas as pd
+
+    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
+
+
+def present(written: Any, marks: tuple[str, ...] = ()) -> Any:
+    """The same texts with null where a mark says that the value is missing; ``marks`` are further ones."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = written.type
+    is_mark = pc.is_in(pc.utf8_lower(written), value_set=pa.array(MARKS, type=kind))
+    is_mark = pc.or_(is_mark, pc.is_in(written, value_set=pa.array((*EXACT_MARKS, *marks), type=kind)))
+    return pc.if_else(is_mark, pa.scalar(None, type=kind), written)
+
+
+def distinct_texts(texts: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Codes (-1: missing) and the distinct texts they stand for; "TRUE" and "true" are the same as "True"."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    encoded = texts.dictionary_encode()
+    codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
+    truth = pc.is_in(pc.utf8_lower(encoded.dictionary), value_set=pa.array(("true", "false"), type=texts.type))
+    names = np.array(encoded.dictionary.to_pylist(), dtype=object)
+    for place in np.flatnonzero(np.asarray(truth)):
+        names[place] = names[place].capitalize()
+    kept = dict.fromkeys(names)
+    if len(kept) < names.size:
+        position = {name: k for k, name in enumerate(kept)}
+        codes = np.append([position[name] for name in names], -1)[codes]
+        names = np.array(list(kept), dtype=object)
+    return codes, names
+
+
+# A table that was read: all its columns as the file has them, and how numbers are written in it.
+
+#: With these a formula begins (OWASP, CSV injection); spreadsheets also skip blanks and read full-width signs.
+_STARTS_FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+_SIGNED_NUMBER = re.compile(r"[-+][\d.,]+([eE][-+]?\d+)?%?", re.ASCII)
+
+#: Bytes that a value of a Parquet file takes at least while it is read; packed, it may take none.
+_MEMORY_OF_VALUE = 16
+#: Up to so many rows, what was made of a column is kept: it takes no more memory than the table itself.
+_FEW_ROWS = 1_000
+#: Texts that are looked at together: a table may have thousands of columns, and calls for one column take long.
+_AT_ONCE = 1 << 18
+#: Columns that are read as numbers together; if one of them is not plainly written, all are read one by one.
+_READ_TOGETHER = 32
+
+
+@dataclass
+class Table:
+    """A table.
+
+    Attributes
+    ----------
+    path : str
+    frame : DataFrame
+        All columns; those of a text file are texts, as written.
+    how : str
+        How the file is written, in words.
+    reading : Reading
+        What was asked for.
+    decimal : str
+        The decimal sign where a column does not decide it.
+    decimals : dict of str
+        The decimal sign of the columns that decide it.
+    unsure : list of str
+        Columns with numbers such as 1,234, whose decimal sign nothing in the file decides.
+    """
+
+    path: str
+    frame: Any
+    how: str
+    reading: Reading
+    decimal: str = "."
+    decimals: dict[str, str] = field(default_factory=dict)
+    unsure: list[str] = field(default_factory=list)
+    _kept: dict[tuple[Any, ...], Any] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def rows(self, chosen: np.ndarray) -> Table:
+        """Some of the rows; messages still count them as in the file."""
+        return self if chosen.all() else replace(self, frame=self.frame[chosen], _kept={})
+
+    @cached_property
+    def types(self) -> dict[str, Any]:
+        """The type of each column: to ask pandas for the column takes longer."""
+        return dict(zip(self.frame.columns, self.frame.dtypes, strict=True))
+
+    def written(self, name: str) -> Any:
+        """The texts of a column as the file has them (Arrow; null where there is nothing)."""
+        return trimmed(as_written(self.frame[name]))
+
+    def texts(self, name: str, marks: tuple[str, ...] = ()) -> Any:
+        """The texts of a column, null where the value is missing."""
+        if not marks and name in self._texts_of_few_rows:
+            return self._texts_of_few_rows[name]
+        return self._once(("texts", name, marks), lambda: present(self.written(name), marks))
+
+    @cached_property
+    def _texts_of_few_rows(self) -> dict[str, Any]:
+        """The columns of texts by name, if there are few rows: cut from long arrays of many columns."""
+        import pyarrow as pa
+
+        rows = len(self)
+        found: dict[str, Any] = {}
+        for names in self.text_columns() if rows <= _FEW_ROWS else ():
+            written = pa.concat_arrays([as_written(self.frame[name]) for name in names])
+            present = present(trimmed(written))
+            found |= {name: present.slice(k * rows, rows) for k, name in enumerate(names)}
+        return found
+
+    def text_columns(self) -> Iterator[list[str]]:
+        """The names of the columns of texts, in pieces with a moderate number of texts."""
+        names = [name for name, dtype in self.types.items() if _is_text(dtype)]
+        step = max(1, _AT_ONCE // len(self))
+        return (names[k : k + step] for k in range(0, len(names), step))
+
+    def _once(self, key: tuple[Any, ...], made: Callable[[], Any]) -> Any:
+        """Keep what was made of a column of few rows: there may be thousands, and each is asked for several times."""
+        if len(self.frame) > _FEW_ROWS:
+            return made()
+        if key not in self._kept:
+            self._kept[key] = made()
+        return self._kept[key]
+
+    def numbers(self, name: str, marks: tuple[str, ...] = ()) -> Numbers:
+        """A column as numbers; infinities and missing values are NaN."""
+        from pandas.api import types
+
+        dtype = self.types[name]
+        if types.is_timedelta64_dtype(dtype):
+            return finite_numbers(self.frame[name].dt.total_seconds().to_numpy(dtype=float, na_value=np.nan))
+        if types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype):
+            return finite_numbers(self.frame[name].to_numpy(dtype=float, na_value=np.nan))
+        if not marks and name in self._numbers_of_few_rows:
+            return self._numbers_of_few_rows[name]
+        decimal = self.decimals.get(name, self.decimal)
+        key = ("numbers", name, marks, decimal)
+        return cast(Numbers, self._once(key, lambda: as_numbers(self.texts(name, marks), decimal)))
+
+    @cached_property
+    def _numbers_of_few_rows(self) -> dict[str, Numbers]:
+        """Columns of plainly written numbers by name, if there are few rows; one may lack because of one beside it."""
+        found: dict[str, Numbers] = {}
+        few = [name for names in self.text_columns() for name in names] if len(self) <= _FEW_ROWS else []
+        for decimal in (".", ","):
+            same = [name for name in few if self.decimals.get(name, self.decimal) == decimal]
+            for k in range(0, len(same), _READ_TOGETHER):
+                some = same[k : k + _READ_TOGETHER]
+                read = plain_numbers([self.texts(name) for name in some], decimal)
+                found |= zip(some, read or (), strict=read is not None)
+        return found
+
+    def required_numbers(self, name: str, marks: tuple[str, ...] = ()) -> np.ndarray:
+        """A column as numbers, NaN where missing; an error names the first value that is not a number."""
+        found = self.numbers(name, marks)
+        if found.others.any():
+            raise self.wrong_value(name, int(np.flatnonzero(found.others)[0]), "a number")
+        return found.values
+
+    def wrong_value(self, name: str, row: int, wanted: str) -> UnevenError:
+        """The error for a value that cannot be used."""
+        value = self.written(name)[row].as_py()
+        place = f"{self.path}: column {name!r}, row {self.frame.index[row] + 1} below the header"
+        return UnevenError(f"{place}: {brief(value)} is not {wanted}; correct it or leave it empty")
+
+    def require(self, names: list[str], why: str) -> None:
+        """Raise unless the table has the columns; the error names those that are missing."""
+        absent = [name for name in names if name not in self.frame.columns]
+        if not absent:
+            return
+        known = list(map(str, self.frame.columns))
+        folded = {name.strip().casefold(): name for name in known}
+        near = folded.get(absent[0].strip().casefold()) or next(
+            iter(difflib.get_close_matches(absent[0], known, 1, cutoff=0.75)), None
+        )
+        hint = f" (did you mean {near!r}?)" if near else ""
+        listed = ", ".join(map(repr, absent[:8]))
+        shown = ", ".join(map(repr, known[:12])) + (", ..." if len(known) > 12 else "")
+        alone = "; the first row must name the columns, and --sep gives the separator" if len(known) == 1 else ""
+        raise UnevenError(f"{self.path}: there is no column {listed}{hint}{why}; it has {shown} ({self.how}){alone}")
+
+    def in_words(self) -> str:
+        """How the table was read, on one line."""
+        rows, width = self.frame.shape
+        return f"{Path(self.path).name}: {self.how}; {rows:,} rows, {width} columns."
+
+
+def read_table(path: str, reading: Reading = DETECT, assumed_decimal: str | None = None) -> Table:
+    """Read a table; ``assumed_decimal`` counts where the file does not show its decimal sign."""
+    _require_packages()
+    kind, sep = kind_of(path), None
+    _require_fitting_options(path, kind, reading)
+    if kind == "text":
+        frame, how, sep = read_text(path, content(path), reading)
+    elif kind == "workbook":
+        frame, how = read_workbook(path, reading)
+    else:
+        frame, how = _read_parquet(path), "Parquet"
+    return _understood(path, frame, how, sep, reading, assumed_decimal)
+
+
+def read_text_table(name: str, raw: bytes, reading: Reading = DETECT) -> Table:
+    """A text table from bytes in memory, which are not compressed; ``name`` is for messages only."""
+    _require_packages()
+    require_content(name, "text", raw[:512])
+    frame, how, sep = read_text(name, raw, reading)
+    return _understood(name, frame, how, sep, reading, None)
+
+
+def _understood(path: str, frame: Any, how: str, sep: str | None, reading: Reading, assumed: str | None) -> Table:
+    """The table of a data frame, with the decimal signs of its columns."""
+    if frame.shape[1] == 0:
+        raise UnevenError(f"{path} has no columns")
+    if frame.shape[0] == 0:
+        raise UnevenError(f"{path} has a header but no rows")
+    table = Table(path, frame, how, reading)
+    _find_decimals(table, assumed, likely="," if sep == ";" else ".")
+    if table.decimals:
+        table.how += ", decimal sign " + " and ".join(map(repr, sorted(set(table.decimals.values()))))
+    return table
+
+
+def _require_packages() -> None:
+    with needs_extra("tables", "data"):
+        for package in ("pandas", "pyarrow"):
+            importlib.import_module(package)
+
+
+def _require_fitting_options(path: str, kind: str, reading: Reading) -> None:
+    """Refuse an option that has no meaning for this kind of file."""
+    for option, given, fitting in (
+        ("--sep", reading.sep, "text"),
+        ("--encoding", reading.encoding, "text"),
+        ("--sheet", reading.sheet, "workbook"),
+    ):
+        if given is not None and kind != fitting:
+            what = "text files" if fitting == "text" else "Excel workbooks"
+            raise UnevenError(f"{option} is for {what}, and {path} is not one; leave it out")
+
+
+def _read_parquet(path: str) -> Any:
+    import pandas as pd
+    from pyarrow import parquet
+
+    with parsing(path, "Parquet file"):
+        about = parquet.read_metadata(path)
+        require_width(path, about.num_columns)
+        if about.num_rows * about.num_columns * _MEMORY_OF_VALUE > usable_memory():
+            raise UnevenError(
+                f"{path} has {about.num_rows:,} rows and {about.num_columns:,} columns, too many for the memory of "
+                "this machine; `uneven fit` reads it in parts with --memory-limit"
+            )
+        frame = pd.read_parquet(path)
+        if any(name is not None for name in frame.index.names):
+            frame = frame.reset_index()
+        frame.columns = [str(column).strip() for column in frame.columns]
+        if frame.columns.duplicated().any():
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise UnevenError(f"{path} has two columns named {twice!r}; rename one")
+        return frame.reset_index(drop=True)
+
+
+def _find_decimals(table: Table, assumed: str | None, likely: str) -> None:
+    """Decide the decimal sign of each text column from its numbers, or from those of the other columns."""
+    if table.reading.decimal is not None:
+        table.decimal = table.reading.decimal
+        table.decimals = {}
+        return
+    points = commas = 0
+    either = []
+    for names in table.text_columns():
+        signs = decimal_signs([table.texts(name) for name in names])
+        for name, (point, comma, open_) in zip(names, signs, strict=True):
+            if point > comma or comma > point:
+                table.decimals[name] = "." if point > comma else ","
+            elif open_:
+                either.append(name)
+            points, commas = points + point, commas + comma
+    if points or commas:
+        table.decimal = "," if commas > points else "."
+    elif assumed is not None:
+        table.decimal = assumed
+    else:
+        table.decimal = likely
+        table.unsure = either
+
+
+def _is_text(dtype: Any) -> bool:
+    from pandas.api import types
+
+    return types.is_object_dtype(dtype) or types.is_string_dtype(dtype)
+
+
+def is_parquet(path: str) -> bool:
+    """Whether the ending of a path is that of a Parquet file."""
+    return path.lower().endswith(PARQUET)
+
+
+def table_bytes(frame: Any, path: str) -> bytes:
+    """A data frame as the bytes of a CSV or Parquet file; the ending of the path decides which."""
+    import io
+
+    buffer = io.BytesIO()
+    if is_parquet(path):
+        frame.to_parquet(buffer, index=False)
+    else:
+        cells = {name: column.map(harmless_cell) for name, column in frame.items() if _may_hold_texts(column)}
+        # The writer leaves a carriage return bare, and a spreadsheet begins a new row there: put all texts in quotes.
+        bare = any("\r" in str(cell) for column in (frame.columns, *cells.values()) for cell in column)
+        quoting = csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL
+        frame.assign(**cells).rename(columns=harmless_cell).to_csv(buffer, index=False, quoting=quoting)
+    return buffer.getvalue()
+
+
+def _may_hold_texts(column: Any) -> bool:
+    return _is_text(column.dtype) or hasattr(column, "cat")
+
+
+def harmless_cell(value: Any) -> Any:
+    """A cell of a CSV file that no spreadsheet takes for a formula: such a text gets an apostrophe in front.
+
+    Numbers, also those written as texts, and single signs stay as they are: they can run nothing.
+    """
+    if (
+        isinstance(value, str)
+        and len(value) > 1
+        and value[0] in _STARTS_FORMULA
+        and not _SIGNED_NUMBER.fullmatch(value)
+    ):
+        return f"'{value}"
+    return value

@@ -1,0 +1,249 @@
+"""What a fitted model says about rows: decisions, probabilities, thresholds and expected costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import logit
+
+from uneven.app.files.table import Table
+from uneven.app.files.table_columns import read_columns, typed
+from uneven.app.models.written_costs import GivenCosts, four
+from uneven.costs import RowCosts, money
+from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
+from uneven.errors import CostError, UnevenError
+from uneven.metrics.passing_costs import answer_with_costs, takes_costs
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Decisions for rows with costs.
+
+    Attributes
+    ----------
+    costs : RowCosts
+    said_positive : ndarray of bool
+    score : ndarray
+        Its threshold is 0.
+    probability : ndarray or None
+        Of the positive class; None if the loss does not identify it.
+    threshold : ndarray
+        The probability above which a row is flagged; NaN where it is flagged below.
+    why_no_probability : str
+    """
+
+    costs: RowCosts
+    said_positive: np.ndarray
+    score: np.ndarray
+    probability: np.ndarray | None
+    threshold: np.ndarray
+    why_no_probability: str = ""
+
+    @cached_property
+    def expected_costs(self) -> tuple[np.ndarray, np.ndarray]:
+        """What the negative and the positive decision are expected to cost in each row."""
+        p = self._known
+        negative = p * self.costs.fn_cost + (1 - p) * self.costs.tn_cost
+        return negative, p * self.costs.tp_cost + (1 - p) * self.costs.fp_cost
+
+    @property
+    def spread_of_total(self) -> float:
+        """Standard deviation of what all decisions together cost, if every probability is right."""
+        p, costs = self._known, self.costs
+        apart = np.where(self.said_positive, costs.fp_cost - costs.tp_cost, costs.fn_cost - costs.tn_cost)
+        largest = float(np.max(np.abs(apart), initial=0.0)) or 1.0
+        return largest * float(np.sqrt(np.sum(p * (1 - p) * (apart / largest) ** 2)))
+
+    @property
+    def saved(self) -> np.ndarray:
+        """What the positive decision is expected to save in each row."""
+        negative, positive = self.expected_costs
+        return np.asarray(negative - positive)
+
+    @property
+    def _known(self) -> np.ndarray:
+        if self.probability is None:
+            raise CostError(f"this model has no probabilities: {self.why_no_probability}")
+        return self.probability
+
+
+def decisions(pipeline: Any, X: Any, costs: RowCosts, *, told: bool) -> Decisions:
+    """What a fitted pipeline says; its labels are 0 and 1. ``told``: it is told the costs, else it uses its own."""
+    features, last = pipeline[:-1].transform(X), pipeline[-1]
+    probability, why = _probability(last, features, costs, told=told)
+    said = _answer(last, "predict", features, costs, told=told) == 1
+    cut = last.thresholds(costs) if hasattr(last, "thresholds") else probability_thresholds(*costs.thresholds())
+    if hasattr(last, "decision_function"):
+        score = np.asarray(_answer(last, "decision_function", features, costs, told=told), dtype=float)
+    else:
+        score = _log_odds_above(probability, costs)
+    score = np.where(said == (score > 0), score, np.where(said, np.nextafter(0.0, 1.0), 0.0))
+    return Decisions(costs, said, score, probability, cut, why)
+
+
+def can_move(pipeline: Any) -> bool:
+    """Whether a fitted pipeline can decide at other costs than those of its fit."""
+    last = pipeline[-1]
+    if not takes_costs(last, "predict"):
+        return False
+    return bool(getattr(last, "moves", True)) and hasattr(last, "predict_proba")
+
+
+def said_positive(pipeline: Any, X: Any, costs: RowCosts, *, told: bool) -> np.ndarray:
+    """Where a fitted pipeline predicts positive."""
+    return np.asarray(_answer(pipeline[-1], "predict", pipeline[:-1].transform(X), costs, told=told) == 1)
+
+
+def _answer(last: Any, method: str, features: Any, costs: RowCosts, *, told: bool) -> Any:
+    """What a method says; costs that are the same in all rows are passed as numbers."""
+    if not (told and takes_costs(last, method)):
+        return getattr(last, method)(features)
+    if any(isinstance(cost, np.ndarray) for cost in four(costs).values()):
+        return answer_with_costs(last, method, features, costs)
+    return getattr(last, method)(features, **four(costs))
+
+
+def _log_odds_above(probability: np.ndarray | None, costs: RowCosts) -> np.ndarray:
+    """How far the log-odds of each row are on the positive side of its threshold."""
+    alpha, sign = costs.thresholds()
+    assert probability is not None
+    cut = threshold_log_odds(alpha)
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(sign * (logit(probability) - cut), nan=0.0, posinf=np.inf, neginf=-np.inf)
+
+
+def _probability(last: Any, features: Any, costs: RowCosts, *, told: bool) -> tuple[np.ndarray | None, str]:
+    try:
+        return np.asarray(_answer(last, "predict_proba", features, costs, told=told))[:, 1], ""
+    except (AttributeError, CostError) as error:  # the loss has none; rows whose costs the scores cannot give back
+        return None, str(error).partition(": ")[2] or str(error)
+
+
+# Rows of the training table, recognised by a hash of their values.
+
+
+def row_hashes(X: Any) -> np.ndarray:
+    """A hash of the typed columns of each row; the same in every process and for every kind of file."""
+    from pandas.util import hash_pandas_object
+
+    return hash_pandas_object(X, index=False, categorize=False).to_numpy(dtype=np.uint64)
+
+
+def seen(X: Any, known: np.ndarray) -> np.ndarray:
+    """Whether each row has the same values in all columns as a row with one of the known hashes."""
+    return np.isin(row_hashes(X), known)
+
+
+def seen_in_words(seen_before: np.ndarray, so: str = "expect more cost on new ones") -> str:
+    """A sentence if rows were in the training table; "" otherwise. ``so`` says what follows."""
+    count, total = int(seen_before.sum()), seen_before.size
+    if not count:
+        return ""
+    which = f"All {total:,} rows" if count == total else f"{count:,} of {total:,} rows"
+    return f"{which} were in the training table (same values in all columns): {so}."
+
+
+# A model of a file, applied to a table.
+
+#: Standard deviations on either side of a mean that hold 95 % of a normal distribution.
+_NORMAL = 1.96
+
+
+@dataclass(frozen=True)
+class Application:
+    """What a model says about the rows of a table.
+
+    Attributes
+    ----------
+    about : dict
+        What the model file says of the training.
+    given : GivenCosts
+    X : DataFrame
+        The typed columns.
+    decisions : Decisions
+    names : (str, Series) or None
+        The column that names the rows, and its values.
+    remarks : list of str
+    """
+
+    about: dict[str, Any]
+    given: GivenCosts
+    X: Any
+    decisions: Decisions
+    names: tuple[str, Any] | None
+    remarks: list[str]
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """What the target calls a negative and a positive row."""
+        negatives, positive = self.about["negatives"], self.about["positive"]
+        return (negatives[0] if len(negatives) == 1 else f"not {positive}"), positive
+
+    def expected_in_words(self) -> str:
+        """What all decisions together are expected to cost, and the constant rules; "" without probabilities."""
+        if self.decisions.probability is None:
+            return ""
+        found = self.decisions
+        negative, positive = found.expected_costs
+        ours = np.where(found.said_positive, positive, negative)
+        total, everyone, no_one = (float(part.sum()) for part in (ours, positive, negative))
+        chance = _NORMAL * found.spread_of_total
+        unit = self.given.unit
+        return (
+            f"If its probabilities are right, these decisions cost {money(total, unit)} (chance alone, 95 %: "
+            f"{money(total - chance)} to {money(total + chance)}); flagging everyone would cost "
+            f"{money(everyone, unit)}, flagging no one {money(no_one, unit)}."
+        )
+
+
+def apply_model(
+    content: dict[str, Any], table: Table, id_column: str | None = None, changes: dict[str, str] | None = None
+) -> Application:
+    """Apply the model to all rows of the table; an error names a column that is missing, for the model or its costs.
+
+    ``changes`` are costs in place of those of the model; an error says so if it cannot decide at other costs.
+    """
+    about = content["about"]
+    given = GivenCosts(**{**about["costs"], **(changes or {})})
+    if changes and not can_move(content["pipeline"]):
+        raise UnevenError(
+            f"this model ({about['model']}) decides only at the costs of its fit, got others; fit it again with them"
+        )
+    costs = given.of(table)
+    X = typed(table, read_columns(about["columns"]))
+    remarks = []
+    if id_column is not None:
+        table.require([id_column], ", which names the rows")
+    elif about["id"] is not None and about["id"] not in table.frame.columns:
+        remarks.append(f"There is no column {about['id']!r}, which names the rows: they keep their order.")
+    name = id_column if id_column is not None else about["id"]
+    names = (name, table.frame[name]) if name is not None and name in table.frame.columns else None
+    found = decisions(content["pipeline"], X, costs, told=given.per_row or bool(changes))
+    return Application(about, given, X, found, names, remarks)
+
+
+# The table that ``uneven predict`` writes.
+
+
+def prediction_table(used: Application) -> Any:
+    """For each row its name, prediction, probability, threshold, expected costs of both decisions, and score."""
+    import pandas as pd
+
+    found = used.decisions
+    negative, positive = used.words
+    columns: dict[str, Any] = {"prediction": np.where(found.said_positive, positive, negative)}
+    if found.probability is not None:
+        columns["probability"] = found.probability
+    columns["threshold"] = found.threshold
+    if found.probability is not None:
+        columns["cost_if_negative"], columns["cost_if_positive"] = found.expected_costs
+    columns["score"] = found.score
+    if used.names is not None:
+        name, values = used.names
+        if name in columns:
+            raise UnevenError(f"the column {name!r} that names the rows has the name of a result; rename it")
+        columns = {name: values.reset_index(drop=True), **columns}
+    return pd.DataFrame(columns)

@@ -1,0 +1,329 @@
+"""``uneven fit`` on Parquet files that do not fit into memory: a linear classifier, read in parts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from uneven.app.cli.terminal import whole_file
+from uneven.app.files.file_kinds import PARQUET, in_gigabytes, usable_memory
+from uneven.app.files.table import harmless_cell
+from uneven.app.models.asked_learner import AUTO, LINEAR, AskedLearner
+from uneven.app.models.candidates import EVERYONE, NO_ONE
+from uneven.app.models.written_costs import GivenCosts
+from uneven.app.report.table_report import OURS
+from uneven.costs import COSTS, RowCosts
+from uneven.errors import UnevenError
+from uneven.inputs import brief
+from uneven.learners.linear import UnevenLinearClassifier
+from uneven.metrics import CostEstimate
+from uneven.metrics.intervals import dearer_mistakes, is_rough
+from uneven.parts.parquet_files import ParquetFiles
+from uneven.parts.streamed_rows import StreamedRows, tables_of
+from uneven.tables.arrow_columns import kind_of
+
+#: A table in memory takes this many times the size of its columns in the file, with the matrix and its copies.
+_TIMES_IN_MEMORY = 6
+
+
+def is_in_parts(data: str, memory_limit: str | None) -> bool:
+    """Whether the data are read in parts: several files, a file that is too large, or the user wants it."""
+    if memory_limit is not None or os.path.isdir(data):
+        return True
+    if not os.path.exists(data):
+        return any(sign in data for sign in "*?[") and data.lower().endswith(PARQUET)
+    if not data.lower().endswith(PARQUET):
+        return False
+    return os.path.getsize(data) * _TIMES_IN_MEMORY > usable_memory()
+
+
+@dataclass(frozen=True)
+class StreamedQuestion:
+    """What ``uneven fit`` was asked, for files that are read in parts."""
+
+    data: str
+    target: str
+    positive: str
+    id_column: str | None
+    drop: tuple[str, ...]
+    memory_limit: str | None
+    others_negative: bool = False
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the data are read in parts."""
+        return is_in_parts(self.data, self.memory_limit)
+
+    def fitted(
+        self, wish: AskedLearner, given: GivenCosts, verbose: bool
+    ) -> tuple[UnevenLinearClassifier, dict[str, Any]]:
+        """The classifier, and what the model file says about it."""
+        if wish.kind not in (AUTO, LINEAR) or wish.tune or wish.members or wish.time_limit is not None:
+            raise UnevenError(
+                "files that are read in parts are for --learner linear, without --tune, --members and --time-limit; "
+                "for other learners give one file that fits into memory"
+            )
+        if self.others_negative:
+            raise UnevenError("--others-negative is not for files that are read in parts; write a column of two values")
+        files = ParquetFiles(self.data)
+        names = files.schema.names
+        for name in (self.target, *self.drop, *([self.id_column] if self.id_column else [])):
+            if name not in names:
+                raise UnevenError(f"there is no column {name!r} in {files}; its columns are {brief(names)}")
+        costs = costs_in_parts(given, names)
+        others = {self.target, *self.drop, *([self.id_column] if self.id_column else [])}
+        rows = StreamedRows(
+            self.data,
+            target=self.target,
+            columns=[name for name in names if name not in others],
+            standardize=True,
+            memory_limit=self.memory_limit,
+        )
+        learner = UnevenLinearClassifier(
+            wish.loss or "logistic",
+            margin_gamma=1 if wish.gamma is None else wish.gamma,
+            pos_label=self._label(files.schema.field(self.target)),
+            verbose=verbose,
+        )
+        learner.fit(rows, **costs)
+        about = {
+            "streamed": True,
+            "target": self.target,
+            "positive": self.positive,
+            "costs": given.to_dict(),
+            "id": self.id_column,
+            "rows": files.rows,
+            "decimal": ".",
+        }
+        return learner, about
+
+    def _label(self, field: Any) -> Any:
+        """The positive value as a label of the target's type."""
+        from pyarrow import types
+
+        kind = field.type.value_type if types.is_dictionary(field.type) else field.type
+        text = self.positive
+        try:
+            if types.is_boolean(kind):
+                return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
+            if types.is_integer(kind):
+                return int(text)
+            if types.is_floating(kind):
+                return float(text)
+        except (ValueError, KeyError):
+            raise UnevenError(
+                f"--positive must be a value of the column {self.target!r}, which holds {kind}, got {text!r}"
+            ) from None
+        kind_of(field)  # an error for lists and the like
+        return text
+
+    def in_words(self, learner: UnevenLinearClassifier, about: dict[str, Any]) -> list[str]:
+        """What was fitted, and how good the fit is."""
+        size = sum(os.path.getsize(path) for path in ParquetFiles(self.data).paths)
+        gap = learner.duality_gap_ or 0.0
+        return [
+            f"{self.data}: Parquet, {in_gigabytes(size)}; {about['rows']:,} rows, read in parts.",
+            f"A linear classifier on {learner.n_features_in_} columns of numbers; its objective is proved to be within "
+            f"{gap / learner.objective_:.1e} (relative) of the optimum.",
+            f"The loss is {learner.loss_!r}: {learner.analysis_.verdict}.",
+        ]
+
+
+def costs_in_parts(given: GivenCosts, names: list[str]) -> dict[str, Any]:
+    """The costs as ``fit`` takes them: numbers, or names of columns."""
+    if not given.per_row:
+        return dict(given.numbers())
+    found: dict[str, Any] = {}
+    for name in COSTS:
+        text = str(getattr(given, name)).strip().strip("`")
+        option = f"--{name.replace('_', '-')}"
+        if text not in names and not is_number(text):
+            raise UnevenError(
+                f"{option} must be a number or a column where files are read in parts, got {text!r}; write a column "
+                "with the result into the files"
+            )
+        found[name] = text if text in names else float(text)
+    return found
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+# ``uneven predict`` with a model that was fitted in parts: predictions of one batch after the other.
+
+#: Rows of the column that names the rows which are read at once.
+_ROWS = 1 << 16
+
+
+def write_predictions(content: dict[str, Any], data: str, output: str, costs: dict[str, str]) -> tuple[int, int]:
+    """Write a table of predictions; returns how many rows there are, and how many are predicted positive.
+
+    The file is complete, or it is not there.
+    """
+    learner, about = content["pipeline"], content["about"]
+    given = changed_numbers(costs)
+    rows = positives = 0
+    with whole_file(output) as partial, _Writer(partial, output) as writer:
+        names = _ids(data, about["id"])
+        for found in learner.predict_parts(data, **given):
+            columns: dict[str, Any] = {}
+            if names is not None:
+                columns[about["id"]] = names.take(len(found.score))
+            columns["prediction"] = found.label
+            if found.loss is not None:
+                columns["probability"] = found.probability
+            columns["score"] = found.score
+            writer.write(columns)
+            rows, positives = rows + len(found.score), positives + int(found.is_positive.sum())
+    return rows, positives
+
+
+def changed_numbers(costs: dict[str, str]) -> dict[str, float]:
+    """Costs in place of those of a fit in parts."""
+    per_row = [name for name, text in costs.items() if text.strip() and not is_number(text)]
+    if per_row:
+        raise UnevenError(
+            f"a model that was fitted in parts takes other costs as numbers, got --{per_row[0].replace('_', '-')} "
+            f"{costs[per_row[0]]!r}"
+        )
+    return {name: float(text) for name, text in costs.items()}
+
+
+class _Ids:
+    """The column that names the rows, handed out in pieces."""
+
+    def __init__(self, data: str, column: str) -> None:
+        self._tables = (table for _, table in tables_of(data).tables([column], _ROWS))
+        self._rest: Any = None
+
+    def take(self, count: int) -> Any:
+        """The next so many values."""
+        import pyarrow as pa
+
+        while self._rest is None or self._rest.num_rows < count:
+            following = next(self._tables)
+            self._rest = following if self._rest is None else pa.concat_tables([self._rest, following])
+        found, self._rest = self._rest.slice(0, count), self._rest.slice(count)
+        return found.column(0)
+
+
+def _ids(data: str, column: str | None) -> _Ids | None:
+    if column is None or column not in tables_of(data).schema.names:
+        return None
+    return _Ids(data, column)
+
+
+class _Writer:
+    """A CSV or Parquet file that is written batch by batch; the ending of ``name`` decides which."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._path, self._csv = path, name.lower().endswith(".csv")
+        self._open: Any = None
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._open is not None:
+            self._open.close()
+
+    def write(self, columns: dict[str, Any]) -> None:
+        """Add rows."""
+        import pyarrow as pa
+        import pyarrow.csv
+        import pyarrow.parquet as pq
+
+        table = pa.table(_harmless(columns) if self._csv else columns)
+        if self._open is None:
+            make = pyarrow.csv.CSVWriter if self._csv else pq.ParquetWriter
+            self._open = make(str(self._path), table.schema)
+        self._open.write_table(table)
+
+
+def _harmless(columns: dict[str, Any]) -> dict[str, Any]:
+    """Columns for a CSV file, without texts that a spreadsheet would take for formulas."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    table = pa.table(columns)
+    found: dict[str, Any] = {}
+    for name, values in zip(table.column_names, table.columns, strict=True):
+        kind = values.type.value_type if types.is_dictionary(values.type) else values.type
+        texts = types.is_string(kind) or types.is_large_string(kind)
+        found[harmless_cell(name)] = pa.array(map(harmless_cell, values.to_pylist()), kind) if texts else values
+    return found
+
+
+# What a model that was fitted in parts costs on files with labels, which are read in parts too.
+
+#: Ends of a 95 % interval, in standard errors: with as many rows as are read in parts, means are normal.
+_NORMAL = 1.959964
+
+
+@dataclass(frozen=True)
+class StreamedReport:
+    """Answers in money, over all rows.
+
+    Attributes
+    ----------
+    rows, positives : int
+    costs : list of CostEstimate
+        Ours first, then the constant rules.
+    unit : str or None
+    """
+
+    rows: int
+    positives: int
+    costs: list[CostEstimate]
+    unit: str | None
+
+
+def streamed_report(content: dict[str, Any], data: str, changes: dict[str, str]) -> StreamedReport:
+    """Judge a model on all rows of some files; ``changes`` are costs in place of those of the fit."""
+    learner, about = content["pipeline"], content["about"]
+    given = GivenCosts(**{**about["costs"], **changes})
+    four = costs_in_parts(given, tables_of(data).schema.names)
+    columns = {name: value for name, value in four.items() if given.per_row and isinstance(value, str)}
+    numbers = {name: float(Fraction(value)) for name, value in four.items() if name not in columns}
+    names = (OURS, NO_ONE, EVERYONE)
+    sums, squares, mistakes = np.zeros(3), np.zeros((2, 3)), np.zeros((3, 2))
+    regrets, apart_from_ours = np.zeros(2), np.zeros((3, 2))
+    rows = positives = 0
+    for part in learner.predict_parts(data, labels=about["target"], row_costs=columns, **changed_numbers(changes)):
+        said, truth = part.is_positive, part.truth
+        costs = RowCosts.read(truth.size, **numbers, **part.batch.costs)
+        decisions = (said, np.zeros_like(said), np.ones_like(said))
+        paid = np.array([costs.paid(truth, decision) for decision in decisions])
+        sums += paid.sum(axis=1)
+        squares += [(paid**2).sum(axis=1), ((paid - paid[0]) ** 2).sum(axis=1)]
+        mistakes += [[int((decision & ~truth).sum()), int((truth & ~decision).sum())] for decision in decisions]
+        apart_from_ours += [[int(((d != said) & kind).sum()) for kind in (~truth, truth)] for d in decisions]
+        regrets += [costs.of_each_row("fp_regret")[~truth].sum(), costs.of_each_row("fn_regret")[truth].sum()]
+        rows, positives = rows + truth.size, positives + int(truth.sum())
+    means = sums / rows
+    centres = np.array([means, means - means[0]])
+    half = _NORMAL * np.sqrt(np.maximum(squares / rows - centres**2, 0.0) / rows)
+    means_of_kinds = regrets / np.maximum([rows - positives, positives], 1)
+    found = []
+    for k, name in enumerate(names):
+        cost, wide, apart = float(means[k]), float(half[0, k]), float(half[1, k])
+        more = float(means[k] - means[0])
+        paired = (more, more - apart, more + apart) if k else (None, None, None)
+        can = {NO_ONE: (1,), EVERYONE: (0,)}.get(name, (0, 1))  # kinds of mistake: false alarms and misses
+        rough = {
+            "rough": is_rough(dearer_mistakes((means_of_kinds[kind], mistakes[k, kind]) for kind in can)),
+            "difference_rough": is_rough(dearer_mistakes(zip(means_of_kinds, apart_from_ours[k], strict=True))),
+        }
+        found.append(CostEstimate(name, cost, cost - wide, cost + wide, *mistakes[k].tolist(), *paired, **rough))
+    return StreamedReport(rows, positives, [found[0], *sorted(found[1:], key=lambda one: one.cost)], given.unit)

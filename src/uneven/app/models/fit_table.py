@@ -1,0 +1,337 @@
+"""Whether a comparison still holds for the model that is saved, and for rows that come later than those of the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from uneven.app.files.table import Table, read_table
+from uneven.app.files.table_columns import Plan, planned, require_memory, typed
+from uneven.app.files.target import Target, read_target
+from uneven.app.files.text_files import Reading
+from uneven.app.models.apply_model import said_positive
+from uneven.app.models.asked_learner import AUTO, AskedLearner, is_ensemble, members_in_words
+from uneven.app.models.candidates import ALTERNATIVES, Candidate, candidates, savable
+from uneven.app.models.compare_candidates import Outcome, Progress, Rows, compare_on_folds
+from uneven.app.models.written_costs import GivenCosts, mean_regrets
+from uneven.app.report.sentences import per_thousand, threshold_in_words
+from uneven.costs import RowCosts
+from uneven.decisions.alpha import DECIDE, probability_thresholds
+from uneven.metrics import CostEstimate
+from uneven.metrics.intervals import ends_in_words, estimates
+from uneven.solvers.progress import listening
+from uneven.tables import FrameEncoder
+from uneven.tables.category_columns import MOST_CATEGORIES
+from uneven.tables.columns import DATE, Column
+
+#: Mistakes, more or fewer, that are chance where an interval is rough (none in n rows: at most 3/n, at 95 %).
+_CHANCE = 3
+#: Rows that are looked at for the order: at least, so that a difference can be seen, and at most, to be quick.
+_FEWEST, _MOST = 200, 20_000
+_BLOCKS = 5
+#: A dearer order of the folds is worth a sentence from this share of the cost on.
+_WORTH_TELLING = 0.02
+
+
+def broken_promise(shown: CostEstimate, tested: int, pipeline: Any, rows: Rows) -> str:
+    """A warning if the cost that was shown for a model is not that of the one that was fitted to all rows; else "".
+
+    Parameters
+    ----------
+    shown : CostEstimate
+        Of the comparison.
+    tested : int
+        Rows that it rests on.
+    pipeline : Pipeline
+        The model to save.
+    rows : Rows
+        All rows; the model learnt from them.
+    """
+    slack = 0.0
+    if shown.rough:
+        dearest = max(float(np.max(np.abs(part))) for part in (rows.costs.fp_regret, rows.costs.fn_regret))
+        slack = _CHANCE * dearest / tested
+    said = said_positive(pipeline, rows.X, rows.costs, told=rows.per_row)
+    learnt = float(rows.costs.paid(rows.is_positive, said).mean())
+    own = pipeline[-1].out_of_fold_cost_.cost if is_ensemble(pipeline[-1]) else None
+    if own is not None and not shown.low - slack <= own <= shown.high + slack:
+        found = f"its out-of-fold cost is {per_thousand(own)}"
+    elif learnt > shown.high + slack:
+        found = f"on the rows that it learnt from it costs {per_thousand(learnt)}"
+    else:
+        return ""
+    return (
+        f"WARNING: the model that was fitted to all rows is not what the comparison promised. Per 1,000 rows {found}; "
+        f"the comparison said {per_thousand(shown.cost)} (95 % interval "
+        f"{ends_in_words(per_thousand(shown.low), per_thousand(shown.high), rough=shown.rough)}). Do not rely on the "
+        "costs below."
+    )
+
+
+def order_in_words(rows: Rows | None, preprocessing: BaseEstimator, dates: list[str]) -> str:
+    """A sentence if rows of another time may cost more than shuffled folds say; "" otherwise.
+
+    A logistic regression is tested on shuffled folds and on blocks of the file. If blocks cost significantly more, the
+    file is in an order that matters. ``dates`` are columns with dates. Without rows only these count.
+    """
+    found = None if rows is None else _order(rows, preprocessing)
+    if found is not None and (found.difference_low or 0) > 0 and (found.difference or 0) > _WORTH_TELLING * found.cost:
+        low, high = (per_thousand(end or 0.0) for end in (found.difference_low, found.difference_high))
+        return (
+            f"The order of the rows matters: a logistic regression costs {per_thousand(found.difference or 0.0)} more "
+            "per 1,000 rows on blocks of the file than on shuffled rows (95 % interval "
+            f"{ends_in_words(low, high, rough=found.difference_rough)}). If the file is in the order of time, "
+            "later rows may cost that much more than said here, where all folds are shuffled; in Python, "
+            "cv=TimeSeriesSplit() measures it."
+        )
+    if dates:
+        return (
+            f"Column {dates[0]!r} holds dates. All folds are shuffled: if things change over time, later rows may cost "
+            "more than said here; in Python, cv=TimeSeriesSplit() measures it."
+        )
+    return ""
+
+
+def _order(rows: Rows, preprocessing: BaseEstimator) -> CostEstimate | None:
+    """What blocks of the file cost, and how much more that is than shuffled folds; None if that cannot be said."""
+    count = rows.is_positive.size
+    if count < _FEWEST:
+        return None
+    some = rows.take(np.arange(0, count, -(-count // _MOST)))
+    some = replace(some, X=preprocessing.fit_transform(some.X))
+    block = np.arange(some.is_positive.size) * _BLOCKS // some.is_positive.size
+    shuffled, blocks = _said(some, np.random.default_rng(0).permutation(block)), _said(some, block)
+    if shuffled is None or blocks is None:
+        return None
+    return estimates(some.costs, some.is_positive, {"shuffled": shuffled[None], "in file order": blocks[None]})[-1]
+
+
+def _said(rows: Rows, fold: np.ndarray) -> np.ndarray | None:
+    """Decisions of logistic regressions about rows of other folds; None if one of them lacks a class to learn."""
+    from uneven.learners.linear import UnevenLinearClassifier
+
+    said = np.zeros(fold.size, dtype=bool)
+    for number in range(_BLOCKS):
+        train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        if np.unique(rows.is_positive[train]).size < 2:
+            return None
+        model = UnevenLinearClassifier("logistic", tol=1e-3).fit(rows.X[train], rows.is_positive[train].astype(int))
+        said[test] = rows.costs.take(test).prefers_positive(model.predict_proba(rows.X[test])[:, 1])
+    return said
+
+
+# The work of ``uneven fit`` after the table is read: compare, choose, and fit to all rows.
+
+#: Folds of a comparison with ensembles, by the largest number of rows; above the last, one split.
+_FOLDS = {1000: 5, 20_000: 3}
+#: Folds without ensembles, and rows up to which there are two repeats.
+_QUICK_FOLDS, _TWICE = 5, 20_000
+#: Of a time limit, for the fits of ensembles; the rest is for everything else.
+_FOR_ENSEMBLES = 0.9
+_PAYS = "Flagging a row pays"
+
+
+@dataclass(frozen=True)
+class Training:
+    """A table with labels and costs, and the classifier that was asked for.
+
+    Attributes
+    ----------
+    wish : Wish
+    given : GivenCosts
+    costs : RowCosts
+    columns : list of Column
+    X : DataFrame
+    is_positive : ndarray of bool
+    """
+
+    wish: AskedLearner
+    given: GivenCosts
+    costs: RowCosts
+    columns: list[Column]
+    X: Any
+    is_positive: np.ndarray
+
+    def __post_init__(self) -> None:
+        mean_regrets(self.costs)  # an error if there is nothing to decide
+
+    def plan_in_words(self, cost_columns: list[str]) -> list[str]:
+        """What the outcomes cost, how costs of rows will be used, and what the ensemble is made of."""
+        found = [self.given.in_words(self.costs)]
+        used = [column.name for column in self.columns]
+        for name in cost_columns:
+            if name in used:
+                option = f'--drop "{name}"' if " " in name else f"--drop {name}"
+                found.append(f"Column {name!r} is used for costs and for prediction; {option} keeps it for costs only.")
+        found += self._decisions_in_words()
+        if self.wish.has_ensemble:
+            found += members_in_words(self.wish.members)
+        return found
+
+    def _decisions_in_words(self) -> list[str]:
+        known, threshold = self.wish.way == DECIDE, probability_thresholds(*self.costs.thresholds())
+        if not self.given.per_row:
+            return [threshold_in_words(threshold, has_probability=known, action=_PAYS)]
+        found = []
+        turned = int((self.costs.regrets(self.is_positive) < 0).sum())
+        if turned:
+            found.append(f"In {turned:,} of {self.costs.count:,} rows the mistake costs less than the right decision.")
+        if self.wish.tune and self.wish.kind != AUTO:
+            return [*found, "Costs differ by row: learning with them and deciding by them are both tried."]
+        if known:
+            found.append("Costs differ by row: each row is decided by its own.")
+            return [*found, threshold_in_words(threshold, action=_PAYS)]
+        return [
+            *found,
+            "Costs differ by row: the rows are weighted by them, because this loss has no probabilities to decide each "
+            "row by.",
+        ]
+
+    def compared(self, progress: Progress) -> Outcome:
+        """All candidates on the same folds."""
+        repeats = 1 if self.wish.has_ensemble or self.is_positive.size > _TWICE else 2
+        how = {"folds": self._folds, "repeats": repeats}
+        return compare_on_folds(self._rows, self._candidates(), self._preprocessing(), progress, **how)
+
+    def cheapest(self, outcome: Outcome) -> str:
+        """The name of the cheapest candidate that may be saved."""
+        return outcome.cheapest([candidate.name for candidate in savable(self.wish, self._candidates())])
+
+    @property
+    def first_choice(self) -> str:
+        """The name of what is fitted if nothing is compared."""
+        return self._candidates()[-1].name
+
+    def fitted(self, name: str, progress: Progress) -> Any:
+        """The pipeline of a candidate, fitted to all rows."""
+        chosen = next(candidate for candidate in self._candidates() if candidate.name == name)
+
+        def hear(learner: str, words: str, share: float) -> None:
+            progress(f"fitting {name} to all rows: {words}", share, detail=True)
+
+        with listening(hear):
+            return self._rows.fit(chosen.pipeline(self.costs, self._preprocessing()))
+
+    def broken_promise(self, shown: CostEstimate, outcome: Outcome, pipeline: Any) -> str:
+        """A warning if the fitted pipeline does not cost what the comparison showed; else ""."""
+        return broken_promise(shown, outcome.is_positive.size, pipeline, self._rows)
+
+    def order_in_words(self, *, quick: bool) -> str:
+        """A sentence if later rows may cost more than shuffled folds say; else "". Quick: look at dates only."""
+        dates = [column.name for column in self.columns if column.role == DATE]
+        return order_in_words(None if quick else self._rows, self._preprocessing(), dates)
+
+    def fitted_alternatives(self, name: str, pipeline: Any, *, quick: bool) -> tuple[Any, dict[str, Any]]:
+        """The preprocessing, and the usual alternatives behind it but the named one, all fitted; none if ``quick``."""
+        first = pipeline[0] if pipeline[0] != "passthrough" else self._preprocessing().fit(self.X)
+        if quick:
+            return first, {}
+        features, y = first.transform(self.X), self.is_positive.astype(int)
+        usual = (candidate for candidate in self._candidates() if candidate.name in ALTERNATIVES)
+        return first, {c.name: c.new(self.costs).fit(features, y) for c in usual if c.name != name}
+
+    @property
+    def _rows(self) -> Rows:
+        return Rows(self.X, self.is_positive, self.costs, self.given.per_row)
+
+    @property
+    def _folds(self) -> int:
+        if not self.wish.has_ensemble:
+            return _QUICK_FOLDS
+        return next((folds for most, folds in _FOLDS.items() if self.is_positive.size <= most), 1)
+
+    def _candidates(self) -> list[Candidate]:
+        limit = self.wish.time_limit
+        seconds = None if limit is None else _FOR_ENSEMBLES * limit / (self._folds + 1)
+        return candidates(self.wish, self.given, self.costs, seconds)
+
+    def _preprocessing(self) -> Any:
+        return FrameEncoder(view="linear")
+
+
+# From a file and the options of ``uneven fit`` to rows that can be learnt from.
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be predicted, from which columns.
+
+    Attributes
+    ----------
+    target, positive : str
+    others_negative : bool
+        Whether all other values of the target are negative.
+    id_column : str or None
+        The column that names the rows.
+    drop, keep : tuple of str
+        Columns to leave out, and to use though they look like an ID.
+    """
+
+    target: str
+    positive: str
+    others_negative: bool = False
+    id_column: str | None = None
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A table that was read, and the training that is possible with it.
+
+    Attributes
+    ----------
+    question : Question
+    table : Table
+    labels : Target
+    plan : Plan
+    training : Training
+    width : int
+        Columns of the matrix.
+    cost_columns : list of str
+        Columns that the costs need.
+    """
+
+    question: Question
+    table: Table
+    labels: Target
+    plan: Plan
+    training: Training
+    width: int
+    cost_columns: list[str]
+
+    def about(self) -> dict[str, Any]:
+        """What the model file says about the training, as plain data."""
+        question, labels = self.question, self.labels
+        return {
+            "target": question.target,
+            "positive": labels.positive,
+            "negatives": labels.negatives,
+            "others_negative": question.others_negative,
+            "id": question.id_column,
+            "costs": self.training.given.to_dict(),
+            "columns": [column.to_dict() for column in self.plan.columns],
+            "dropped": list(question.drop),
+            "skipped": self.plan.skipped,
+            "decimal": self.table.decimal,
+            "rows": int(labels.is_positive.size),
+            "positives": int(labels.is_positive.sum()),
+        }
+
+
+def prepare(data: str, reading: Reading, question: Question, given: GivenCosts, wish: AskedLearner) -> Prepared:
+    """Read the table; an error names what is wrong with it."""
+    table = read_table(data, reading)
+    labels = read_target(table, question.target, question.positive, others_negative=question.others_negative)
+    labelled = table.rows(labels.known)
+    cost_columns = given.columns(labelled, question.target)
+    costs = given.of(labelled)
+    dropped = [*question.drop, *([question.id_column] if question.id_column else [])]
+    plan = planned(labelled, question.target, leave_out=dropped, keep=question.keep)
+    X = typed(labelled, plan.columns)
+    width = require_memory(X, MOST_CATEGORIES)
+    training = Training(wish, given, costs, plan.columns, X, labels.is_positive)
+    return Prepared(question, table, labels, plan, training, width, cost_columns)

@@ -1,0 +1,246 @@
+"""How every page looks, and its parts: tables that become lists on a phone, and figures inside the file."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from uneven.app.models.asked_learner import is_ensemble, members_of
+from uneven.app.models.written_costs import four
+from uneven.app.report.sentences import (
+    WhatIf,
+    better_constant,
+    cost_interval_in_words,
+    difference_in_words,
+    per_thousand,
+    rough_in_words,
+)
+from uneven.costs import RowCosts
+from uneven.metrics import CostEstimate
+
+#: Inches: small, so that the words of a figure can be read on a phone.
+_WIDTH = 4.9
+
+
+def page(title: str, *parts: str) -> str:
+    """A whole page; the parts are HTML."""
+    return _PAGE.replace("{title}", text(title)).replace("{body}", "\n".join(part for part in parts if part))
+
+
+def text(words: str) -> str:
+    """Words as HTML."""
+    return html.escape(words)
+
+
+def paragraph(words: str, kind: str = "") -> str:
+    """A paragraph of plain words; ``kind`` is a class of the style, such as "lead" or "warning"."""
+    return f'<p class="{kind}">{text(words)}</p>' if kind else f"<p>{text(words)}</p>"
+
+
+def heading(words: str) -> str:
+    """The heading of a section."""
+    return f"<h2>{text(words)}</h2>"
+
+
+def bullets(sentences: Iterable[str]) -> str:
+    """A list of sentences."""
+    return "<ul>" + "".join(f"<li>{text(sentence)}</li>" for sentence in sentences) + "</ul>"
+
+
+def table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, strong: str | None = None, words: Sequence[int] = (0,)
+) -> str:
+    """A table; columns not in ``words`` hold numbers. The row whose first cell is ``strong`` is emphasised.
+
+    What stands in parentheses gets a line of its own in a cell of numbers. On a phone each row is a list of its cells,
+    with the names of their columns, so that nothing is cut off however long the numbers are.
+    """
+    kinds = [' class="words"' if k in words else "" for k in range(len(header))]
+    head = "".join(f"<th{kind}>{text(name)}</th>" for kind, name in zip(kinds, header, strict=True))
+    body = ""
+    for row in rows:
+        cells = "".join(
+            f'<td{kind} data-name="{text(name)}">{_words(cell) if kind else _numbers(cell)}</td>'
+            for kind, name, cell in zip(kinds, header, row, strict=True)
+        )
+        body += f'<tr class="ours">{cells}</tr>' if row[0] == strong else f"<tr>{cells}</tr>"
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _words(cell: str) -> str:
+    """A cell of words; a ratio such as 20 : 1 is not broken into lines."""
+    return text(cell).replace(" : ", "&nbsp;:&nbsp;")
+
+
+def _numbers(cell: str) -> str:
+    """A cell of numbers; the interval in parentheses is in a line of its own, broken only before "to" if at all."""
+    number, _, rest = cell.partition(" (")
+    if not cell:
+        return ""
+    if not rest.endswith(")"):
+        return f"<span>{text(cell)}</span>"
+    ends = " to ".join(f"<span>{text(end)}</span>" for end in rest[:-1].split(" to "))
+    return f"<span>{text(number)}</span> <small>{ends}</small>"
+
+
+def picture(figure: Any, words: str = "", *, narrow: bool = False) -> str:
+    """A figure as an image inside the page; ``words`` describe it to those who cannot see it."""
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(_WIDTH, max(height * _WIDTH / width, min(height, 0.8 * _WIDTH)))
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=170)
+    data = base64.b64encode(buffer.getvalue()).decode()
+    kind = ' class="narrow"' if narrow else ""
+    return f'<img{kind} src="data:image/png;base64,{data}" alt="{text(words or str(figure.get_label()))}">'
+
+
+@contextmanager
+def closed(display: Any) -> Iterator[Any]:
+    """The figure of a display; closed afterwards."""
+    import matplotlib.pyplot as plt
+
+    try:
+        yield display.figure_
+    finally:
+        plt.close(display.figure_)
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>
+:root { --ink: #1d2329; --soft: #5a6570; --line: #dde1e5; --back: #ffffff; --panel: #f5f6f8; --ours: #eef4fb;
+  --bad: #a33000; --bad-back: #fdf1ea; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e7ea; --soft: #a3adb6; --line: #353c44; --back: #14181c; --panel: #1e242a; --ours: #1c2a3a;
+    --bad: #ffb48f; --bad-back: #37211a; }
+  img { filter: invert(.92) hue-rotate(180deg); }
+}
+* { box-sizing: border-box; }
+body { font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; max-width: 56rem; margin: 0 auto;
+  padding: 1.5rem 1rem 3rem; color: var(--ink); background: var(--back); overflow-wrap: break-word; }
+h1 { font-size: 1.55rem; line-height: 1.25; margin: .5rem 0 1rem; }
+h2 { font-size: 1.15rem; margin: 2.4rem 0 .6rem; }
+p, ul, h1 { max-width: 50rem; } p { margin: .6rem 0; } ul { padding-left: 1.2rem; } li { margin: .3rem 0; }
+.lead { font-size: 1.15rem; } .soft { color: var(--soft); font-size: .92rem; }
+.warning { font-size: 1.1rem; color: var(--bad); background: var(--bad-back); padding: .7rem .9rem;
+  border-radius: .4rem; }
+img { width: 100%; max-width: 38rem; height: auto; display: block; margin: 1rem 0; }
+img.narrow { max-width: 27rem; }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; margin: 1rem 0; }
+th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
+td, th { padding: .35rem .5rem; text-align: right; border-bottom: 1px solid var(--line); }
+td span { white-space: nowrap; } td small { display: block; font-size: .92em; color: var(--soft); }
+td.words, th.words { text-align: left; min-width: 6.6rem; overflow-wrap: anywhere; }
+tr.ours td { background: var(--ours); font-weight: 600; }
+@media (max-width: 640px) {
+  table, tbody, tr { display: block; } thead { display: none; }
+  tr { border-bottom: 1px solid var(--line); padding: .45rem .3rem; } tr.ours { background: var(--ours); }
+  td, td.words { display: grid; grid-template-columns: minmax(7rem, 1fr) auto; gap: 0 1rem; text-align: right;
+    border: 0; padding: .12rem 0; }
+  td.words { grid-template-columns: minmax(7rem, 1fr) minmax(0, 1fr); } td small { grid-column: 1 / -1; }
+  td::before { content: attr(data-name); color: var(--soft); font-weight: 400; text-align: left;
+    overflow-wrap: anywhere; }
+  td:first-child { font-weight: 600; } td:empty { display: none; }
+  td[data-name=""] { display: block; text-align: left; } td[data-name=""]::before { display: none; }
+}
+pre { background: var(--panel); padding: .8rem; overflow: auto; font-size: .78rem; max-height: 24rem; }
+code { overflow-wrap: anywhere; font-size: .9em; }
+</style></head><body>
+{body}
+</body></html>
+"""
+
+
+# Costs of classifiers, as tables and a figure of a page.
+
+
+def cost_figure(rows: list[CostEstimate], unit: str | None) -> str:
+    """The costs per 1,000 rows with their intervals; much dearer rules are in the table only."""
+    from uneven import figures
+    from uneven.figures.style import without_caption
+
+    near = 1.6 * max(rows[0].high, better_constant(rows).cost)
+    shown = [(row.name, 1000 * row.cost, 1000 * row.low, 1000 * row.high) for row in rows if row.cost <= near]
+    rough = {row.name for row in rows if row.rough}
+    label = "expected cost per 1,000 rows"
+    figure = figures.costs_compared(shown, highlight=rows[0].name, label=label, unit=unit, rough=rough)
+    return picture(without_caption(figure), "Costs of the models, with intervals")
+
+
+def cost_table(rows: list[CostEstimate], unit: str | None) -> str:
+    """What each classifier costs per 1,000 rows; ours is the first."""
+    ours = rows[0].name
+    header = ["", f"cost{f' ({unit})' if unit else ''}", f"more than {ours}", "false alarms", "misses"]
+    cells = [
+        [
+            row.name,
+            f"{per_thousand(row.cost)} ({cost_interval_in_words(row)})",
+            difference_in_words(row),
+            f"{row.false_positives:,g}",
+            f"{row.false_negatives:,g}",
+        ]
+        for row in rows
+    ]
+    rough = rough_in_words(rows)
+    return table(header, cells, strong=ours) + (paragraph(rough, "soft") if rough else "")
+
+
+def what_if_table(what_ifs: list[WhatIf], unit: str | None) -> str:
+    """Which classifier is the cheapest if a miss costs half or double, and what ours saves."""
+    in_unit = f" ({unit})" if unit else ""
+    header = ["a miss costs", "cheapest", f"this model costs{in_unit}", "it saves", "against"]
+    cells = []
+    for what in what_ifs:
+        rule = better_constant(what.rows)
+        cheapest = f"{what.cheapest} (may be chance)" if what.may_be_chance else what.cheapest
+        saved = difference_in_words(rule)
+        cells.append([f"{what.label}, {what.ratio}", cheapest, per_thousand(what.rows[0].cost), saved, rule.name])
+    return table(header, cells, words=(0, 1, 4))
+
+
+def confusion_figure(
+    is_positive: np.ndarray, said_positive: np.ndarray, words: tuple[str, str], costs: RowCosts, unit: str | None
+) -> str:
+    """The four outcomes; ``words`` name a negative and a positive row."""
+    from uneven.figures import CostConfusionDisplay
+
+    names = np.array(words)
+    truth, said = names[is_positive.astype(int)], names[said_positive.astype(int)]
+    display = CostConfusionDisplay.from_predictions(truth, said, pos_label=words[1], unit=unit, **four(costs))
+    with closed(display) as figure:
+        return picture(figure, "The four outcomes: how many rows, and what they cost", narrow=True)
+
+
+# What an ensemble is made of, for pages.
+
+
+def ensemble_parts(classifier: Any, unit: str | None) -> list[str]:
+    """Members with weights and costs, and the shift of the threshold; nothing for other classifiers."""
+    if not is_ensemble(classifier):
+        return []
+    header = ["member", "weight", f"alone it costs{f' ({unit})' if unit else ''}"]
+    cells = [[member.name, f"{member.weight:.2f}", per_thousand(member.cost)] for member in members_of(classifier)]
+    return [
+        table(header, cells),
+        paragraph("Costs per 1,000 rows, out of fold: of models that did not learn from the row.", "soft"),
+        _shift_figure(classifier, unit),
+    ]
+
+
+def _shift_figure(classifier: Any, unit: str | None) -> str:
+    from uneven.figures import ThresholdShiftDisplay
+
+    with closed(ThresholdShiftDisplay.from_estimator(classifier, unit=unit)) as figure:
+        return picture(figure, "Cost at every shift of the log-odds, and how well each shift is supported") + paragraph(
+            "The cost of out-of-fold decisions if the log-odds of the average were shifted by as much. The shift in "
+            "use is the mean of the posterior, which a smooth loss near the threshold makes.",
+            "soft",
+        )

@@ -1,0 +1,275 @@
+"""Pages of the demo and of a report on a table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from uneven.app.models.asked_learner import AUTO, AskedLearner
+from uneven.app.models.candidates import ALTERNATIVES
+from uneven.app.models.compare_candidates import AS_GIVEN, Outcome
+from uneven.app.models.fit_table import Training
+from uneven.app.models.written_costs import GivenCosts, four
+from uneven.app.report.page import (
+    bullets,
+    closed,
+    confusion_figure,
+    cost_figure,
+    cost_table,
+    ensemble_parts,
+    heading,
+    page,
+    paragraph,
+    picture,
+    table,
+    text,
+    what_if_table,
+)
+from uneven.app.report.sentences import (
+    RULES,
+    Choice,
+    better_constant,
+    capitalised,
+    cheapest_in_words,
+    first_line,
+    model_in_words,
+    probability_in_words,
+    question,
+    stability_in_words,
+    threshold_in_words,
+)
+from uneven.app.report.table_report import Judged, Report
+from uneven.costs import RowCosts, money
+from uneven.metrics import CostEstimate
+from uneven.tables.columns import NUMBER, Column
+
+FP_COST, FN_COST = 1, 20
+
+
+def demo_training(wish: AskedLearner) -> Training:
+    """All patients; a malignant tumour is positive."""
+    from sklearn.datasets import load_breast_cancer
+
+    data = load_breast_cancer(as_frame=True)
+    given = GivenCosts(str(FP_COST), str(FN_COST))
+    costs = RowCosts.read(len(data.data), fp_cost=FP_COST, fn_cost=FN_COST)
+    columns = [Column(name, NUMBER) for name in data.data.columns]
+    return Training(wish, given, costs, columns, data.data.astype(float), (data.target == 0).to_numpy())
+
+
+def result_in_words(rows: list[CostEstimate]) -> str:
+    """What happened to the patients, in people; the first row is the model that was chosen."""
+    ours, rule = rows[0], better_constant(rows)
+    plain = next(row for row in rows if row.name == "plain logistic regression")
+    simple = ours.name in ALTERNATIVES and ours is not plain
+    kind = f"{ours.name} logistic regression" if simple else ours.name
+    said = (
+        f"Every patient was judged by a model that was fitted without that patient. The cheapest model, {kind}, "
+        f"missed {ours.false_negatives:.0f} of 212 tumours and raised {ours.false_positives:.0f} false alarms among "
+        f"357 others: a cost of {569 * ours.cost:.0f}."
+    )
+    if plain is not ours:
+        said += (
+            f" Plain logistic regression, which ignores the costs, missed {plain.false_negatives:.0f}: a cost of "
+            f"{569 * plain.cost:.0f}."
+        )
+    return f"{said} {RULES[rule.name].capitalize()} costs {569 * rule.cost:.0f}."
+
+
+# The page of ``uneven demo``.
+
+_TITLE = "A missed malignancy costs twenty false alarms"
+
+
+def demo_page(result: str, choice: Choice, outcome: Outcome, pipeline: Any, certificate: Any) -> str:
+    """The report as HTML."""
+    rows = choice.rows
+    name, what_ifs = rows[0].name, outcome.what_ifs(rows[0].name)
+    given = next(what for what in what_ifs if what.label == AS_GIVEN)
+    said, costs = outcome.decisions[AS_GIVEN][name][0], outcome.costs[AS_GIVEN]
+    document = text(json.dumps(certificate.document, indent=1))
+    return page(
+        "uneven: report",
+        f"<h1>{_TITLE}</h1>",
+        paragraph(result, "lead"),
+        paragraph(choice.warning(), "warning") if choice.warning() else paragraph(first_line(rows, None)),
+        paragraph(choice.in_words()),
+        paragraph(
+            "Wisconsin breast cancer data: 569 patients, 212 of them with a malignant tumour, 30 measurements each. "
+            "Every classifier is fitted and tested on the same five folds. A missed malignancy costs 20, a false alarm "
+            "costs 1.",
+            "soft",
+        ),
+        heading("Who is the cheapest?"),
+        cost_figure(rows, None),
+        cost_table(rows, None),
+        paragraph(
+            "Costs per 1,000 patients, with 95 % intervals. Differences are paired: all models are seen on the same "
+            "patients. The cost of the cheapest is a little too low, because it was chosen by it.",
+            "soft",
+        ),
+        heading("What was decided, and what it cost"),
+        confusion_figure(outcome.is_positive, said, ("benign", "malignant"), costs, None),
+        heading(question(given)),
+        paragraph(stability_in_words(what_ifs)),
+        what_if_table(what_ifs, None),
+        heading("The model"),
+        paragraph(f"It is the model {name}, fitted to all 569 patients."),
+        *(paragraph(words) for words in model_in_words(pipeline)),
+        *ensemble_parts(pipeline[-1], None),
+        heading("The certificate"),
+        paragraph(
+            "The ensemble corrects its threshold by a smooth loss that looks only near the probability at which the "
+            "decision changes. It is calibrated for these costs: whoever makes it small makes cheap decisions. "
+            "This is proved, not tested."
+        ),
+        f"<p>{text(certificate.statement)} <code>uneven.verify</code> checks the proof from this text alone:</p>",
+        f"<details><summary>show it</summary><pre>{document}</pre></details>",
+    )
+
+
+# The page of ``uneven report --html``.
+
+
+def report_page(made: Report, read_as: str) -> str:
+    """The report as HTML; ``read_as`` says how the table was read."""
+    used, unit = made.used, made.unit
+    about = used.about
+    title = f"Is {about['target']} {about['positive']}? What the decisions cost"
+    count, positives = made.is_positive.size, int(made.is_positive.sum())
+    return page(
+        title,
+        f"<h1>{text(title)}</h1>",
+        paragraph(made.answer, "warning" if made.answer.startswith("WARNING") else "lead"),
+        paragraph(made.seen, "warning") if made.seen else "",
+        paragraph(f"{read_as} {count:,} rows with a label, {positives:,} positive ({positives / count:.1%}).", "soft"),
+        paragraph(used.given.in_words(used.decisions.costs)),
+        *(_compared(made.rows, made.how, unit) if made.rows else ()),
+        *(_details(made, made.new) if made.new is not None else ()),
+        heading("Where is the threshold?"),
+        paragraph(threshold_in_words(used.decisions.threshold, has_probability=used.decisions.probability is not None)),
+        _threshold_figure(made, made.new) if made.new is not None else "",
+        heading("The rows it would flag first"),
+        _first_table(made),
+        heading("What the model was not able to know"),
+        bullets(made.unknowns),
+        heading("The model"),
+        paragraph(f"It is the model {about['model']}, fitted to {about['rows']:,} rows."),
+        *_chosen(about, unit),
+        *(paragraph(words) for words in model_in_words(made.pipeline)),
+        *ensemble_parts(made.pipeline[-1], unit),
+        *(_on_known_rows(made, made.known) if made.known is not None else ()),
+    )
+
+
+def _compared(rows: list[CostEstimate], how: str, unit: str | None) -> list[str]:
+    """What the models cost on rows that no fit has seen."""
+    return [
+        heading("Who is the cheapest?"),
+        paragraph(capitalised(cheapest_in_words(rows))),
+        cost_figure(rows, unit),
+        cost_table(rows, unit),
+        paragraph(
+            f"Costs per 1,000 rows, {how}, with 95 % intervals. Differences are paired: all models are seen on the "
+            "same rows.",
+            "soft",
+        ),
+    ]
+
+
+def _details(made: Report, judged: Judged) -> list[str]:
+    """What was decided about some rows, and what it would be at other costs."""
+    used, given = made.used, next(what for what in judged.what_ifs if what.label == "as given")
+    costs, said = used.decisions.costs.take(judged.which), used.decisions.said_positive[judged.which]
+    return [
+        heading("What was decided, and what it cost"),
+        confusion_figure(made.is_positive[judged.which], said, used.words, costs, made.unit),
+        heading(question(given)),
+        paragraph(stability_in_words(judged.what_ifs)),
+        what_if_table(judged.what_ifs, made.unit),
+        paragraph(f"At other costs: {made.how_moved}. Costs and savings per 1,000 rows.", "soft"),
+    ]
+
+
+def _on_known_rows(made: Report, judged: Judged) -> list[str]:
+    """What the model costs on rows of the training table, with a warning; all that is known without new rows."""
+    return [
+        heading("On rows of the training table"),
+        paragraph(f"Costs per 1,000 rows, {judged.how}: do not expect them on new rows.", "warning"),
+        cost_table(judged.rows, made.unit),
+        *([] if made.new is not None else [*_details(made, judged), _threshold_figure(made, judged)]),
+    ]
+
+
+def _chosen(about: dict[str, Any], unit: str | None) -> list[str]:
+    """What the comparison at the fit found; nothing if there was none."""
+    rows = [CostEstimate(**row) for row in about["comparison"]]
+    if not rows:
+        return [paragraph("It was fitted with --quick, without a comparison.", "soft")]
+    choice = Choice(rows, about["learner"] == AUTO, unit)
+    how = f"Costs per 1,000 rows at the fit: {about['compared']}. Every model was tested on rows that it had not seen."
+    return [
+        paragraph(choice.warning(), "warning") if choice.warning() else "",
+        paragraph(f"When it was fitted: {choice.in_words()[:1].lower()}{choice.in_words()[1:]}"),
+        cost_table(rows, unit),
+        paragraph(how, "soft"),
+    ]
+
+
+def _first_table(made: Report) -> str:
+    if not made.first:
+        return paragraph("It flags no row of this table.")
+    name = made.used.names[0] if made.used.names else "row"
+    target = made.used.about["target"]
+    unit = f" ({made.unit})" if made.unit else ""
+    rows = made.first
+    if rows[0].saved is None:
+        header = [name, "score", target]
+        cells = [[row.name, f"{row.score:.3g}", _word(made, row.is_positive)] for row in rows]
+        return table(header, cells, words=(0, 2))
+    header = [name, f"expected to save{unit}", "probability", "threshold", target]
+    return table(
+        header,
+        [
+            [
+                row.name,
+                money(row.saved or 0.0),
+                probability_in_words(row.probability or 0.0),
+                probability_in_words(row.threshold),
+                _word(made, row.is_positive),
+            ]
+            for row in rows
+        ],
+        words=(0, 4),
+    )
+
+
+def _word(made: Report, is_positive: bool) -> str:
+    return made.used.words[int(is_positive)]
+
+
+# -- figures ----------------------------------------------------------------------------------------------------------
+
+
+def _threshold_figure(made: Report, judged: Judged) -> str:
+    from uneven.figures import ThresholdCostDisplay
+
+    score = made.used.decisions.score[judged.which]
+    finite = score[np.isfinite(score)]  # infinite where one decision is always the cheaper one
+    score = np.clip(score, finite.min(initial=0.0) - 1, finite.max(initial=0.0) + 1)
+    display = ThresholdCostDisplay.from_predictions(
+        made.is_positive[judged.which].astype(int),
+        score,
+        threshold=0.0,
+        name="this model",
+        unit=made.unit,
+        **four(made.used.decisions.costs.take(judged.which)),
+    )
+    with closed(display) as figure:
+        return picture(figure, "Cost at every threshold of the score") + paragraph(
+            "Scores are moved so that 0 is the threshold of every row. If the cheapest threshold is far from 0, or "
+            "much cheaper, the model is off for these rows.",
+            "soft",
+        )

@@ -1,0 +1,294 @@
+"""What a model saves in money, in sentences: against the same decision for everyone, against the usual models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from uneven.app.models.asked_learner import is_ensemble, left_out_in_words, shift_in_words
+from uneven.app.models.candidates import EVERYONE, NO_ONE, LogisticRule
+from uneven.costs import RowCosts, money
+from uneven.decisions.alpha import DECIDE
+from uneven.metrics import CostEstimate
+from uneven.metrics.intervals import ROUGH_MEANS, ends_in_words
+
+PER = 1000  # rows
+#: What the constant rules do, by name.
+RULES = {EVERYONE: "flagging everyone", NO_ONE: "flagging no one"}
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """The comparison at other costs of a miss.
+
+    Attributes
+    ----------
+    label : str
+        Such as "half".
+    ratio : str
+        How many false alarms a miss costs, such as "10 : 1".
+    mean : bool
+        Whether that is a mean over rows.
+    rows : list of CostEstimate
+        Ours first.
+    """
+
+    label: str
+    ratio: str
+    mean: bool
+    rows: list[CostEstimate]
+
+    @property
+    def cheapest(self) -> str:
+        """The name of the cheapest; ours if it shares the first place."""
+        return min(self.rows, key=lambda row: row.cost).name
+
+    @property
+    def may_be_chance(self) -> bool:
+        """Whether the difference between ours and the cheapest, or the next if ours is it, may be chance."""
+        return may_be_chance(min(self.rows[1:], key=lambda row: row.cost))
+
+
+def better_constant(rows: list[CostEstimate]) -> CostEstimate:
+    """The cheaper of the two constant rules."""
+    return min((row for row in rows if row.name in RULES), key=lambda row: row.cost)
+
+
+def per_thousand(value: float, unit: str | None = None) -> str:
+    """A cost per row, for 1,000 rows."""
+    return money(PER * value, unit)
+
+
+def difference_in_words(row: CostEstimate, unit: str | None = None) -> str:
+    """How much more a row costs than ours, with its interval."""
+    if row.difference is None or row.difference_low is None or row.difference_high is None:
+        return ""
+    ends = _ends(row.difference_low, row.difference_high, rough=row.difference_rough)
+    return f"{per_thousand(row.difference, unit)} ({ends})"
+
+
+def cost_interval_in_words(row: CostEstimate) -> str:
+    """The interval of the cost."""
+    return _ends(row.low, row.high, rough=row.rough)
+
+
+def chance_in_words(row: CostEstimate, sign: int = 1, chance: str = "it may be chance") -> str:
+    """The interval of a difference, or of minus it, and whether it may be chance; "" for the first row."""
+    if row.difference_low is None or row.difference_high is None:
+        return ""
+    low, high = sorted((sign * row.difference_low, sign * row.difference_high))
+    note = f"; {chance}" if chance and may_be_chance(row) else ""
+    return f" (95 % interval {_ends(low, high, rough=row.difference_rough)}{note})"
+
+
+def rough_in_words(rows: Iterable[CostEstimate]) -> str:
+    """What "rough" means, if it is said of one of these rows; else ""."""
+    said = any(row.rough or (row.difference is not None and row.difference_rough) for row in rows)
+    return ROUGH_MEANS if said else ""
+
+
+def _ends(low: float, high: float, *, rough: bool) -> str:
+    return ends_in_words(per_thousand(low), per_thousand(high), rough=rough)
+
+
+def first_line(rows: list[CostEstimate], unit: str | None) -> str:
+    """The answer: what the model saves against the better constant rule, or that it is dearer."""
+    rule = better_constant(rows)
+    name = RULES[rule.name]
+    assert rule.difference is not None
+    if rule.difference < 0:
+        return (
+            f"WARNING: this model is dearer than {name}: it costs {per_thousand(-rule.difference, unit)} more per "
+            f"1,000 rows{chance_in_words(rule, -1)}. Rather do that, or find better columns, more rows or other costs."
+        )
+    if rule.difference == 0:
+        return f"WARNING: this model saves nothing: it costs as much as {name}."
+    saved = per_thousand(rule.difference, unit)
+    return f"Per 1,000 rows this model saves {saved} against {name}{chance_in_words(rule)}."
+
+
+def cheapest_in_words(rows: list[CostEstimate]) -> str:
+    """Which row is the cheapest, seen from the first row, which is ours; the intervals are paired."""
+    ours, *others = rows
+    rival = min(others, key=lambda row: row.cost)
+    if rival.cost == ours.cost:
+        *first, last = [row.name for row in rows if row.cost == ours.cost]
+        return f"{', '.join(first)} and {last} are the cheapest here, at the same cost."
+    close = " (the difference may be chance)" if may_be_chance(rival) else ""
+    if ours.cost < rival.cost:
+        return f"{ours.name} is the cheapest here; next is {rival.name}{close}."
+    return f"{rival.name} is the cheapest here, not {ours.name}{close}."
+
+
+def capitalised(words: str) -> str:
+    """Words that begin a sentence."""
+    return words[:1].upper() + words[1:]
+
+
+def may_be_chance(row: CostEstimate) -> bool:
+    """Whether the interval of the difference from the first row holds 0."""
+    low, high = row.difference_low, row.difference_high
+    return low is None or high is None or low <= 0 <= high
+
+
+def ratio_in_words(costs: RowCosts) -> str:
+    """How many false alarms a miss costs, such as "20 : 1"; the mean over rows if they differ."""
+    fp, fn = (float(np.mean(regret)) for regret in (costs.fp_regret, costs.fn_regret))
+    if fp <= 0 or fn <= 0:
+        return f"{money(fn)} : {money(fp)}"
+    ratio = max(fn, fp) / min(fn, fp)
+    shown = f"{ratio:.3g}" if ratio < 1000 else money(ratio)
+    return f"{shown} : 1" if fn >= fp else f"1 : {shown}"
+
+
+def question(given: WhatIf) -> str:
+    """The title of the what-if table."""
+    return f"Are you sure about {given.ratio}{' on average' if given.mean else ''}?"
+
+
+def stability_in_words(what_ifs: list[WhatIf]) -> str:
+    """Whether another cost of a miss changes which model is the cheapest."""
+    given = next(what for what in what_ifs if what.label == "as given")
+    changes: dict[str, list[WhatIf]] = {}
+    for what in what_ifs:
+        if what.cheapest != given.cheapest:
+            changes.setdefault(what.cheapest, []).append(what)
+    if not changes:
+        return f"Whether a miss costs half or double: {given.cheapest} stays the cheapest."
+    parts = [f"if it costs {' or '.join(what.label for what in some)}, it is {name}" for name, some in changes.items()]
+    sure = any(not what.may_be_chance for some in changes.values() for what in some)
+    advice = ": find out what a miss costs" if sure else ". These differences may be chance"
+    return f"At your costs of a miss the cheapest is {given.cheapest}; {', and '.join(parts)}{advice}."
+
+
+def probability_in_words(probability: float) -> str:
+    """A probability in three digits; none is shown as 1 or 0 that is not."""
+    if probability > 0.999:
+        return ">0.999" if probability < 1 else "1"
+    return f"{probability:.3f}" if probability >= 0.01 else f"{probability:.2g}"
+
+
+def threshold_in_words(
+    threshold: np.ndarray, *, has_probability: bool = True, action: str = "The model flags a row"
+) -> str:
+    """The decision threshold in probability: one number, or the range over the rows."""
+    if not has_probability:
+        return "This loss has no probabilities: the model flags a row where its score is above 0."
+    known = threshold[~np.isnan(threshold)]
+    others = threshold.size - known.size
+    odd = f" In {others:,} {'row' if others == 1 else 'rows'} both mistakes pay." if others else ""
+    if not known.size:
+        return odd.strip()
+    low, middle, high = (f"{part:.3g}" for part in np.quantile(known, [0, 0.5, 1]))
+    if low == high:
+        return f"{action} where the probability is above {low}.{odd}"
+    spread = f"{low} to {high}, median {middle}"
+    return f"{action} where the probability is above the threshold of the row: {spread}.{odd}"
+
+
+# Which candidate is saved and why, in sentences; and whether anything beats a constant rule.
+
+_CHANCE = "the difference may be chance"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The classifier to save, and what all of them cost.
+
+    Attributes
+    ----------
+    rows : list of CostEstimate
+        The chosen one first, then the others by cost.
+    free : bool
+        Whether the cheapest was chosen; else it was asked for.
+    unit : str or None
+    broken : str
+        A warning that the costs are not those of the model that is saved; "" if they are.
+    """
+
+    rows: list[CostEstimate]
+    free: bool
+    unit: str | None = None
+    broken: str = ""
+
+    @property
+    def useless(self) -> bool:
+        """Whether a constant rule costs no more."""
+        return better_constant(self.rows).cost <= self.rows[0].cost
+
+    def in_words(self) -> str:
+        """Which model is the cheapest, by how much, and whether that may be chance; constant rules are no models."""
+        ours, *others = self.rows
+        models = [row for row in others if row.name not in RULES]
+        if not models:
+            return ""
+        rival = min(models, key=lambda row: row.cost)
+        of = f"Cheapest of {len(models) + 1} models: "
+        if rival.cost == ours.cost:
+            reason = "the simpler one is saved" if self.free else "it was asked for"
+            return f"{of}{ours.name}, at the same cost as {rival.name}; {reason}."
+        gap, dearer = abs(rival.cost - ours.cost), max(rival.cost, ours.cost)
+        chance = chance_in_words(rival, 1 if ours.cost < rival.cost else -1, _CHANCE)
+        less = f"{per_thousand(gap, self.unit)}{f' ({100 * gap / dearer:.0f} %)' if dearer > gap else ''} less"
+        if ours.cost < rival.cost:
+            return f"{of}{ours.name}. Per 1,000 rows it costs {less} than {rival.name}, the next{chance}."
+        return (
+            f"{of}{rival.name}, not {ours.name}. Per 1,000 rows it costs {less}{chance}. --learner auto "
+            "saves the cheapest."
+        )
+
+    def warning(self) -> str:
+        """That a constant rule costs no more, or that the model may be cheaper by chance, if so; else ""."""
+        rule, ours = better_constant(self.rows), self.rows[0]
+        name = RULES[rule.name]
+        if not self.useless:
+            if not may_be_chance(rule):
+                return ""
+            subject = "no model is" if self.free else f"{ours.name} is not"
+            saved = per_thousand(rule.cost - ours.cost, self.unit)
+            return (
+                f"WARNING: {subject} shown to beat {name}. {capitalised(ours.name)} saves {saved} per "
+                f"1,000 rows{chance_in_words(rule, chance='')}: this may be chance."
+            )
+        more = "as much" if rule.cost == ours.cost else f"{per_thousand(ours.cost - rule.cost, self.unit)} more"
+        if self.free:
+            found = f"no model beats {name}. The cheapest model, {ours.name}, costs {more} per 1,000 rows"
+        else:
+            found = f"{ours.name} does not beat {name}. It costs {more} per 1,000 rows"
+        chance = chance_in_words(rule, -1, _CHANCE)
+        return f"WARNING: {found}{chance}. Rather do that, or find better columns, more rows or other costs."
+
+
+# What a fitted pipeline says about itself.
+
+_LOGISTIC = {
+    "plain": "Logistic regression; it flags a row where its probability is above 0.5, whatever the costs.",
+    "weighted": "Logistic regression; the positives are weighted by the ratio of the costs.",
+    "moved": "Logistic regression; its threshold is moved to the costs.",
+}
+
+
+def model_in_words(pipeline: Any) -> list[str]:
+    """What the model is: what was tuned, and what is known of its loss or of its threshold."""
+    last = pipeline[-1]
+    if isinstance(last, LogisticRule):
+        return [_LOGISTIC[last.way]]
+    if is_ensemble(last):
+        return [*left_out_in_words(last), *shift_in_words(last)]
+    found = []
+    if hasattr(last, "best_params_"):
+        found.append(f"Tuned: {_parameters_in_words(last.best_params_)}.")
+    way = getattr(last, "row_costs_", None)
+    if way is not None:
+        chosen = "decide each row by its own costs" if way == DECIDE else "learn with the costs of the rows"
+        found.append(f"Of the two ways to use costs of rows the cheaper one is to {chosen}.")
+    learner = getattr(last, "best_estimator_", getattr(last, "learner_", last))
+    return [*found, f"The loss is {learner.loss_!r}: {learner.analysis_.verdict}."]
+
+
+def _parameters_in_words(parameters: dict[str, Any]) -> str:
+    shown = (f"{value:.4g}" if isinstance(value, float) else str(value) for value in parameters.values())
+    return ", ".join(f"{key} = {value}" for key, value in zip(parameters, shown, strict=True))

@@ -1,1 +1,0 @@
-"""The curves of the paper in floats: H, nu, mu, psi and its inverse."""

@@ -1,1 +1,0 @@
-"""Methods that prove or refute that a loss is calibrated, one file per theorem."""

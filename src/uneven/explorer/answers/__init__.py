@@ -1,1 +1,0 @@
-"""What the page shows, computed: plain data in, plain data out."""

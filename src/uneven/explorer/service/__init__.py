@@ -1,1 +1,0 @@
-"""The server: which requests are answered, by which process, and within which limits."""

@@ -1,1 +1,0 @@
-"""First and second derivatives of the losses of all rows, for boosted trees."""
