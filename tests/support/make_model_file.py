@@ -1,7 +1,7 @@
 """Make the model file of the current format that later versions must open: python tests/support/make_model_file.py
 
-Run it again only with a new ``FORMAT`` of ``uneven.app.models.model_files``. It also writes the table, with the answers of the
-model.
+Run it again only with a new ``FORMAT`` of ``uneven.app.models.model_files``. It also writes the table, with the answers
+of the model.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from uneven.errors import ParameterError
 from uneven.inputs import brief
 from uneven.learners.base import UnevenClassifier
-from uneven.learners.training_set import read_matrix, require_finite
+from uneven.learners.training_set import read_matrix
+from uneven.solvers.threads import require_finite
 
 
 class LinearScores(UnevenClassifier):

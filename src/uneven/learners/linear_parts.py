@@ -17,10 +17,11 @@ from uneven.labels import Classes
 from uneven.learners.contract import costs_of_fit, sums_of_classes
 from uneven.learners.costs_and_loss import own_alpha, plain_numbers, read_cost
 from uneven.learners.linear_base import LinearScores, penalty_weights
-from uneven.learners.training_set import Problem, Weighting, of_classes, require_finite
+from uneven.learners.training_set import Problem, Weighting, of_classes
 from uneven.losses import Loss
 from uneven.parts.blocks import Batch, Source, batches
 from uneven.parts.streamed_rows import StreamedRows, is_streamed
+from uneven.solvers.threads import require_finite
 
 if TYPE_CHECKING:
     from uneven.parts.fitting import RowsInParts

@@ -1,18 +1,17 @@
-"""What a fit is given, checked: features, classes, weights and costs; and how much each row counts.
+r"""What a fit is given, checked: features, classes, weights and costs; and how much each row counts.
 
 scikit-learn's checks take longer than a small fit. An array that they would return as it is does not go through them.
 
 A row counts with its sample weight times the regret of its mistake. These products are divided by the mean regret of
 the training rows,
 
-.. math:: \bar r = \frac{\\sum_i s_i r_i}{\\sum_i s_i},
+.. math:: \bar r = \frac{\sum_i s_i r_i}{\sum_i s_i},
 
 so that the unit of the costs does not matter and C means what it means without costs.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -27,7 +26,7 @@ from uneven.labels import Classes, positive_class, read_target, read_weights, re
 from uneven.learners.contract import constant_sums, costs_of_fit
 from uneven.learners.costs_and_loss import own_alpha, plain_numbers, read_costs
 from uneven.losses import Loss
-from uneven.solvers.threads import in_threads, row_ranges
+from uneven.solvers.threads import require_finite
 
 
 def read_features(learner: Any, X: Any, *, reset: bool, missing: bool = False) -> Any:
@@ -69,37 +68,6 @@ def _took_plain_matrix(learner: Any, columns: int, reset: bool) -> bool:
         learner.n_features_in_ = columns
         return True
     return learner.__dict__.get("n_features_in_") == columns and "feature_names_in_" not in learner.__dict__
-
-
-def require_finite(name: str, X: Any, *, missing: bool = False) -> None:
-    """Raise unless every number is finite, or missing (NaN) if allowed; the message says where the first bad one is."""
-    data = X if isinstance(X, np.ndarray) else X.data
-
-    def total(k: int, lo: int, hi: int) -> float:
-        with np.errstate(all="ignore"):
-            return float(data[lo:hi].sum())
-
-    if math.isfinite(sum(in_threads(total, row_ranges(data.shape[0], data.size)))):
-        return
-    bad = np.argwhere(np.isinf(data) if missing else ~np.isfinite(data))
-    if not len(bad):  # the sum overflowed, or the bad ones are allowed
-        return
-    value = data[tuple(bad[0])]
-    kind = "NaN" if np.isnan(value) else "inf"
-    place = f"row {bad[0][0]}, column {bad[0][1]}" if isinstance(X, np.ndarray) else "its stored values"
-    raise CostError(
-        f"{name} must hold finite numbers, got {kind} in {place}; fill in or drop such values (NaN, inf) before"
-    )
-
-
-# How much each row counts in what a learner minimises.
-#
-# A row counts with its sample weight times the regret of its mistake. These products are divided by the mean regret of
-# the training rows,
-#
-# .. math:: \bar r = \frac{\sum_i s_i r_i}{\sum_i s_i},
-#
-# so that the unit of the costs does not matter and C means what it means without costs.
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from uneven.costs import COSTS, RowCosts
 from uneven.errors import CostError, UnevenError
 from uneven.inputs import brief
 from uneven.labels import distinct_labels, read_target, read_weights
-from uneven.learners.training_set import require_finite
 from uneven.parts.blocks import Batch, Block, BlockMaker
+from uneven.solvers.threads import require_finite
 from uneven.tables import columns_in_parts
 from uneven.tables.columns_in_parts import ColumnSummary
 

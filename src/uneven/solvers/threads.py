@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any, TypeVar
+
+import numpy as np
+
+from uneven.errors import CostError
 
 T = TypeVar("T")
 
@@ -86,3 +91,24 @@ def _blas() -> tuple[Any, ...]:
 def _pool(process: int) -> ThreadPoolExecutor:
     """One pool per process, because a fork does not inherit the threads of its parent."""
     return ThreadPoolExecutor(thread_count(), thread_name_prefix="uneven")
+
+
+def require_finite(name: str, X: Any, *, missing: bool = False) -> None:
+    """Raise unless every number is finite, or missing (NaN) if allowed; the message says where the first bad one is."""
+    data = X if isinstance(X, np.ndarray) else X.data
+
+    def total(k: int, lo: int, hi: int) -> float:
+        with np.errstate(all="ignore"):
+            return float(data[lo:hi].sum())
+
+    if math.isfinite(sum(in_threads(total, row_ranges(data.shape[0], data.size)))):
+        return
+    bad = np.argwhere(np.isinf(data) if missing else ~np.isfinite(data))
+    if not len(bad):  # the sum overflowed, or the bad ones are allowed
+        return
+    value = data[tuple(bad[0])]
+    kind = "NaN" if np.isnan(value) else "inf"
+    place = f"row {bad[0][0]}, column {bad[0][1]}" if isinstance(X, np.ndarray) else "its stored values"
+    raise CostError(
+        f"{name} must hold finite numbers, got {kind} in {place}; fill in or drop such values (NaN, inf) before"
+    )

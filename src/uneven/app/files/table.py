@@ -183,8 +183,8 @@ class Table:
         found: dict[str, Any] = {}
         for names in self.text_columns() if rows <= _FEW_ROWS else ():
             written = pa.concat_arrays([as_written(self.frame[name]) for name in names])
-            present = present(trimmed(written))
-            found |= {name: present.slice(k * rows, rows) for k, name in enumerate(names)}
+            told = present(trimmed(written))
+            found |= {name: told.slice(k * rows, rows) for k, name in enumerate(names)}
         return found
 
     def text_columns(self) -> Iterator[list[str]]:

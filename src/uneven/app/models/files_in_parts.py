@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from uneven.app.cli.terminal import whole_file
 from uneven.app.files.file_kinds import PARQUET, in_gigabytes, usable_memory
 from uneven.app.files.table import harmless_cell
+from uneven.app.files.whole_files import whole_file
 from uneven.app.models.asked_learner import AUTO, LINEAR, AskedLearner
 from uneven.app.models.candidates import EVERYONE, NO_ONE
 from uneven.app.models.written_costs import GivenCosts

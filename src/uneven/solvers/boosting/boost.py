@@ -8,9 +8,10 @@ tree, or of a leaf, so a share of at most 1 of them never raises a convex loss.
 - gradient: each leaf gets a Newton step, and one number for the tree is its length (gradient boosting).
 
 Steps along trees get stuck at kinks: no single tree lowers the loss, though several together would. So a kink k, where
-the slope jumps by j, is replaced by a parabola on a window of width w: phi(t) + j/(2 w) relu(w/2 - abs(t - k))**2. It is
-convex, at most j w/8 above phi, and equal to it outside the windows. No window reaches 0, so the slope there is the
-same, and with it the costs for which the loss is calibrated."""
+the slope jumps by j, is replaced by a parabola on a window of width w: phi(t) + j/(2 w) relu(w/2 - abs(t - k))**2. It
+is convex, at most j w/8 above phi, and equal to it outside the windows. No window reaches 0, so the slope there is the
+same, and with it the costs for which the loss is calibrated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels k(x, z), the matrix K of all pairs of rows, computed in blocks where it is needed, and a cache of its rows."""
+"""Kernels k(x, z), the matrix K of all pairs of rows, computed where it is needed, and a cache of its rows."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Loops compiled by Numba; every file here holds functions without state.
 
-They are reached as ``compiled.passes.add_rows`` and imported on first use: Numba's start takes as long as hundreds of
+They are reached as ``loops.passes.add_rows`` and imported on first use: Numba's start takes as long as hundreds of
 small fits, which do without.
 """
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from uneven.solvers.loops import part_passes as part_passes
     from uneven.solvers.loops import passes as passes
     from uneven.solvers.loops import proof_sums as proof_sums
-    from uneven.solvers.loops import quadratic_descent as column_choice
     from uneven.solvers.loops import quadratic_descent as quadratic_descent
     from uneven.solvers.loops import row_products as row_products
 

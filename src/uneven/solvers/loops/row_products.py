@@ -1,4 +1,4 @@
-"""Compiled products of the rows of X with each other, whole or with four vectors, and the system of a step with them."""
+"""Compiled products of the rows of X with each other, whole or with four vectors, and the system of a step."""
 
 from __future__ import annotations
 

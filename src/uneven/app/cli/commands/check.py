@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from uneven.app.cli.options import json_option, loss_options, read_request, remedy_options
-from uneven.app.cli.terminal import console, write_whole
+from uneven.app.cli.terminal import console
+from uneven.app.files.whole_files import write_whole
 
 
 @click.command()

@@ -20,8 +20,9 @@ def demo(output: str, members: str) -> None:
     Breast-cancer data of scikit-learn; a missed malignant tumour costs 20 false alarms.
     """
     import uneven
-    from uneven.app.cli.terminal import end_progress, print_choice, print_members, show_progress, watched, write_whole
+    from uneven.app.cli.terminal import end_progress, print_choice, print_members, show_progress, watched
     from uneven.app.files.file_kinds import require_output
+    from uneven.app.files.whole_files import write_whole
     from uneven.app.models.asked_learner import AskedLearner, is_ensemble
     from uneven.app.report.pages import FN_COST, FP_COST, demo_page, demo_training, result_in_words
     from uneven.app.report.sentences import Choice, model_in_words

@@ -75,9 +75,10 @@ def fit(
     model is saved. A folder or a pattern of Parquet files, such as "data/*.parquet", or a file that does not fit into
     memory, is read in parts, and a linear classifier is fitted.
     """
-    from uneven.app.cli.terminal import print_members, write_whole
+    from uneven.app.cli.terminal import print_members
     from uneven.app.files.file_kinds import require_output
     from uneven.app.files.remarks import about_table
+    from uneven.app.files.whole_files import write_whole
     from uneven.app.models.apply_model import row_hashes
     from uneven.app.models.asked_learner import AskedLearner, is_ensemble
     from uneven.app.models.fit_table import Question, prepare
@@ -163,7 +164,7 @@ def _chosen_and_fitted(
 
 def _fitted_in_parts(question: tuple[Any, ...], wish: AskedLearner, given: GivenCosts, output: str) -> bool:
     """Fit in parts if the data need it; ``question`` is what StreamedQuestion is made from."""
-    from uneven.app.cli.terminal import write_whole
+    from uneven.app.files.whole_files import write_whole
     from uneven.app.models.files_in_parts import StreamedQuestion
     from uneven.app.models.model_files import model_bytes
 

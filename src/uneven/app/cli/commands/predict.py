@@ -33,10 +33,10 @@ def predict(
     the expected costs of both decisions, and the score. Probability and expected costs only if the model has them.
     Costs that you give replace those of the fit; nothing is fitted again.
     """
-    from uneven.app.cli.terminal import write_whole
     from uneven.app.files.file_kinds import WRITABLE, require_output
     from uneven.app.files.remarks import new_categories
     from uneven.app.files.table import read_table, table_bytes
+    from uneven.app.files.whole_files import write_whole
     from uneven.app.models.apply_model import apply_model, prediction_table, seen, seen_in_words
     from uneven.app.models.files_in_parts import write_predictions
     from uneven.app.models.model_files import read_model

@@ -42,9 +42,10 @@ def report(
     costs of the model, at half and at double costs of a miss; the rows it would flag first, its decision threshold, and
     what it was not able to know. Costs that you give replace those of the fit; nothing is fitted again.
     """
-    from uneven.app.cli.terminal import print_first_rows, print_members, write_whole
+    from uneven.app.cli.terminal import print_first_rows, print_members
     from uneven.app.files.file_kinds import require_output
     from uneven.app.files.table import read_table
+    from uneven.app.files.whole_files import write_whole
     from uneven.app.models.asked_learner import is_ensemble
     from uneven.app.models.model_files import read_model
     from uneven.app.report.sentences import model_in_words, threshold_in_words
