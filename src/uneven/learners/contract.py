@@ -57,11 +57,14 @@ class EstimatorContract:
     # -- predicting -------------------------------------------------------------------------------------------------
 
     def _positive_scores(self, X: Any, given: GivenCosts, method: str) -> np.ndarray:
-        """Scores of the positive class whose threshold for the given costs is 0; ``method`` is for messages."""
+        """Scores of the positive class whose threshold for the given costs is 0; ``method`` is for messages.
+
+        It raises scikit-learn's NotFittedError before a fit.
+        """
         raise NotImplementedError
 
     def _positive_probability(self, X: Any, given: GivenCosts) -> np.ndarray:
-        """P(positive) of rows with the given costs."""
+        """P(positive) of rows with the given costs; before a fit it raises as well."""
         raise NotImplementedError
 
     def _require_method(self, method: str) -> None:
@@ -72,7 +75,6 @@ class EstimatorContract:
         if method == "predict_log_proba":
             with np.errstate(divide="ignore"):
                 return np.log(self._answer("predict_proba", X, given))
-        check_is_fitted(self, "classes_")
         if method == "predict_proba":
             positive = self._positive_probability(X, given)
             return np.stack(self._classes.in_order(1 - positive, positive), axis=1)

@@ -315,6 +315,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
 
     def _positive_scores(self, X: Any, given: GivenCosts, method: str) -> np.ndarray:
         """Scores with the threshold 0, positive exactly where the probability is beyond the row's threshold."""
+        check_is_fitted(self, "_odds")
         raw = self._raw_probability(X)
         costs = self._costs_of_rows(raw.size, given, method)
         threshold = self._thresholds(costs, self._odds_for(costs, given))
@@ -326,6 +327,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         return np.where(said, np.maximum(score, np.finfo(np.float64).tiny), np.minimum(score, 0.0))
 
     def _positive_probability(self, X: Any, given: GivenCosts) -> np.ndarray:
+        check_is_fitted(self, "_odds")
         positive = self._calibrated.probability(self._raw_probability(X))
         if given.known:  # an error for costs that are none
             self._costs_of_rows(positive.size, given, "predict_proba")
