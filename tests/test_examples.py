@@ -41,6 +41,7 @@ def test_what_it_saves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (tmp_path / "costs.png").stat().st_size > 5000
 
 
+@pytest.mark.slow
 def test_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
     """Deciding at 1/2 is dear; the correction is cheaper than cutting the forest's own probabilities."""
     left = run("plot_threshold", monkeypatch=monkeypatch)
@@ -80,6 +81,7 @@ def test_gamma_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (tmp_path / "path.png").stat().st_size > 5000
 
 
+@pytest.mark.slow
 def test_displays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the threshold in use the classifier for 20:1 is cheaper than plain logistic regression."""
     found = run("plot_displays", str(tmp_path), monkeypatch=monkeypatch)["found"]
@@ -110,6 +112,7 @@ def test_paper_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(drawn) == len([one for one in left["figures"].FIGURES.values() if one.place[0] < float("inf")]) == 7
 
 
+@pytest.mark.slow
 def test_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules that know the costs are cheaper than the one that does not; to cut at alpha is the cheapest."""
     for costs in run("plot_trees", "quick", monkeypatch=monkeypatch)["found"].values():

@@ -41,6 +41,7 @@ def test_law(throw_away: str, law: Law, pull: int) -> None:
     law(uneven.phi(throw_away, pull=pull))
 
 
+@pytest.mark.slow
 def test_every_door(throw_away: str, tmp_path: Path) -> None:
     visit_every_door(throw_away, tmp_path)
 
@@ -61,6 +62,7 @@ def documented_extensions() -> dict[str, tuple[int, Path, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_one_file_is_enough(tmp_path: Path) -> None:
     """The files shown in CONTRIBUTING.md, dropped into a copy of the package, are found; nothing else is touched."""
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))

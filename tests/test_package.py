@@ -61,6 +61,7 @@ print([name for name in {names} if name in sys.modules])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "softplus(-t) + relu(1 - t)**2"])
 def test_a_small_fit_imports_little_and_starts_no_compiler(loss: str) -> None:
     """Numba's start and the larger parts of scikit-learn would take longer than a hundred small fits."""
@@ -69,6 +70,7 @@ def test_a_small_fit_imports_little_and_starts_no_compiler(loss: str) -> None:
     assert result.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_a_large_fit_is_compiled() -> None:
     code = FIRST_FIT.format(rows=6000, loss="logistic", names=("numba",))
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

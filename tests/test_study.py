@@ -8,6 +8,7 @@ import pytest
 from places import DOCS, ROOT
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
     from decisions_table import all_tables, filled

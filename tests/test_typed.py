@@ -54,10 +54,12 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_users_program_passes(said: str) -> None:
     assert "right.py" not in said, said
 
 
+@pytest.mark.slow
 def test_a_mistake_is_found(said: str) -> None:
     assert "Found 3 errors" in said or "Found 2 errors" in said, said
     assert 'variable has type "int"' in said

@@ -68,6 +68,7 @@ def test_two_different_parts(library: str) -> None:
     assert_close(LIBRARIES[library](loss, y, t), expected(loss, y, t), np.float64, 200)
 
 
+@pytest.mark.slow
 @EVERY_LIBRARY
 @settings(max_examples=12, deadline=None)
 @given(sentence=loss_sentences)

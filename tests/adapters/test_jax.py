@@ -25,6 +25,7 @@ def test_the_logistic_loss_is_that_of_optax() -> None:
     assert np.allclose(*slopes, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_transformations_agree() -> None:
     loss = uneven_loss(uneven.UnevenMarginLoss("beta", gamma=2))
     each = loss(T, Y)

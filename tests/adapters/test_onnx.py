@@ -212,6 +212,7 @@ def learners() -> dict[str, Any]:
 EXPORTED = ("LogisticRegression", "GaussianNB", "MLPClassifier", "RandomForestClassifier", "ExtraTreesClassifier")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", learners())
 def test_exported_equals_python_or_is_refused(name: str) -> None:
     """On rows that the export did not see: labels are equal, probabilities near."""

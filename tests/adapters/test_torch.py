@@ -193,6 +193,7 @@ def test_one_compiled_pass_checks_labels_and_keeps_nan(monkeypatch: pytest.Monke
     assert UnevenLoss("hinge", validate=False)(t[1:], torch.tensor([0.9, 0.0])) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "beta", "where(t < 0, 1 - t, exp(-t))"])
 def test_a_compiler_sees_one_graph(loss: str) -> None:
     t, y = batch(16, torch.float32)
@@ -229,6 +230,7 @@ def assert_compiled_is_the_same(function: torch.nn.Module, *inputs: torch.Tensor
         assert torch.allclose(one, other, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), CASES)
 def test_a_compiled_loss_is_its_own(name: str, parameters: dict[str, Fraction], other_graphs: None) -> None:
     """Dynamo once took the graph of the loss that was compiled first for all losses of a process."""
@@ -242,6 +244,7 @@ def test_a_compiled_loss_is_its_own(name: str, parameters: dict[str, Fraction], 
     assert_compiled_is_the_same(link, t)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
 def test_losses_that_are_compiled_one_after_the_other(backend: str) -> None:
     """Also if a loss is gone when the next one is made."""

@@ -93,6 +93,7 @@ def test_the_enclosure_contains_psi_to_every_digit(name: str, alpha: float, gamm
         assert upper >= psi - digits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", uneven.losses.names())
 def test_bounds(name: str) -> None:
     """nu, mu, psi to 1e-10, and psi_inverse undoes psi."""

@@ -85,6 +85,7 @@ def test_tangent_beyond_its_tangential_range(gamma: int, start: float) -> None:
     assert own_alpha(uneven.phi("tangent"), Fraction(gamma)).odds == pytest.approx(float(w), rel=1e-13)
 
 
+@pytest.mark.slow
 @given(registered, gammas)
 @settings(max_examples=60)
 def test_symmetry_of_the_own_alpha(name: str, gamma: float) -> None:

@@ -63,6 +63,7 @@ def failures(rows: BoundedRows, cost: np.ndarray, window: np.ndarray, least: tup
     return wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("per_row", [False, True])
 def test_one_model_all_shifts_at_once(per_row: bool) -> None:
     """No bound fails in 30 samples at a doubt of 0.5, at any shift; the means themselves, taken as bounds, often do."""

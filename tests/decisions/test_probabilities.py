@@ -39,6 +39,7 @@ def rows(count: int, seed: int = 0, rate: float = -2.0) -> tuple[np.ndarray, np.
     return X, (random.random(count) < 1 / (1 + np.exp(-log_odds))).astype(int)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", deciders())
 @pytest.mark.parametrize("method", METHODS)
 def test_costs_move_the_threshold_and_nothing_else(name: str, method: str) -> None:
@@ -156,6 +157,7 @@ def tasks() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     yield from ((f"diabetes above {k}", X, y > np.quantile(y, k)) for k in (0.5, 0.75, 0.9))
 
 
+@pytest.mark.slow
 def test_money_that_is_said_is_money_that_is_paid() -> None:
     """Over twenty decisions the total is within a tenth; each is within the interval that `uneven predict` shows."""
     said_total = paid_total = said_none = paid_none = 0.0
@@ -178,6 +180,7 @@ def test_money_that_is_said_is_money_that_is_paid() -> None:
     assert len(outside) <= 3, outside
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", deciders())
 def test_flagging_no_one_costs_the_same_at_every_price(name: str) -> None:
     """Mean probabilities were .133, .109 and .061 at miss costs of 10, 50 and 500, at a true rate of .121."""
@@ -191,6 +194,7 @@ def test_flagging_no_one_costs_the_same_at_every_price(name: str) -> None:
 # -- what is kept -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", deciders())
 def test_many_rows_are_kept_as_groups_unless_asked(name: str) -> None:
     X, y = rows(30_000)

@@ -26,6 +26,7 @@ from uneven.shape.kinks import kinks
 from uneven.shape.structure import is_convex
 
 
+@pytest.mark.slow
 @given(sentences)
 @settings(max_examples=600)
 def test_text_and_tree_round_trip(text: str) -> None:
@@ -40,6 +41,7 @@ def test_text_and_tree_round_trip(text: str) -> None:
     assert to_latex(tree)
 
 
+@pytest.mark.slow
 @given(sentences)
 @settings(max_examples=600)
 def test_simplification_keeps_the_value(text: str) -> None:
@@ -101,6 +103,7 @@ def test_enclosures_contain_the_values(text: str) -> None:
             assert point.hi >= wide.lo
 
 
+@pytest.mark.slow
 @given(sentences)
 @settings(max_examples=300)
 def test_inferred_convexity_is_not_contradicted(text: str) -> None:
@@ -114,6 +117,7 @@ def test_inferred_convexity_is_not_contradicted(text: str) -> None:
     assert not np.any(above > 1e-9 * (1 + np.abs(y[1:-1])))
 
 
+@pytest.mark.slow
 @given(loss_sentences)
 @settings(max_examples=20)
 def test_random_losses_obey_every_law(text: str) -> None:
@@ -307,6 +311,7 @@ def _random_texts(count: int, seed: int) -> itertools.chain[str]:
     return itertools.chain((noise() for _ in range(count // 2)), (mutated() for _ in range(count - count // 2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_fuzz_the_parser(seed: int) -> None:
     """200,000 strings in all, each a tree or our own error, none slow."""

@@ -119,6 +119,7 @@ def test_implied_costs_and_regret_bounds() -> None:
     assert np.array_equal(eps, analysis.regret_bound(r))
 
 
+@pytest.mark.slow
 def test_regret_bounds_of_any_loss() -> None:
     pair = uneven.Loss("10*softplus(-t)", "softplus(t)")
     mine = uneven.UnevenMarginLoss("hinge", gamma=2, alpha="1/11")
@@ -150,6 +151,7 @@ def test_a_caption_is_shown_once(tmp_path: Path) -> None:
     assert "H and nu" in figures.draw("hinge").get_supxlabel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_the_gallery(tmp_path: Path, kind: str) -> None:
     names = list(figures.FIGURES) if kind == "png" else ["hinge", "implied-costs"]
@@ -167,6 +169,7 @@ def test_the_gallery(tmp_path: Path, kind: str) -> None:
     assert {path.suffix for path in page.parent.iterdir()} == {f".{kind}", ".html"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", figures.FIGURES)
 def test_captions_and_bounds(name: str) -> None:
     figure = figures.draw(name)

@@ -250,6 +250,7 @@ class Broken(LogisticRegression):
         raise ValueError("no")
 
 
+@pytest.mark.slow
 @promise
 def test_warnings(estimator: Any) -> None:
     paying = np.where(np.arange(Y.size) < 5, -9.0, 7.0)
@@ -308,6 +309,7 @@ def world(seed: int, count: int = 1500) -> tuple[np.ndarray, np.ndarray]:
     return X, (1.2 * X[:, 0] - X[:, 1] + random.logistic(size=count) > 4.6).astype(int)
 
 
+@pytest.mark.slow
 @promise
 def test_probabilities(estimator: Any) -> None:
     if "loss" not in make(estimator).get_params() or not hasattr(make(estimator), "predict_proba"):

@@ -38,6 +38,7 @@ def test_the_derivative_of_the_antiderivative(slope: str) -> None:
     np.testing.assert_allclose(values(derivative(found), T), values(parse(slope), T), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(-4, 4), min_size=1, max_size=5),
     st.sampled_from(["1", "1 + expit(t)", "(3 - expit(t))**2", "2 - expit(-t)"]),

@@ -135,6 +135,7 @@ def test_the_gap_keeps_its_digits_near_alpha(order: int, power: int) -> None:
     assert gap == pytest.approx(leading, rel=order * z * z + 1e-13)
 
 
+@pytest.mark.slow
 @given(orders, orders, alphas)
 def test_the_bound_tightens_with_the_order(one: int, other: int, alpha: Fraction) -> None:
     """Theorem W: H rises strictly in k, psi never falls, the regret bound never rises."""

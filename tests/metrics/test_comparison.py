@@ -84,6 +84,7 @@ class Remembers(ByCosts):
     fit.__signature__ = inspect.signature(ByCosts.fit)  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_costs_of_rows_reach_fit_and_predict_of_the_models_that_take_them() -> None:
     rows = sample(70, 60)
     X = np.stack([rows.probability, np.arange(60)], axis=1)

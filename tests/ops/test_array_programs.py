@@ -58,6 +58,7 @@ def test_where_floats_lose_it_a_line_goes_on() -> None:
         assert TORCH.function(tree)(t).tolist() == [0, 0, float("inf")]
 
 
+@pytest.mark.slow
 def test_the_package_imports_no_framework() -> None:
     program = """
 import sys, uneven, uneven.adapters

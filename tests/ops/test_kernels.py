@@ -64,6 +64,7 @@ def test_huge_arguments_are_cut_where_floats_lose_them() -> None:
     assert value[:2].tolist() == [0, 0]
 
 
+@pytest.mark.slow
 def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     """The compiler's own counters: in the first process the phi is compiled, in the second all comes from disk."""
     environment = {**os.environ, "UNEVEN_CACHE_DIR": str(tmp_path)}

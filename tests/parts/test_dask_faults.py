@@ -148,6 +148,7 @@ def test_a_worker_that_dies_in_the_middle_of_a_fit(
     assert model.objective_ == pytest.approx(alone.objective_, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_in_the_middle_of_a_search(running: Any, data: Any, tmp_path: Path) -> None:
     client, mark = running().client, str(tmp_path / "died")
 
@@ -170,6 +171,7 @@ def test_a_worker_that_dies_in_the_middle_of_a_search(running: Any, data: Any, t
     np.testing.assert_array_equal(there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"])
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_gone_is_said_and_the_fit_goes_on_elsewhere(
     running: Any, data: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,7 @@ def folder(frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("texts", [True, False], ids=["texts of Arrow", "texts of Python"])
 @pytest.mark.parametrize(("standardize", "partitions"), [(True, 4), (False, 1), (True, 7)])
 def test_the_fit_of_the_same_rows_in_files(
@@ -101,6 +102,7 @@ def test_the_fit_of_the_same_rows_in_files(
     )
 
 
+@pytest.mark.slow
 def test_arrays_with_standardised_columns_have_the_fit_of_a_standardised_matrix() -> None:
     random = np.random.default_rng(0)
     X = random.normal(size=(N, 3)) * np.array([1, 100, 0.01]) + np.array([0, 1000, 5])

@@ -61,6 +61,7 @@ def same(model: Any, alone: Any, accuracy: float = 1e-8) -> None:
     np.testing.assert_array_equal(model.classes_, alone.classes_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("loss", "cut"), [*((loss, cut) for loss in ("logistic", "squared_hinge") for cut in CUTS), ("hinge", "some")]
 )
@@ -113,6 +114,7 @@ def test_costs_that_are_equal_in_all_rows_are_numbers(data: Any) -> None:
     same(model, uneven.UnevenLinearClassifier(fn_cost=5, tol=1e-9).fit(X, y))
 
 
+@pytest.mark.slow
 def test_dataframes_from_parquet_with_empty_partitions(data: Any, tmp_path: Path) -> None:
     X, y = data
     frame = pd.DataFrame(X.astype(np.float32), columns=list("abcd")).assign(
@@ -153,6 +155,7 @@ def test_unknown_sizes_sparse_chunks_and_columns_in_several_chunks(data: Any) ->
     same(DaskUnevenLinearClassifier(tol=1e-9).fit(rows, labels), uneven.UnevenLinearClassifier(tol=1e-9).fit(zeros, y))
 
 
+@pytest.mark.slow
 def test_rows_stay_and_messages_are_small(data: Any, client: Any) -> None:
     """Of each partition at most (d + 1)^2 numbers cross the network, and a few vectors of d + 1."""
     X, y = data
@@ -175,6 +178,7 @@ def test_a_warm_start_needs_fewer_passes(data: Any) -> None:
     assert model.fit(X, y).n_passes_ < first
 
 
+@pytest.mark.slow
 def test_minima_of_partitions_with_both_classes_save_passes(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     mixed = np.random.default_rng(0).permutation(900)
     X, y = (lazy(part[mixed], 300) for part in data)

@@ -34,6 +34,7 @@ def check(X: object, y: np.ndarray, *, quiet: bool = True, **parameters: object)
     require_promise(found, float(parameters["tol"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["smoothed_hinge", "squared_hinge", "modified_huber"])
 def test_a_thousand_rows_five_thousand_columns(loss: str) -> None:
     """Ended 13 % to 8,000 times above the optimum."""

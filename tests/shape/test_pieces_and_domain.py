@@ -161,6 +161,7 @@ def _nested(text: str, times: int) -> str:
     return inner
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -243,6 +243,7 @@ def test_three_values_of_the_target(tmp_path: Path) -> None:
     assert run("report", path.with_suffix(".skops"), path).exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("labels", "positive", "kept"),
     [

@@ -26,6 +26,7 @@ def test_different_texts_have_different_hashes() -> None:
     assert np.unique(text_hashes(texts)).size == len(texts)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(st.text(max_size=12), max_size=9), st.text(max_size=12))
 def test_a_text_is_hashed_alone(others: list[str], text: str) -> None:

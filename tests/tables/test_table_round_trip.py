@@ -35,6 +35,7 @@ def number_text(value: object, decimal: str, thousands: str, sign: str) -> str:
     return grouped + sign
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=lists(WORDS),

@@ -48,6 +48,7 @@ def assert_same_numbers(one: Numbers, other: Numbers) -> None:
     assert (one.infinite, one.example) == (other.infinite, other.example)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(columns=st.lists(COLUMN, min_size=1, max_size=40), rows=st.integers(2, 30), seed=st.integers(0, 99))
 def test_each_column_is_read_as_if_it_were_alone(columns: list[list[str]], rows: int, seed: int) -> None:

@@ -47,6 +47,7 @@ def require(recipe: Recipe, alpha: Fraction) -> None:
         np.testing.assert_allclose(rebuilt(label, T + recipe.threshold), recipe.loss(label, T), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", zoo.names())
 def test_your_costs(name: str) -> None:
     recipe = for_twenty(name)

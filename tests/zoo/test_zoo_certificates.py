@@ -28,6 +28,7 @@ def test_it_is_valid_and_about_this_loss(case: Shipped) -> None:
         assert high - low <= Fraction(1, 10**12)
 
 
+@pytest.mark.slow
 def test_they_agree_with_brute_force() -> None:
     for case in {case.loss: case for case in ALL}.values():
         Truth(case.loss).require(case.certificate)

@@ -63,6 +63,7 @@ def trained(library: str, folder: Path, *, dying: bool = False) -> dict[str, Any
     return {"said": (folder / "said.txt").read_text(encoding="utf-8")[-2000:]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_worker_that_dies_in_training_leaves_no_wrong_model(tmp_path: Path, library: str) -> None:
     found = trained(library, tmp_path / "fit", dying=True)
@@ -70,6 +71,7 @@ def test_a_worker_that_dies_in_training_leaves_no_wrong_model(tmp_path: Path, li
     assert "scores" not in found  # an error within seconds, mostly; the other worker may also wait for ever
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_training_gives_the_model_of_one_machine(tmp_path: Path, library: str) -> None:
     for attempt in range(3):  # LightGBM chooses free ports first and opens them later: others may be faster

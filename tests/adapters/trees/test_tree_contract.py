@@ -218,6 +218,7 @@ def test_gammas_share_the_binned_data(library: Library, monkeypatch: pytest.Monk
     assert binned == [120] * 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra", ["xgboost", "lightgbm", "catboost"])
 def test_without_the_extra_one_sentence_names_it(extra: str) -> None:
     name = {"xgboost": "UnevenXGBClassifier", "lightgbm": "UnevenLGBMClassifier"}.get(extra, "UnevenCatBoostClassifier")

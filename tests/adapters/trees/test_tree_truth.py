@@ -61,6 +61,7 @@ def identifying() -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fn_cost", [1, 20])
 @pytest.mark.parametrize("gamma", ["1/4", 1, 4])
 @pytest.mark.parametrize("name", identifying())

@@ -80,6 +80,7 @@ def test_a_model_without_its_parts_is_refused(folder: Path) -> None:
     assert "is not a model written by `uneven fit`" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_warning_is_one_sentence(folder: Path) -> None:
     """At such costs the learner cannot reach its tolerance; the file and line of the code are not for the user."""
     command = [sys.executable, "-m", "uneven", "fit", "t.csv", "--target", TARGET, "--positive", POSITIVE]

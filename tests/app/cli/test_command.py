@@ -197,6 +197,7 @@ def test_a_reader_that_stops_early() -> None:
     assert "Error" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("colour", [True, False])
 def test_in_a_terminal(colour: bool) -> None:
     """A pseudo-terminal gets the same words; NO_COLOR means no control codes."""
@@ -223,6 +224,7 @@ def test_formulas_stay_whole_in_terminals_of_any_width(columns: int) -> None:
     assert max(map(len, unstyle(shown).splitlines())) <= columns
 
 
+@pytest.mark.slow
 def test_a_bar_moves_in_a_terminal(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("x,y\n" + "".join(f"{k % 7},{'a' if k % 3 else 'b'}\n" for k in range(60)))

@@ -77,6 +77,7 @@ def model(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_predict_and_report(folder: Path, model: Path) -> None:
     result = run("predict", model, folder / "cases.csv", "-o", folder / "out.csv")
     assert result.exit_code == 0
@@ -191,6 +192,7 @@ def test_the_cheapest_is_named(costs: list[float], sentence: str) -> None:
     assert cheapest_in_words(rows) == sentence
 
 
+@pytest.mark.slow
 def test_the_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     result = run("demo", "--members", "linear,svc")

@@ -51,6 +51,7 @@ def write_tables(place: Path, every: int = 1) -> None:
     frame.iloc[400::every].to_csv(place / "new.csv", index=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_page(page: Path, tmp_path: Path) -> None:
     write_tables(tmp_path)
@@ -74,6 +75,7 @@ def test_the_page(page: Path, tmp_path: Path) -> None:
             assert checker.check_output(shown, done.stdout, flags), (command, done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_page_in_a_terminal(page: Path, tmp_path: Path) -> None:
     """No numbers are compared, so a quarter of the patients will do, and one process for all commands."""

@@ -86,6 +86,7 @@ def letters(folder: Path) -> str:
     return succeeded("fit", folder / "letters.csv", *options, *costs, *SMALL, "-o", folder / "letters.skops")
 
 
+@pytest.mark.slow
 def test_patients(folder: Path) -> None:
     """Two numbers as costs, and the cheapest model is saved, whichever it is."""
     path, costs = folder / "patients.skops", ["--fp-cost", "1", "--fn-cost", "20"]
@@ -115,6 +116,7 @@ def _decides_as_it_says(folder: Path, path: Path, table: str, positive: str, *ch
     return found
 
 
+@pytest.mark.slow
 def test_letters(folder: Path, letters: str) -> None:
     for sentence in (
         "Column 'note': free text (",
@@ -145,6 +147,7 @@ def test_letters(folder: Path, letters: str) -> None:
         assert words in html
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(ALTERNATIVES))
 def test_every_simple_winner_predicts_and_reports(
     folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, tmp_path: Path
@@ -166,6 +169,7 @@ def test_every_simple_winner_predicts_and_reports(
         assert f"this model ({name}) decides only at the costs of its fit" in other.stderr
 
 
+@pytest.mark.slow
 def test_nothing_beats_a_constant_rule(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "m.skops"
     options = ["--target", "failed", "--positive", "yes", "--fp-cost", "1", "--fn-cost", "1", *SMALL]
@@ -210,6 +214,7 @@ def test_members_that_are_missing_are_named() -> None:
     assert left_out_in_words(SimpleNamespace(left_out_={})) == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_nothing(folder: Path, tmp_path: Path) -> None:
     options = ["--target", "diagnosis", "--positive", "malignant", "--fp-cost", "1", "--fn-cost", "20"]
     command = [sys.executable, "-m", "uneven", "fit", str(folder / "patients.csv"), *options, "--members", "forest"]

@@ -90,6 +90,7 @@ def arguments(command: str, argument: str, folder: Path, hostile: Path, out: Pat
     }[command]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("command", "argument", "kind"), list(reading_commands()))
 def test_a_damaged_file_ends_in_one_sentence(
@@ -167,6 +168,7 @@ ENTITIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ENTITIES)
 def test_entities_of_a_workbook(folder: Path, tmp_path: Path, kind: str) -> None:
     """The parser stops entity bombs and external entities; what a user sees is one sentence."""
@@ -207,6 +209,7 @@ for call in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.slow
 def test_bombs_are_not_unpacked(folder: Path, tmp_path: Path) -> None:
     """Files that declare or hold far more than their size: refused within 1 GB and 10 s of one process."""
     spaces = 1 << 30
@@ -250,6 +253,7 @@ def test_a_parquet_file_that_would_fill_the_memory(folder: Path, monkeypatch: py
     assert "has 20 rows and 3 columns, too many for the memory of this machine" in done.stderr
 
 
+@pytest.mark.slow
 def test_more_columns_than_can_be_understood_in_time(tmp_path: Path) -> None:
     names = [f"g{k}" for k in range(20_000)]
     for path in (tmp_path / "w.csv", tmp_path / "w.parquet"):

@@ -14,7 +14,10 @@ from playwright.sync_api import expect
 
 import uneven
 
-pytestmark = pytest.mark.skipif(not has_browser(), reason="needs Debian's chromium, which `make test` installs")
+pytestmark = [
+    pytest.mark.skipif(not has_browser(), reason="needs Debian's chromium, which `make test` installs"),
+    pytest.mark.slow,
+]
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 
 

@@ -12,7 +12,10 @@ import pytest
 from browsing import Held, Visit, drawn, has_browser, sentence
 from playwright.sync_api import expect
 
-pytestmark = pytest.mark.skipif(not has_browser(), reason="needs Debian's chromium, which `make test` installs")
+pytestmark = [
+    pytest.mark.skipif(not has_browser(), reason="needs Debian's chromium, which `make test` installs"),
+    pytest.mark.slow,
+]
 
 QUESTIONS = ("curves", "verdict", "enclosure", "alpha_of_gamma")
 PICTURES = ("partial", "risk", "h", "psi", "bound", "alpha")

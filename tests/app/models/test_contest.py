@@ -33,6 +33,7 @@ def quiet(message: str, share: float) -> None:
 LINEAR = AskedLearner.read("linear", None, None, False, None, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("per_row", [False, True])
 def test_costs_are_those_of_compare(per_row: bool) -> None:
     data, given = rows(per_row=per_row), GivenCosts("1", "c" if per_row else "4")

@@ -220,6 +220,7 @@ def test_what_the_model_could_not_know(folder: Path, model: Path, frame: pd.Data
     assert "were in the training table" not in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "way"),
     [
@@ -329,6 +330,7 @@ def test_the_model_file_keeps_the_comparison(model: Path, frame: pd.DataFrame) -
         assert rows[name]["difference"] == pytest.approx(cost - rows["uneven linear"]["cost"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [80, 120])
 def test_names_stay_whole_in_a_terminal(folder: Path, model: Path, columns: int) -> None:
     command = [sys.executable, "-m", "uneven", "report", str(model), str(folder / "later.csv")]

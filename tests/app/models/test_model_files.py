@@ -185,6 +185,7 @@ def test_every_trusted_type_exists() -> None:
         assert hasattr(pytest.importorskip(module), attribute), name
 
 
+@pytest.mark.slow
 def test_a_file_is_read_without_libraries_of_arrays() -> None:
     """PyTorch alone takes seconds to import, and no model file needs it."""
     code = (

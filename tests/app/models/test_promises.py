@@ -42,6 +42,7 @@ def fit(table: pd.DataFrame, folder: Path, *options: str) -> str:
     return " ".join(result.output.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["by month", "by label", "shuffled"])
 def test_the_saved_model_is_the_one_that_was_compared(tmp_path: Path, order: str) -> None:
     """Of flights by month the saved model flagged no one, and cost more than promised on its own training rows."""
@@ -63,6 +64,7 @@ def test_the_saved_model_is_the_one_that_was_compared(tmp_path: Path, order: str
     assert shown["low"] < paid.mean() < shown["high"]
 
 
+@pytest.mark.slow
 def test_a_broken_promise_stands_in_the_place_of_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is called the cheapest then, and nothing is said to be saved."""
     fold_cost = UnevenEnsembleClassifier.out_of_fold_cost_
@@ -137,6 +139,7 @@ def test_dates_are_told(tmp_path: Path) -> None:
 # -- progress ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_long_fit_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Above 20,000 rows there is one split, and nothing was said for many minutes."""
     from uneven.app.cli import terminal

@@ -75,6 +75,7 @@ def many_switches() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
+@pytest.mark.slow
 def test_eight_threads_prove_what_one_proves(alone: list[tuple[Any, ...]]) -> None:
     """One proof of 315 came out undecided, and stayed so: Arb's precision is one number for the whole process."""
     forget()
@@ -143,6 +144,7 @@ def test_threads_wait_for_each_other_inside_a_block() -> None:
     assert seen == [77]
 
 
+@pytest.mark.slow
 def test_derivatives_keep_their_order_in_threads() -> None:
     """Two threads that append to one list would call a slope a curvature."""
     partials = formulas_of(uneven.UnevenMarginLoss("sigmoid", gamma=3))

@@ -112,6 +112,7 @@ PIECES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(25))
 def test_random_guarded_losses(seed: int) -> None:
     """Whatever is claimed agrees with a fine grid."""

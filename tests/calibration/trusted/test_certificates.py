@@ -206,6 +206,7 @@ def test_random_convex_losses(seed: int) -> None:
     assert verify(kinked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_random_monotone_losses(seed: int) -> None:
     """Theorem U: calibrated for exactly one alpha; for any other alpha, and with labels exchanged, not."""
@@ -273,6 +274,7 @@ def samples() -> list[Certificate]:
     return _samples()
 
 
+@pytest.mark.slow
 def test_a_thousand_mutations(samples: list[Certificate]) -> None:
     """None is accepted, unless it still proves its own claim: then that claim is true."""
     rng = random.Random(20261116)

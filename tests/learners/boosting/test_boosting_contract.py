@@ -43,6 +43,7 @@ def data(n: int = 300, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, (X @ [1.0, -1.0, 0.5, 0, 0] + random.logistic(size=n) > 1).astype(int)
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     LEARNERS,
     expected_failed_checks=lambda estimator: (

@@ -105,6 +105,7 @@ def test_it_is_cheaper_than_one_boosting_and_looks_at_far_fewer_features(model: 
     assert told.mistake_cost / told.full_mistake_cost == pytest.approx(1.1, abs=0.1)
 
 
+@pytest.mark.slow
 def test_a_price_that_is_chosen_hardly_raises_the_cost_of_mistakes() -> None:
     X, y = rare(6000)
     Z, truth = rare(60_000, seed=4)

@@ -32,6 +32,7 @@ assert background.left_behind()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["python", "compiled"])
 def test_the_end_of_the_process_waits_for_what_was_left_behind(part: str) -> None:
     command = [sys.executable, "-c", LEAVES_A_THREAD_BEHIND.replace("{part}", part)]

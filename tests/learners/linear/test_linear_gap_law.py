@@ -36,12 +36,14 @@ def test_more_rows_than_columns(loss: str) -> None:
         require(drawn(seed_of(loss, k), loss, C=C))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_more_columns_than_rows(loss: str) -> None:
     for k, C in enumerate(CS):
         require(drawn(seed_of(loss, k), loss, C=C, wide=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(
     ("penalty", "wide", "C"),

@@ -48,6 +48,7 @@ for order in "CF":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads the resident size where Linux keeps it")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_peak_extra_memory_is_a_small_part_of_the_data(dtype: str) -> None:

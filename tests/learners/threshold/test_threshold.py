@@ -97,6 +97,7 @@ def test_it_corrects_what_the_folds_say(data: tuple[np.ndarray, np.ndarray], met
     assert (model.posterior_ is not None) == (method == "gibbs")
 
 
+@pytest.mark.slow
 def test_a_wrong_prior_is_repaired() -> None:
     """A model trained with class weights is off by their logarithm; the default method finds it."""
     X, y = scored(20_000)
@@ -227,6 +228,7 @@ def test_few_rows_leave_the_model_alone() -> None:
     assert prefit(X, y, fp_cost=1, fn_cost=1).fit(X, y).posterior_.standard_deviation > 0.5
 
 
+@pytest.mark.slow
 def test_a_million_rows() -> None:
     X, y = scored(1_000_000)
     model = prefit(X, y).fit(X, y)
@@ -238,6 +240,7 @@ def test_a_million_rows() -> None:
 # -- costs at predict -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_other_numbers_find_the_correction_again(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
     forest = RandomForestClassifier(20, random_state=0)

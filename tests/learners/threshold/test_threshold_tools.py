@@ -214,6 +214,7 @@ def test_without_routing_groups_and_arguments_reach_their_place() -> None:
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_copies_and_files(method: str) -> None:
     model = Threshold(LogisticRegression(), **COSTS, method=method).fit(X, Y)

@@ -190,6 +190,7 @@ def test_an_intercept_that_is_placed_too_roughly_is_placed_again() -> None:
     assert solution.duality_gap <= 1e-6 * solution.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge"])
 def test_the_value_at_a_starting_point_is_rounded_too(loss: str) -> None:
     """Rounded to far below the optimum, it is neither taken for exact, nor do better solutions contradict it."""

@@ -51,6 +51,7 @@ def test_the_minimum_is_the_same_with_and_without_a_matrix(
     assert min(value_of_model(curvature, gradient, w, other, 2.0) for other in nearby) > found[1] - 1e-7 * abs(found[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_chosen_columns_and_sums_of_long_matrices(dtype: Any) -> None:
     """Long enough for several ranges of rows."""
