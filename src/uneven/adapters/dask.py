@@ -22,6 +22,7 @@ from uneven.parts.cluster import HoldsClient, read_client
 from uneven.parts.fitting import FROM_PARTS
 from uneven.parts.starting_point import worth_asking
 from uneven.tables import columns_in_parts
+from uneven.tables.column_sums import Sizes
 from uneven.tables.columns_in_parts import names_of, require_columns
 
 with needs_extra("DaskUnevenLinearClassifier and uneven.adapters.dask", "dask"):
@@ -41,7 +42,6 @@ from uneven.parts.dask_rows import (
     numbers_of,
     summary,
 )
-from uneven.tables.columns_in_parts import near_the_data
 
 __all__ = ["DaskUnevenLinearClassifier"]
 
@@ -92,9 +92,9 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         penalty is then that of the standardised columns; ``coef_`` is for the columns as they are.
     most_categories : int
         A column of texts becomes a column of 0 and 1 for each different text that is not rare. With more different
-        texts than this it is hashed.
+        texts than this its words are hashed.
     buckets : int
-        Number of columns that such a column is hashed into.
+        Number of columns that the words of such a column, and of free texts, are hashed into.
     client : dask.distributed.Client, optional
         By default the client of this process that was made last. Clones share it, files lack it.
 
@@ -237,8 +237,8 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         held = [one for one, fact in zip(held, found, strict=True) if fact.shape[0]]
         plan = None
         if not all(one.plain for one in facts):
-            plan = on_parts(client, held, partial(summary, most=self.most_categories)).plan(self.buckets)
-        near = np.array([one.about for one in facts]) if plan is None else near_the_data(plan)[None]
+            plan = on_parts(client, held, partial(summary, sizes=Sizes(self.most_categories, self.buckets))).plan()
+        near = np.array([one.about for one in facts]) if plan is None else columns_in_parts.near_the_data(plan)[None]
         parts = DaskParts(client, held, Batch(near, np.concatenate([one.labels for one in facts])), plan)
         parts.names = column_names(data.columns["X"]) if plan is None else columns_in_parts.output_names(plan)
         if self.standardize:

@@ -18,7 +18,8 @@ from uneven.labels import distinct_labels, read_target, read_weights
 from uneven.parts.blocks import Batch, Block, BlockMaker
 from uneven.solvers.threads import require_finite
 from uneven.tables import columns_in_parts
-from uneven.tables.columns_in_parts import ColumnSummary
+from uneven.tables.column_sums import Sizes
+from uneven.tables.columns_in_parts import ColumnSummary, Plan
 
 #: Labels of a partition that reach the client: two are right, more are for the message.
 _MOST_LABELS = 10
@@ -220,7 +221,7 @@ class Rows:
         X = self.batch.X
         return columns_in_parts.table_of_matrix(X, self.names or ()) if self.plain else X
 
-    def block(self, make_block: BlockMaker, plan: columns_in_parts.Plan | None = None) -> Block:
+    def block(self, make_block: BlockMaker, plan: Plan | None = None) -> Block:
         """The partition as the passes take it; made once."""
         if plan is not None and not self._encoded:
             place = f"partition {self.number} (counted from 0)"
@@ -330,9 +331,9 @@ def facts_of(rows: Rows, recipe: Recipe) -> list[Facts]:
     return [Facts(X.shape, found, about, (same[0], same[1]), rows.plain)]
 
 
-def summary(rows: Rows, most: int) -> ColumnSummary:
-    """What the plan of the columns must know of a partition; at most ``most`` texts of each column."""
+def summary(rows: Rows, sizes: Sizes) -> ColumnSummary:
+    """What the plan of the columns must know of a partition; of texts no more than the sizes allow."""
     try:
-        return ColumnSummary.of(rows.table(), most)
+        return ColumnSummary.of(rows.table(), sizes)
     except CostError as error:
         raise CostError(f"partition {rows.number} (counted from 0): {error}") from None

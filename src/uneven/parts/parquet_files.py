@@ -96,14 +96,19 @@ class ParquetFiles:
                 raise UnevenError(f"{path} has other columns than {self.paths[0]}: {_difference(schemas[0], schema)}")
         return schemas[0]
 
-    def may_have_nulls(self, column: int) -> bool:
-        """Whether a column can have missing values, as far as the files say; columns are counted as leaves."""
+    def is_full_and_varies(self, column: int) -> bool:
+        """Whether the files say that a column misses no value and has several; columns are counted as leaves."""
+        low: Any = None
+        high: Any = None
         for data in self._metadata:
             for group in range(data.num_row_groups):
                 statistics = data.row_group(group).column(column).statistics
                 if statistics is None or not statistics.has_null_count or statistics.null_count:
-                    return True
-        return False
+                    return False
+                if statistics.has_min_max:
+                    low = statistics.min if low is None else min(low, statistics.min)
+                    high = statistics.max if high is None else max(high, statistics.max)
+        return low is not None and low < high
 
     def pieces(self, rows: int) -> list[Piece]:
         """Row groups put together until there are so many rows."""

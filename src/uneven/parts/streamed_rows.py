@@ -45,9 +45,9 @@ class StreamedRows:
         packages take about 300 MB more.
     most_categories : int
         A column of texts becomes a column of 0 and 1 for each different text that is not rare. With more different
-        texts than this it is hashed.
+        texts than this its words are hashed.
     buckets : int
-        Number of columns that such a column is hashed into.
+        Number of columns that the words of such a column, and of free texts, are hashed into.
 
     Examples
     --------

@@ -16,7 +16,9 @@ from uneven.parts.blocks import Batch, Load
 from uneven.parts.parquet_files import ParquetFiles
 from uneven.parts.sources import rows_per_block, rows_per_table
 from uneven.tables import arrow_columns, columns_in_parts
-from uneven.tables.columns_in_parts import ColumnSummary
+from uneven.tables.column_sums import Sizes
+from uneven.tables.column_values import NUMBERS
+from uneven.tables.columns_in_parts import ColumnSummary, dtype_of
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,8 @@ class DatasetTables:
     def __str__(self) -> str:
         return "the dataset"
 
-    def may_have_nulls(self, column: int) -> bool:
-        return True
+    def is_full_and_varies(self, column: int) -> bool:
+        return False
 
     def tables(self, columns: list[str], rows: int) -> Iterator[tuple[str, Any]]:
         """Tables of at most so many rows, and where each is from."""
@@ -112,7 +114,7 @@ class TableSource:
         buckets: int = 256,
     ) -> None:
         self.tables, self.target, self.weight, self.costs = tables, target, weight, dict(costs or {})
-        self._most, self._buckets = most_categories, buckets
+        self._sizes = Sizes(most_categories, buckets)
         others = [name for name in (target, weight, *self.costs.values()) if name is not None]
         if columns is None:
             columns = [c["name"] for c in plan] if plan else [n for n in tables.schema.names if n not in others]
@@ -127,12 +129,8 @@ class TableSource:
             raise CostError(f"two columns of {tables} have the same name; rename one")
         self.columns = columns
         self.plan = plan if plan is not None else self._learnt()
-        single = all(
-            arrow_columns.is_single(tables.schema.field(column["name"]))
-            for column in self.plan
-            if column["kind"] == columns_in_parts.NUMBER
-        )
-        self.dtype = np.dtype(np.float32 if single else np.float64)
+        self.columns = [entry["name"] for entry in self.plan]
+        self.dtype = dtype_of(self.plan, tables.schema)
         self.names: list[str] | None = columns_in_parts.output_names(self.plan)
         self.numbers: np.ndarray | None = columns_in_parts.is_number(self.plan)
         shape = len(self.names), columns_in_parts.numbers_per_row(self.plan)
@@ -193,7 +191,7 @@ class TableSource:
 
     def _vector(self, table: Any, name: str, place: str) -> np.ndarray:
         values = table.column(name)
-        if values.null_count or arrow_columns.kind_of(self.tables.schema.field(name)) != arrow_columns.NUMBERS:
+        if values.null_count or arrow_columns.kind_of(self.tables.schema.field(name)) != NUMBERS:
             raise CostError(f"column {name!r} must hold a number in every row, but does not in {place}")
         return np.asarray(arrow_columns.as_numbers(values).to_numpy(), dtype=np.float64)
 
@@ -202,21 +200,24 @@ class TableSource:
         self.tables.require_unchanged()
 
     def _learnt(self) -> list[dict[str, Any]]:
-        """The plan for the columns. Only those with texts or missing values are read."""
+        """The plan for the columns. Only those that may not be numbers, miss values or have one value are read."""
         schema = self.tables.schema
-        kinds = {name: arrow_columns.kind_of(schema.field(name)) for name in self.columns}
         look = [
             name
-            for name, kind in kinds.items()
-            if kind == arrow_columns.TEXTS or self.tables.may_have_nulls(schema.get_field_index(name))
+            for name in self.columns
+            if arrow_columns.kind_of(schema.field(name)) != NUMBERS
+            or not self.tables.is_full_and_varies(schema.get_field_index(name))
         ]
         found: ColumnSummary | None = None
         for _, table in self.tables.tables(look, 1 << 17) if look else ():
-            part = ColumnSummary.of(table, self._most)
+            part = ColumnSummary.of(table, self._sizes)
             found = part if found is None else found + part
-        learnt = {} if found is None else {column["name"]: column for column in found.plan(self._buckets)}
-        plain = {"kind": columns_in_parts.NUMBER, "flag": False, "fill": 0.0}
-        return [learnt.get(name) or {"name": name, **plain} for name in self.columns]
+        learnt = {} if found is None else {entry["name"]: entry for entry in found.plan()}
+        plan = [columns_in_parts.plain_entry(name) if name not in look else learnt.get(name) for name in self.columns]
+        used = [entry for entry in plan if entry is not None]
+        if found is not None and not used:
+            raise CostError(f"no column of {self.tables} has two different values, so there is nothing to learn from")
+        return used
 
 
 def _few(names: list[str]) -> str:

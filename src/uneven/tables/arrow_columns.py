@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from uneven.errors import CostError
-
-NUMBERS, TEXTS = "numbers", "texts"
+from uneven.tables.column_values import DATES, NUMBERS, TEXTS, Values, as_text, texts_of
 
 
 def kind_of(field: Any) -> str:
-    """Whether a column is read as numbers or as texts; an error if it is neither."""
+    """Whether a column holds numbers, dates or texts; an error if it holds none of them."""
     from pyarrow import types
 
     kind = field.type
@@ -22,8 +21,10 @@ def kind_of(field: Any) -> str:
             return TEXTS
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
         return NUMBERS
-    if types.is_date(kind) or types.is_timestamp(kind) or types.is_duration(kind) or types.is_time(kind):
+    if types.is_duration(kind) or types.is_time(kind) or types.is_null(kind):
         return NUMBERS
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return DATES
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return TEXTS
     raise CostError(
@@ -48,19 +49,17 @@ def is_single(field: Any) -> bool:
 
 
 def as_numbers(values: Any) -> Any:
-    """A column as an Arrow array of numbers; dates and times become days."""
+    """A column as an Arrow array of numbers; durations and times of day are in seconds."""
     import pyarrow as pa
     from pyarrow import types
 
     kind = values.type
     if types.is_floating(kind) and not types.is_float16(kind):
         return values
-    if types.is_date(kind) or types.is_timestamp(kind):
-        return _divided(values.cast(pa.timestamp("us")).cast(pa.int64()), 86_400e6)
     if types.is_duration(kind) or types.is_time(kind):
         unit = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
         whole = values.cast(pa.int32()) if types.is_time32(kind) else values
-        return _divided(whole.cast(pa.int64()), 86_400 * unit)
+        return _divided(whole.cast(pa.int64()), unit)
     if types.is_boolean(kind):
         values = values.cast(pa.int8())
     return values.cast(pa.float64(), safe=False)
@@ -73,14 +72,40 @@ def _divided(values: Any, by: float) -> Any:
     return pc.divide(values.cast(pa.float64(), safe=False), by)
 
 
-def as_texts(values: Any) -> Any:
-    """A column as an Arrow array of texts."""
+def is_plain(kind: Any) -> bool:
+    """Whether a type holds numbers as such."""
+    from pyarrow import types
+
+    return bool(
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_boolean(kind)
+        or types.is_decimal(kind)
+        or types.is_duration(kind)
+        or types.is_time(kind)
+    )
+
+
+def values_of(values: Any, name: str) -> Values:
+    """The values of a column (a chunked array of Arrow)."""
     import pyarrow as pa
     from pyarrow import types
 
-    if types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    return values if types.is_string(values.type) else values.cast(pa.string())
+    kind = kind_of(pa.field(name, values.type))
+    if types.is_null(values.type):
+        return Values(NUMBERS, np.full(len(values), np.nan))
+    if kind == NUMBERS:
+        numbers = as_numbers(values).cast(pa.float64())
+        return Values(NUMBERS, numbers.to_numpy(), boolean=types.is_boolean(values.type))
+    if kind == DATES:
+        return Values(DATES, values.to_numpy().astype("datetime64[s]"))
+    declared = types.is_dictionary(values.type)
+    coded = values.unify_dictionaries() if declared else values.dictionary_encode()
+    whole = coded.combine_chunks() if coded.num_chunks else pa.array([], type=coded.type)
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.chunk(0)
+    codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return texts_of(codes, [as_text(one) for one in whole.dictionary.to_pylist()], declared=declared)
 
 
 def as_labels(values: Any) -> np.ndarray:

@@ -42,7 +42,7 @@ class CategoryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     min_rows : int
         A category that fewer rows have is rare.
     most : int
-        Most frequent categories per column.
+        Most frequent categories per column; with 0 only missing values have one.
     dtype : str
         Type of the numbers 0 and 1.
 
@@ -134,14 +134,15 @@ class CategoryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 def frequent_categories(column: Any, min_rows: int, most: int) -> tuple[list[str], bool, bool]:
     """Categories that get a column, and whether missing values and rare categories occur."""
     codes = column.cat.codes.to_numpy()
-    counts = np.bincount(codes[codes >= 0], minlength=len(column.cat.categories))
+    kept, other = frequent(np.bincount(codes[codes >= 0], minlength=len(column.cat.categories)), min_rows, most)
+    return [str(column.cat.categories[k]) for k in kept], bool((codes < 0).any()), other
+
+
+def frequent(counts: np.ndarray, min_rows: int, most: int) -> tuple[np.ndarray, bool]:
+    """Which categories get a column, and whether others share one; how many rows have each is given."""
     order = np.argsort(-counts, kind="stable")[:most]
     kept = np.sort(order[counts[order] >= min_rows])
-    return (
-        [str(column.cat.categories[k]) for k in kept],
-        bool((codes < 0).any()),
-        bool(counts.sum() > counts[kept].sum()),
-    )
+    return kept, bool(most and counts.sum() > counts[kept].sum())
 
 
 # Columns with many categories, for trees: how often a category occurs, and what its rows' labels were.

@@ -71,7 +71,7 @@ def values_of(column: Any, name: str) -> Values:
 
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        names = [_text(one) for one in column.cat.categories]
+        names = [as_text(one) for one in column.cat.categories]
         return texts_of(column.cat.codes.to_numpy(), names, declared=True)
     if isinstance(dtype, pd.SparseDtype):
         column = column.sparse.to_dense()
@@ -119,7 +119,7 @@ def _objects(column: Any, name: str) -> Values:
             raise UnevenError(f"column {name!r} holds {what}, such as {brief(value)}; {help_}")
     if all(isinstance(value, Real | Decimal) for value in present):
         return Values(NUMBERS, _scattered([_number(v) for v in present], missing))
-    codes, names = pd.factorize(np.array([_text(value) for value in present], dtype=object))
+    codes, names = pd.factorize(np.array([as_text(value) for value in present], dtype=object))
     return texts_of(_scattered(codes, missing, -1).astype(int), list(names))
 
 
@@ -143,7 +143,7 @@ def finite(values: np.ndarray) -> np.ndarray:
     return np.where(infinite, np.nan, values) if infinite.any() else values
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """A value as a text; whole numbers without ".0"."""
     if isinstance(value, float | np.floating) and value == np.round(value) and np.isfinite(value):
         return str(int(value))
@@ -181,5 +181,5 @@ def as_texts(values: Values) -> Any:
     """Numbers as texts: a Categorical."""
     distinct, codes = np.unique(values.data, return_inverse=True)
     known = distinct[~np.isnan(distinct)]
-    names = [str(bool(one)) for one in known] if values.boolean else [_text(float(one)) for one in known]
+    names = [str(bool(one)) for one in known] if values.boolean else [as_text(float(one)) for one in known]
     return texts_of(np.where(np.isnan(values.data), -1, codes), names).data

@@ -1,47 +1,136 @@
 """How the columns of a table become columns of numbers: learnt once, then applied to every batch.
 
-The plan is a list of plain dictionaries, so that a model with it can be stored and read anywhere.
+The matrix is that of ``FrameEncoder(view="linear")`` before numbers are standardised: numbers, flags where one is
+missing, columns of 0 and 1 for categories, hashed words. The plan is a list of plain dictionaries, one for each column
+of the table, so that a model with it can be stored and read anywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from uneven.errors import CostError
+from uneven.errors import CostError, UnevenError
 from uneven.solvers.loops.part_passes import copy_columns
-from uneven.tables import arrow_columns
-from uneven.tables.category_columns import rare_below
+from uneven.tables import arrow_columns, dates
+from uneven.tables.category_columns import MOST_CATEGORIES, OTHER, frequent, rare_below
+from uneven.tables.column_sums import Sizes, TextSums
+from uneven.tables.column_values import DATES, NUMBERS
+from uneven.tables.columns import (
+    DATE,
+    MISSING,
+    NUMBER,
+    Column,
+    date_column,
+    decimals_of,
+    number_column,
+    part_name,
+    text_column,
+)
+from uneven.tables.dates import DateSums
+from uneven.tables.text_columns import word_weights
+from uneven.tables.written_numbers import NumberSums
 
-NUMBER, CATEGORIES, HASHED = "number", "categories", "hashed"
-MISSING, OTHER = "missing", "other"
 #: Below this share of numbers that are not 0, a batch becomes a sparse matrix.
 _SPARSE_BELOW = 0.3
+#: Words of a text that are taken into account when the memory of a row is estimated.
+_WORDS_OF_TEXT = 8
+
+Plan = list[dict[str, Any]]
 
 
-def output_names(plan: list[dict[str, Any]]) -> list[str]:
+def column_of(entry: dict[str, Any]) -> Column:
+    """The column that an entry of a plan is about."""
+    return Column(**entry["column"])
+
+
+def plain_entry(name: str) -> dict[str, Any]:
+    """The entry of a column of numbers without missing values."""
+    return entry_of(Column(name, NUMBER), [(name, "", 0.0)], flag=False)
+
+
+def entry_of(
+    column: Column,
+    numbers: list[tuple[str, str, float]],
+    *,
+    flag: bool,
+    categories: list[tuple[str, str, list[str], bool, bool]] | None = None,
+    idf: np.ndarray | None = None,
+) -> dict[str, Any]:
+    """An entry of a plan.
+
+    Parameters
+    ----------
+    column : Column
+    numbers : list of (name, part of a date, mean)
+    flag : bool
+        Whether some of them are missing.
+    categories : list of (name, part of a date, values with a column, whether some are missing, whether others occur)
+    idf : ndarray, optional
+        Weights of the words.
+    """
+    return {
+        "name": column.name,
+        "column": column.to_dict(),
+        "numbers": [list(one) for one in numbers],
+        "flag": flag,
+        "categories": [list(one) for one in categories or []],
+        "idf": None if idf is None else idf.tolist(),
+    }
+
+
+def _numbers(plan: Plan) -> Iterator[tuple[dict[str, Any], Any]]:
+    """The columns of numbers in their order: those of the table, then the parts of dates."""
+    for is_date in (False, True):
+        for entry in plan:
+            if (entry["column"]["role"] == DATE) == is_date:
+                yield from ((entry, one) for one in entry["numbers"])
+
+
+def _categories(plan: Plan) -> Iterator[tuple[dict[str, Any], Any]]:
+    """The categories in their order: texts, parts of dates, and texts that are too many to count."""
+    for kind in ("texts", "dates", "uncounted"):
+        for entry in plan:
+            column = entry["column"]
+            of_kind = "dates" if column["role"] == DATE else "texts" if column["counted"] else "uncounted"
+            if of_kind == kind:
+                yield from ((entry, one) for one in entry["categories"])
+
+
+def _category_names(one: Any) -> list[str]:
+    name, _, values, missing, other = one
+    return [f"{name} = {value}" for value in [*values, *[MISSING] * missing, *[OTHER] * other]]
+
+
+def output_names(plan: Plan) -> list[str]:
     """Names of the columns of numbers."""
-    return [name for column in plan for name in _names(column)]
+    names = [one[0] for _, one in _numbers(plan)]
+    names += [f"{one[0]} = {MISSING}" for entry, one in _numbers(plan) if entry["flag"]]
+    for _, one in _categories(plan):
+        names += _category_names(one)
+    return names + [f"{entry['name']}: words {k}" for entry in plan for k in range(len(entry["idf"] or ()))]
 
 
-def _names(column: dict[str, Any]) -> list[str]:
-    name = column["name"]
-    if column["kind"] == NUMBER:
-        return [name, *([f"{name} = {MISSING}"] if column["flag"] else [])]
-    if column["kind"] == HASHED:
-        return [f"{name} hashed to {k}" for k in range(column["buckets"])]
-    return [f"{name} = {value}" for value in [*column["values"], OTHER, MISSING]]
+def is_number(plan: Plan) -> np.ndarray:
+    """Which columns are standardised: numbers and the flags of missing ones."""
+    found = np.zeros(len(output_names(plan)), dtype=bool)
+    found[: _count_of_numbers(plan)] = True
+    return found
 
 
-def is_number(plan: list[dict[str, Any]]) -> np.ndarray:
-    """Which columns of numbers are numbers in the table, and not marks of 0 and 1."""
-    found: list[bool] = []
-    for column in plan:
-        found += [column["kind"] == NUMBER, *[False] * (_width(column) - 1)]
-    return np.array(found, dtype=bool)
+def near_the_data(plan: Plan) -> np.ndarray:
+    """A point near the rows that a plan makes: the means of numbers, and 0 for all else."""
+    point = np.zeros(len(output_names(plan)))
+    means = [one[2] for _, one in _numbers(plan)]
+    point[: len(means)] = means
+    return point
+
+
+def _count_of_numbers(plan: Plan) -> int:
+    return sum(1 + entry["flag"] for entry, _ in _numbers(plan))
 
 
 class Encoded:
@@ -57,22 +146,29 @@ class Encoded:
         Where the table is from.
     """
 
-    def __init__(self, plan: list[dict[str, Any]], table: Any, dtype: np.dtype[Any], place: str) -> None:
+    def __init__(self, plan: Plan, table: Any, dtype: np.dtype[Any], place: str) -> None:
         self._dtype, self._sparse = dtype, is_sparse(plan)
-        #: The first column of the matrix, and its numbers, or which of the columns from there on is 1.
+        #: The first column of the matrix, and its numbers, or which of the columns from there on is 1 (-1: none).
         self._numbers: list[tuple[int, np.ndarray]] = []
         self._marks: list[tuple[int, np.ndarray]] = []
-        self._width = 0
-        for column in plan:
-            values = table.column(column["name"])
-            if column["kind"] == NUMBER:
-                numbers, missing = _numbers(column, values, place)
-                self._numbers.append((self._width, numbers))
-                if column["flag"]:
-                    self._numbers.append((self._width + 1, missing))
-            else:
-                self._marks.append((self._width, _places(column, values)))
-            self._width += _width(column)
+        self._words: list[Any] = []
+        made = [_Made(entry, table.column(entry["name"]), place) for entry in plan]
+        read = dict(zip([entry["name"] for entry in plan], made, strict=True))
+        self._width = sum(1 for _ in _numbers(plan))
+        for at, (entry, (_, part, mean)) in enumerate(_numbers(plan)):
+            values, missing = read[entry["name"]].numbers(part, mean)
+            self._numbers.append((at, values))
+            if entry["flag"]:
+                self._numbers.append((self._width, missing))
+                self._width += 1
+        for entry, one in _categories(plan):
+            self._marks.append((self._width, read[entry["name"]].places(one)))
+            self._width += len(_category_names(one))
+        self._dense_width = self._width
+        for entry in plan:
+            if entry["idf"] is not None:
+                self._words.append(read[entry["name"]].words().astype(dtype))
+                self._width += len(entry["idf"])
         #: Columns that need no change are copied at once: threads would wait for each other between single copies.
         same = [(at, one) for at, one in self._numbers if one.dtype == dtype and one.flags.c_contiguous]
         self._places = np.array([at for at, _ in same], dtype=np.int64)
@@ -83,7 +179,7 @@ class Encoded:
         """Rows as a matrix, dense in F order or CSR; ``memory`` is used for a dense one, unless it is None."""
         n = rows.stop - rows.start
         if self._sparse:
-            return self._sparse_matrix(rows, n, len(self._numbers) + len(self._marks))
+            return self._sparse_matrix(rows, n)
         flat = np.empty(self._width * n, dtype=self._dtype) if memory is None else memory[: self._width * n]
         out = flat.reshape(self._width, n)
         if self._marks:
@@ -92,86 +188,116 @@ class Encoded:
         for column, numbers in self._others:
             out[column] = numbers[rows]
         for column, places in self._marks:
-            out[column + places[rows], np.arange(n)] = 1
+            marked = np.flatnonzero(places[rows] >= 0)
+            out[column + places[rows][marked], marked] = 1
+        at = self._dense_width
+        for words in self._words:
+            out[at : at + words.shape[1]] = words[rows].toarray().T
+            at += words.shape[1]
         return out.T
 
-    def _sparse_matrix(self, rows: slice, n: int, filled: int) -> Any:
-        from scipy.sparse import csr_matrix
+    def _sparse_matrix(self, rows: slice, n: int) -> Any:
+        from scipy.sparse import csr_matrix, hstack
 
+        filled = len(self._numbers) + len(self._marks)
         data, indices = np.ones((n, filled), dtype=self._dtype), np.empty((n, filled), dtype=np.int32)
         # In the order of their columns, as CSR matrices have them.
         parts = [(column, values, False) for column, values in self._numbers]
         parts += [(column, values, True) for column, values in self._marks]
+        there = np.ones((n, filled), dtype=bool)
         for at, (column, values, marks) in enumerate(sorted(parts, key=lambda part: part[0])):
             indices[:, at] = column + values[rows] if marks else column
-            if not marks:
+            if marks:
+                there[:, at] = values[rows] >= 0
+            else:
                 data[:, at] = values[rows]
-        ends = np.arange(0, n * filled + 1, filled)
-        return csr_matrix((data.ravel(), indices.ravel(), ends), shape=(n, self._width))
+        ends = np.concatenate(([0], np.cumsum(there.sum(axis=1))))
+        made = csr_matrix((data[there], indices[there], ends), shape=(n, self._dense_width))
+        return hstack([made, *(words[rows] for words in self._words)], format="csr") if self._words else made
 
 
-def is_sparse(plan: list[dict[str, Any]]) -> bool:
+def is_sparse(plan: Plan) -> bool:
     """Whether rows are stored as a sparse matrix."""
-    return _filled(plan) < _SPARSE_BELOW * sum(_width(column) for column in plan)
+    return _filled(plan) < _SPARSE_BELOW * len(output_names(plan))
 
 
-def numbers_per_row(plan: list[dict[str, Any]]) -> int:
+def numbers_per_row(plan: Plan) -> int:
     """How many numbers of a row are stored."""
-    return _filled(plan) if is_sparse(plan) else sum(_width(column) for column in plan)
+    return _filled(plan) if is_sparse(plan) else len(output_names(plan))
 
 
-def _filled(plan: list[dict[str, Any]]) -> int:
-    return sum(1 + column.get("flag", False) for column in plan)
+def _filled(plan: Plan) -> int:
+    words = sum(entry["idf"] is not None for entry in plan)
+    return _count_of_numbers(plan) + sum(1 for _ in _categories(plan)) + _WORDS_OF_TEXT * words
 
 
-def _width(column: dict[str, Any]) -> int:
-    """How many columns of numbers a column becomes."""
-    if column["kind"] == NUMBER:
-        return 2 if column["flag"] else 1
-    return int(column["buckets"]) if column["kind"] == HASHED else len(column["values"]) + 2
+class _Made:
+    """A column of a table as the plan reads it; its values are read when they are first needed."""
 
+    def __init__(self, entry: dict[str, Any], values: Any, place: str) -> None:
+        from uneven.tables import arrow_columns
+        from uneven.tables.typed_frames import read_categories, read_dates, read_numbers
 
-def _numbers(column: dict[str, Any], values: Any, place: str) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of a column, of which missing ones are the mean, and where they are missing."""
-    from uneven.tables.arrow_columns import as_numbers
+        self._entry, self._arrow, self._place = entry, values, place
+        self._values: Any = None
+        column = column_of(entry)
+        self._plain = column.role == NUMBER and arrow_columns.is_plain(values.type)
+        if self._plain:
+            return
+        read = arrow_columns.values_of(values, column.name)
+        if column.role == NUMBER:
+            self._values = read_numbers(read, column)
+        elif column.role == DATE:
+            self._values, self._first = read_dates(read, column), np.datetime64(column.first, "s")
+        else:
+            self._values = read_categories(read, column)
 
-    numbers = as_numbers(values)
-    if not values.null_count:
-        missing = np.zeros(len(values), dtype=bool) if column["flag"] else np.empty(0, dtype=bool)
-        return np.asarray(numbers.to_numpy()), missing
-    if not column["flag"]:
-        raise CostError(
-            f"column {column['name']!r} has missing values in {place}, but none in the rows of the fit; fill them in "
-            "before"
-        )
-    missing = np.asarray(numbers.is_null().to_numpy())
-    return np.asarray(numbers.fill_null(column["fill"]).to_numpy()), missing
+    def numbers(self, part: str, mean: float) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers, of which missing ones are the mean, and where they are missing."""
+        from uneven.tables.arrow_columns import as_numbers
 
+        if self._plain:
+            numbers = as_numbers(self._arrow)
+            if not self._arrow.null_count:
+                missing = np.zeros(len(self._arrow), dtype=bool) if self._entry["flag"] else np.empty(0, dtype=bool)
+                return np.asarray(numbers.to_numpy()), missing
+            self._require_flag()
+            missing = np.asarray(numbers.is_null().to_numpy())
+            return np.asarray(numbers.fill_null(mean).to_numpy()), missing
+        values = dates.date_part(self._values, part, self._first)[0] if part else self._values
+        missing = np.isnan(values)
+        if missing.any():
+            self._require_flag()
+        return np.where(missing, mean, values), missing
 
-def _places(column: dict[str, Any], values: Any) -> np.ndarray:
-    """For each row, which of the columns of a text column is 1."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    def _require_flag(self) -> None:
+        if not self._entry["flag"]:
+            raise CostError(
+                f"column {self._entry['name']!r} has missing values in {self._place}, but none in the rows of the fit; "
+                "fill them in before"
+            )
 
-    from uneven.tables.arrow_columns import as_texts
-    from uneven.tables.text_hashes import text_hashes
+    def places(self, one: Any) -> np.ndarray:
+        """For each row, which of the columns of a category is 1; -1: none."""
+        _, part, kept, missing, other = one
+        if part:
+            codes, names = dates.date_part(self._values, part, self._first)
+        else:
+            codes, names = self._values.codes, self._values.categories.tolist()
+        last = len(kept) + missing if other else -1
+        position = {value: k for k, value in enumerate(kept)}
+        places = [*(position.get(name, last) for name in names), len(kept) if missing else -1]
+        return np.array(places, dtype=np.int64)[codes]
 
-    texts = as_texts(values)
-    if column["kind"] == CATEGORIES:
-        known = column["values"]
-        found = pc.index_in(texts, value_set=pa.array(known, type=pa.string()))
-        codes = found.fill_null(len(known)).to_numpy(zero_copy_only=False)
-        return np.where(texts.is_null().to_numpy(zero_copy_only=False), len(known) + 1, codes).astype(np.int64)
-    coded = texts.dictionary_encode(null_encoding="encode").combine_chunks()
-    words = ["" if word is None else f"={word}" for word in coded.dictionary.to_pylist()]
-    buckets = (text_hashes(words) % np.uint64(column["buckets"])).astype(np.int64)
-    return buckets[coded.indices.to_numpy(zero_copy_only=False)]
+    def words(self) -> Any:
+        """TF-IDF of the words of each row."""
+        from uneven.tables.text_columns import weighted_words
+
+        idf = np.array(self._entry["idf"])
+        return weighted_words(self._values.categories.tolist(), np.asarray(self._values.codes), idf)
 
 
 # What must be known of a table's columns before they become numbers: small sums, which can be added.
-#
-# A partition with more different texts than become columns of their own says only that there are many: with them, the
-# column is hashed, whatever the others have.
 
 
 @dataclass(frozen=True)
@@ -181,31 +307,34 @@ class ColumnSummary:
     Attributes
     ----------
     rows : int
-    most : int
-        Different texts of a column that are counted.
     kinds : dict
-        For each column whether it has numbers or texts; None if all its values are missing and nothing says which.
-    texts : dict
-        For each column of texts how often each occurs; None: there are more than ``most``.
-    numbers : dict
-        For each column of numbers the sum, how many there are, and how many are missing.
+        For each column whether it has numbers, dates or texts; None if all values are missing and nothing says which.
+    sums : dict
+        For each column with a kind, the sums of its values.
     """
 
     rows: int
-    most: int
     kinds: dict[str, str | None]
-    texts: dict[str, dict[str, int] | None]
-    numbers: dict[str, tuple[float, int, int]]
+    sums: dict[str, NumberSums | DateSums | TextSums]
 
     @classmethod
-    def of(cls, table: Any, most: int) -> ColumnSummary:
+    def of(cls, table: Any, sizes: Sizes) -> ColumnSummary:
         """The summary of an Arrow table."""
         kinds = {
             field.name: None if str(field.type) == "null" else arrow_columns.kind_of(field) for field in table.schema
         }
-        texts = {name: _counts(table.column(name), most) for name, kind in kinds.items() if kind == arrow_columns.TEXTS}
-        numbers = {name: _sums(table.column(name)) for name, kind in kinds.items() if kind == arrow_columns.NUMBERS}
-        return cls(table.num_rows, most, kinds, texts, numbers)
+        sums: dict[str, NumberSums | DateSums | TextSums] = {}
+        for name, kind in kinds.items():
+            if kind is None:
+                continue
+            values = arrow_columns.values_of(table.column(name), name)
+            if kind == NUMBERS:
+                sums[name] = NumberSums.of(values.data)
+            elif kind == DATES:
+                sums[name] = DateSums.of(values.data)
+            else:
+                sums[name] = TextSums.of(sizes, values.data.codes, values.data.categories, values.declared)
+        return cls(table.num_rows, kinds, sums)
 
     def __add__(self, other: ColumnSummary) -> ColumnSummary:
         kinds = dict(self.kinds)
@@ -217,58 +346,72 @@ class ColumnSummary:
                     f"column {name!r} has {kinds[name]} in some rows and {kind} in others; make all of them texts, or "
                     "all numbers"
                 )
-        texts = dict(self.texts)
-        for name, counts in other.texts.items():
-            texts[name] = _added(texts[name], counts, self.most) if name in texts else counts
-        numbers = dict(self.numbers)
-        for name, sums in other.numbers.items():
-            total, present, missing = numbers.get(name, (0.0, 0, 0))
-            numbers[name] = total + sums[0], present + sums[1], missing + sums[2]
-        return ColumnSummary(self.rows + other.rows, self.most, kinds, texts, numbers)
+        sums: dict[str, Any] = dict(self.sums)
+        for name, one in other.sums.items():
+            sums[name] = sums[name] + one if name in sums else one
+        return ColumnSummary(self.rows + other.rows, kinds, sums)
 
-    def plan(self, buckets: int) -> list[dict[str, Any]]:
-        """How the columns become numbers; ``buckets`` are the columns that one with many texts is hashed into."""
-        return [self._column(name, kind, buckets) for name, kind in self.kinds.items()]
+    def plan(self) -> Plan:
+        """How the columns become numbers. Those with one value or none are left out."""
+        texts = {name: one for name, one in self.sums.items() if isinstance(one, TextSums)}
+        decimals = decimals_of({name: one for name, one in texts.items() if not one.declared})
+        found = [self._entry(name, one, decimals.get(name, ".")) for name, one in self.sums.items()]
+        known = {entry["name"]: entry for entry in found if entry is not None}
+        return [known[name] for name in self.kinds if name in known]
 
-    def _column(self, name: str, kind: str | None, buckets: int) -> dict[str, Any]:
-        if kind != arrow_columns.TEXTS:
-            total, present, _ = self.numbers.get(name, (0.0, 0, self.rows))
-            fill = float(total / present) if present else 0.0
-            return {"name": name, "kind": NUMBER, "flag": present < self.rows, "fill": fill}
-        found = self.texts[name]
-        if found is None:
-            return {"name": name, "kind": HASHED, "buckets": buckets}
-        frequent = sorted(text for text, count in found.items() if count >= rare_below(self.rows))
-        return {"name": name, "kind": CATEGORIES, "values": frequent}
+    def _entry(self, name: str, sums: NumberSums | DateSums | TextSums, decimal: str) -> dict[str, Any] | None:
+        if isinstance(sums, TextSums):
+            return self._texts(name, sums, decimal)
+        if isinstance(sums, NumberSums):
+            return self._numbers(number_column(name, sums, self.rows), sums)
+        return self._dates(date_column(name, sums, self.rows), sums)
+
+    def _numbers(self, column: Column | None, sums: NumberSums) -> dict[str, Any] | None:
+        if column is None:
+            return None
+        return entry_of(column, [(column.name, "", sums.mean)], flag=sums.known < self.rows)
+
+    def _dates(self, column: Column | None, sums: DateSums) -> dict[str, Any] | None:
+        if column is None:
+            return None
+        missing = sums.known < self.rows
+        numbers, categories = [], []
+        for part in column.parts:
+            name = part_name(column, part)
+            if part in dates.NUMERIC_PARTS:
+                numbers.append((name, part, sums.mean(part)))
+                continue
+            names = dates.date_part(np.array([sums.first]), part, sums.first)[1]
+            kept, other = frequent(sums.rows_of[part], rare_below(self.rows), MOST_CATEGORIES)
+            categories.append((name, part, [names[k] for k in kept], missing, other))
+        return entry_of(column, numbers, flag=missing, categories=categories)
+
+    def _texts(self, name: str, sums: TextSums, decimal: str) -> dict[str, Any] | None:
+        missing = self.rows - (sums.rows - sums.missing)  # parts without any value do not say that they hold texts
+        column = text_column(name, replace_rows(sums, self.rows, missing), decimal)
+        if column is None:
+            return None
+        if column.role == NUMBER:
+            read = sums.known.numbers[decimal]
+            assert read is not None
+            return self._numbers(column, read)
+        if column.role == DATE:
+            return self._dates(column, sums.known.dates[column.format])
+        texts = sorted(sums.texts)
+        most = MOST_CATEGORIES if column.counted else 0
+        kept, other = frequent(np.array([sums.texts[text] for text in texts]), rare_below(self.rows), most)
+        idf = word_weights(sums.known.words, self.rows - missing) if column.words else None
+        return entry_of(
+            column, [], flag=False, categories=[(name, "", [texts[k] for k in kept], missing > 0, other)], idf=idf
+        )
 
 
-def _counts(values: Any, most: int) -> dict[str, int] | None:
-    import pyarrow.compute as pc
-
-    found = pc.value_counts(arrow_columns.as_texts(values))
-    if len(found) > most + 1:  # one of them may be the missing value
-        return None
-    counts = {pair["values"]: pair["counts"] for pair in found.to_pylist() if pair["values"] is not None}
-    return counts if len(counts) <= most else None
-
-
-def _added(first: dict[str, int] | None, second: dict[str, int] | None, most: int) -> dict[str, int] | None:
-    if first is None or second is None:
-        return None
-    counts = {text: first.get(text, 0) + second.get(text, 0) for text in {**first, **second}}
-    return counts if len(counts) <= most else None
-
-
-def _sums(values: Any) -> tuple[float, int, int]:
-    import pyarrow.compute as pc
-
-    numbers = arrow_columns.as_numbers(values)
-    return pc.sum(numbers).as_py() or 0.0, len(numbers) - numbers.null_count, numbers.null_count
+def replace_rows(sums: TextSums, rows: int, missing: int) -> TextSums:
+    """The same texts among more rows, in which they are missing."""
+    return TextSums(sums.sizes, rows, missing, sums.texts, sums.meanings, sums.declared)
 
 
 # Columns of dataframes in memory, such as the partitions of a large one, by the plan of a table.
-
-Plan = list[dict[str, Any]]
 
 
 def names_of(frame: Any) -> tuple[str, ...]:
@@ -309,16 +452,22 @@ def encoded(plan: Plan, table: Any, place: str) -> Any:
     import pyarrow as pa
 
     require_columns(plan, table.column_names, place)
-    single = all(
-        arrow_columns.is_single(table.schema.field(column["name"])) for column in plan if column["kind"] == NUMBER
-    )
     try:
-        columns = Encoded(plan, table, np.dtype(np.float32 if single else np.float64), place)
+        columns = Encoded(plan, table, dtype_of(plan, table.schema), place)
         return columns.matrix(slice(0, table.num_rows))
-    except pa.ArrowException as error:
+    except CostError:
+        raise
+    except (UnevenError, pa.ArrowException) as error:
         raise CostError(
             f"a column of {place} does not hold what it held in the fit: {str(error).splitlines()[0]}"
         ) from None
+
+
+def dtype_of(plan: Plan, schema: Any) -> np.dtype[Any]:
+    """The type of the matrix: float32 if all numbers are exact in it."""
+    fields = [schema.field(entry["name"]) for entry in plan if entry["numbers"]]
+    single = all(entry["column"]["role"] == NUMBER for entry in plan if entry["numbers"])
+    return np.dtype(np.float32 if single and all(map(arrow_columns.is_single, fields)) else np.float64)
 
 
 # Partitions of dataframes: as arrays where all columns are numbers, else as Arrow tables.
@@ -340,11 +489,3 @@ def table_of_matrix(matrix: np.ndarray, names: tuple[str, ...]) -> Any:
     import pyarrow as pa
 
     return pa.table({name: pa.array(np.ascontiguousarray(matrix[:, k])) for k, name in enumerate(names)})
-
-
-def near_the_data(plan: Plan) -> np.ndarray:
-    """A point near the rows that a plan makes: the means of numbers, and 0 for the marks."""
-    means = [column["fill"] for column in plan if column["kind"] == NUMBER]
-    point = np.zeros(len(output_names(plan)))
-    point[is_number(plan)] = means
-    return point

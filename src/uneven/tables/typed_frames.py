@@ -112,11 +112,11 @@ def _frame(columns: list[Column], plain: _Doubles, found: dict[str, Any]) -> Any
 def _add(found: dict[str, Any], values: Values, column: Column) -> None:
     """Put what becomes of a column among the rest."""
     if column.role == NUMBER:
-        made = {column.name: _numbers(values, column)}
+        made = {column.name: read_numbers(values, column)}
     elif column.role == DATE:
-        made = date_parts(_dates(values, column), column)
+        made = date_parts(read_dates(values, column), column)
     else:
-        made = {column.name: _categories(values, column)}
+        made = {column.name: read_categories(values, column)}
     for name in made:
         if name in found:
             raise _same_name(name)
@@ -127,7 +127,8 @@ def _same_name(name: str) -> UnevenError:
     return UnevenError(f"two columns would be called {name!r}; rename the column of that name")
 
 
-def _numbers(values: Values, column: Column) -> np.ndarray:
+def read_numbers(values: Values, column: Column) -> np.ndarray:
+    """The numbers of a column, NaN where missing; an error names a text that is not one."""
     if values.kind == NUMBERS:
         return values.data
     if values.kind == DATES:
@@ -143,7 +144,8 @@ def _numbers(values: Values, column: Column) -> np.ndarray:
     return np.append(read.values, np.nan)[values.data.codes]
 
 
-def _dates(values: Values, column: Column) -> np.ndarray:
+def read_dates(values: Values, column: Column) -> np.ndarray:
+    """The dates of a column, NaT where missing; an error names a text that is not one."""
     if values.kind == DATES:
         return values.data
     if values.kind == NUMBERS:
@@ -166,7 +168,8 @@ def _dates(values: Values, column: Column) -> np.ndarray:
     return dates.of_codes(found, values.data.codes)
 
 
-def _categories(values: Values, column: Column) -> Any:
+def read_categories(values: Values, column: Column) -> Any:
+    """The texts of a column: a Categorical."""
     if values.kind == TEXTS:
         return values.data
     if values.kind == NUMBERS:
