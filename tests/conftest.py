@@ -15,6 +15,9 @@ settings.register_profile(
 )
 settings.load_profile("uneven")
 
+# Nobody looks for doctests in these files: of two modules named conftest only one can be imported as a test.
+collect_ignore_glob = ["conftest.py", "*/conftest.py"]
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A page of the documentation is one test: at the end, one worker would run it while the others have no work."""
