@@ -246,7 +246,7 @@ def test_a_shorter_limit_of_time_leaves_nothing_behind(name: str, monkeypatch: p
     expected = QUESTIONS[name]()
     forget()
     with monkeypatch.context() as patched:
-        patched.setattr(prover, "Limits", lambda: prover.prove.__globals__["Limits"](seconds=1e-9))
+        patched.setattr(prover, "Limits", functools.partial(prover.Limits, seconds=1e-9))
         assert prover.decide(SLOW).claim.status == "undecided"
         QUESTIONS[name]()
     assert QUESTIONS[name]() == expected
@@ -262,8 +262,7 @@ def test_a_search_that_had_its_time_is_kept(monkeypatch: pytest.MonkeyPatch) -> 
         return real(*given, **named)
 
     real = prover.prove
-    monkeypatch.setattr(prover, "Limits", lambda: search_limits(seconds=1e-9))
-    search_limits = real.__globals__["Limits"]
+    monkeypatch.setattr(prover, "Limits", functools.partial(prover.Limits, seconds=1e-9))
     monkeypatch.setattr(prover, "prove", counted)
     assert [prover.decide(SLOW).stopped for _ in range(3)] == [True] * 3
     assert len(calls) == 1
