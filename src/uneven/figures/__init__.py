@@ -4,24 +4,17 @@ A function returns a Matplotlib figure. A display follows scikit-learn's convent
 """
 
 from uneven.figures._gallery import FIGURES, FORMATS, draw, write_gallery
-from uneven.figures.all_losses import all_losses
-from uneven.figures.alpha_of_gamma import alpha_of_gamma
-from uneven.figures.conditional_risk import conditional_risk
+from uneven.figures.assumed_costs import alpha_of_gamma, implied_costs, one_name, smoothing_and_weight
 from uneven.figures.costs_compared import costs_compared
 from uneven.figures.displays.alpha_curves import CostCurveDisplay, DecisionCurveDisplay
 from uneven.figures.displays.calibration_near_alpha import CalibrationNearAlphaDisplay
 from uneven.figures.displays.cost_confusion import CostConfusionDisplay
 from uneven.figures.displays.fitted_curves import GammaPathDisplay, ThresholdShiftDisplay
 from uneven.figures.displays.threshold_cost import ThresholdCostDisplay
-from uneven.figures.h_and_nu import h_and_nu
-from uneven.figures.implied_costs import implied_costs, one_name
-from uneven.figures.partial_losses import partial_losses
-from uneven.figures.psi_enclosed import psi_enclosed
-from uneven.figures.regret_bound import regret_bound
-from uneven.figures.smoothing_and_weight import smoothing_and_weight
+from uneven.figures.loss_shapes import all_losses, partial_losses, window_orders
+from uneven.figures.regret_bounds import psi_enclosed, regret_bound
+from uneven.figures.risk_curves import conditional_risk, h_and_nu, sides
 from uneven.figures.style import GalleryFigure
-from uneven.figures.window_orders import window_orders
-from uneven.figures.wrong_side_risk import sides
 
 __all__ = [
     "FIGURES",
