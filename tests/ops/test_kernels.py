@@ -22,10 +22,10 @@ import numpy as np, uneven
 from uneven.solvers.loops import passes
 X = np.random.default_rng(0).normal(size=(300, 4)); y = (X[:, 0] > 0.1).astype(int)
 uneven.UnevenLinearClassifier("hinge", fn_cost=3, tol=1e-3).fit(X, y)
-from uneven.ops.kernels import compiled, cache_folder
+from uneven.ops.kernels import cache_folder, compile_kernel
 from uneven.losses.margin_function import smooth_switches
 tree = uneven.phi("hinge").tree
-module = compiled(tree, smooth_switches(tree)).module
+module = compile_kernel(tree, smooth_switches(tree)).module
 hits = [module.first._cache_hits, module.second._cache_hits]
 print(sum(passes.pass_rows.stats.cache_misses.values()), min(hits), cache_folder())
 """

@@ -53,8 +53,6 @@ def shifted(x: np.ndarray, constant: Fraction) -> np.ndarray:
     return (x + high) + low
 
 
-# A(eta) and B(eta) of any loss, and their difference: by a closed form if the phi declares one, else by a search.
-
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 

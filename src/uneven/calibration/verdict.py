@@ -26,8 +26,6 @@ def round_up(value: Fraction) -> float:
     return -round_down(-value) + 0.0
 
 
-# What the prover decided about a loss and an alpha, in words.
-
 _REASONS = {
     "convex": "the losses of a positive (L1) and of a negative (L-1) are convex and differentiable at t = 0, with "
     "slopes L1'(0) < 0 < L-1'(0) (theorem 4)",

@@ -170,8 +170,6 @@ def _softplus(node: Node, side: int) -> Node:
     return node
 
 
-# A partial loss from its slope: an exact antiderivative where one is found, else a numeric one.
-
 _FAR = 1e12
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 

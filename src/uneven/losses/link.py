@@ -70,8 +70,6 @@ def _probes(loss: Loss) -> np.ndarray:
     return np.unique(np.concatenate([*points, np.zeros(1)]))
 
 
-# From a probability to the decision value that stands for it, where the loss allows it.
-
 #: A bracket is widened this many times by this factor; beyond it the inverse link is 0 or 1 to rounding.
 _WIDENINGS, _FACTOR = 26, 4.0
 #: Of a bracket as wide as the scale of the loss; where its two parts have scales far apart, the wider one needs more.

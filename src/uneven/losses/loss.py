@@ -308,9 +308,6 @@ def cost_loss(alpha: Exact) -> Loss:
     return Loss("1 - step(t)", "step(t)", alpha=alpha)
 
 
-# The uneven margin loss (definition 4): one phi with a different margin for each class.
-
-
 class UnevenMarginLoss(Loss):
     r"""L(1, t) = phi(t), L(-1, t) = beta phi(-gamma t), or its weighted form :math:`L_\alpha`.
 

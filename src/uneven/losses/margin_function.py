@@ -21,7 +21,6 @@ from uneven.losses import registry
 from uneven.losses.declaration import Declaration
 from uneven.losses.notebook import block, phi_latex
 from uneven.ops.floats import values
-from uneven.shape.limits import exact_limit
 from uneven.shape.structure import is_convex
 
 
@@ -36,6 +35,8 @@ def limit(tree: Node, side: int) -> float:
     >>> limit(parse("1/log(2 + t**2)"), 1), limit(parse("t*exp(-t)"), 1)
     (0.0, 0.0)
     """
+    from uneven.shape.limits import exact_limit  # loads ball arithmetic, which a fit does not need
+
     exact = exact_limit(tree, side)
     return numeric_limit(tree, side) if exact is None else to_float(exact) if isinstance(exact, Fraction) else exact
 
@@ -62,8 +63,6 @@ def numeric_limit(tree: Node, side: int) -> float:
         return -math.inf
     return far
 
-
-# A margin function phi: one expression in t, with its values, derivatives, kinks and limits.
 
 #: Words of the language; not names of a phi.
 RESERVED = ("t", "where", *CONSTANTS, *FUNCTIONS)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from math import comb
 from types import CodeType, FunctionType
 from typing import Any, Literal
 
@@ -25,9 +26,9 @@ from uneven.expression import Node, derivative
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import Call, Where, depends_on_t
 from uneven.inputs import to_float
-from uneven.ops import window
 from uneven.ops.evaluate import PRODUCTS, evaluate
 from uneven.ops.floats import leaves_single_precision, plain_values
+from uneven.ops.window import coefficients
 
 
 class Printer(ABC):
@@ -133,6 +134,26 @@ def literal(value: float) -> str:
     return repr(value) if value >= 0 else f"({value!r})"
 
 
+def print_window(printer: Printer, x: str, order: int) -> str:
+    """The function ``window`` of the language, as :mod:`~uneven.ops.window` explains it."""
+    small = printer.small_exp(x)
+    below = printer.emit(f"1.0 + {small}")
+    larger = printer.emit(f"1.0 / {below}")
+    smaller = printer.emit(f"{small} * {larger}")
+    highest, *others = reversed(coefficients(order))
+    total = literal(float(highest))
+    for coefficient in others:
+        total = printer.emit(f"{literal(float(coefficient))} + {larger} * {total}")
+    power = printer.whole_power(smaller, (order + 1) // 2)
+    tail = printer.emit(f"{power} * {total} * {power}")
+    if order % 2 == 0:
+        tail = printer.emit(f"{tail} * {smaller}")
+    product = printer.emit(f"{smaller} * {larger}")
+    even = printer.emit(f"{literal(float(comb(2 * order, order)))} * {printer.whole_power(product, order)}")
+    rest = printer.emit(f"1.0 - ({tail} + {even})")
+    return printer.select(f"{x} > 0.0", rest, tail)
+
+
 def cut(printer: Printer, tree: Node, dtype: type = np.float64) -> str:
     """The tree as printed lines; where |t| is so large that floats become NaN, a straight line continues it."""
     bound = bound_of(tree, dtype)
@@ -162,11 +183,6 @@ def _slopes_at(tree: Node, bound: float, dtype: type) -> tuple[float, float]:
     left, right = (float(end) if math.isfinite(end) else 0.0 for end in ends)
     return left, right
 
-
-# Trees as functions of the arrays of another library: printed once, then run by it, traced or compiled.
-#
-# The library (PyTorch, JAX) says which functions its arrays have. A printed function
-# holds plain calls only, so the compilers of these libraries read it as if a user had written it.
 
 Array = Any
 #: A function from an array to an array of the same shape, or to several.
@@ -225,7 +241,7 @@ CALLS: dict[str, Callable[..., str]] = {
     "max": lambda printer, x, y: printer.function("maximum", x, y),
     "min": lambda printer, x, y: printer.function("minimum", x, y),
     "step": lambda printer, x: printer.select(f"{x} > 0.0", "1.0", "0.0"),
-    "window": window.print_window,
+    "window": print_window,
 }
 
 

@@ -1,4 +1,9 @@
-"""Majorities in floats: the probability of more than k successes in 2k trials, to full relative accuracy."""
+"""NumPy arithmetic: float64 and float32 arrays.
+
+Results that floating point may have got wrong are computed again in ball arithmetic: NaN (0 * inf, inf - inf), an
+infinity where a logarithm, root or quotient of the overflowed number is finite, and a comparison of two values that
+came out equal (both may have overflowed, or underflowed to 0).
+"""
 
 from __future__ import annotations
 
@@ -67,13 +72,6 @@ def _of_block(x: Array, order: int) -> Array:
         return tail
     even = comb(2 * order, order) * whole_power(smaller * larger, order)
     return np.where(right, 1 - (tail + even), tail)
-
-
-# NumPy arithmetic: float64 and float32 arrays.
-#
-# Results that floating point may have got wrong are computed again in ball arithmetic: NaN (0 * inf, inf - inf), an
-# infinity where a logarithm, root or quotient of the overflowed number is finite, and a comparison of two values that
-# came out equal (both may have overflowed, or underflowed to 0).
 
 
 def _expit(x: Array) -> Array:

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from uneven.expression import Node, derivative
-from uneven.ops import floats, window
-from uneven.ops.array_programs import Library, Printer, SmoothSwitch, cut, literal
+from uneven.ops import floats
+from uneven.ops.array_programs import Library, Printer, SmoothSwitch, cut, literal, print_window
 
 _OWN: dict[str, Callable[..., Any]] = {"scalar": lambda value, like: like.dtype.type(value)}
 
@@ -82,12 +82,6 @@ def plain_phi(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> PlainPhi:
     """
     return PlainPhi(tree, switches)
 
-
-# Compiled kernels: the tree of a phi printed as the source of a module, so that Numba's disk cache works.
-#
-# A kernel is a C function that fills arrays: values and slopes, or curvatures, at an array of margins. It knows
-# nothing of data, labels or weights; solvers call it by its address for one block of rows after another. The
-# derivatives are those of :mod:`uneven.expression`; nothing is written by hand.
 
 _HEADER = '''"""Printed from the tree of a phi; remade whenever it is missing."""
 
@@ -151,7 +145,7 @@ CALLS: dict[str, Callable[..., str]] = {
     "max": lambda printer, x, y: printer.select(f"{x} >= {y}", x, y),
     "min": lambda printer, x, y: printer.select(f"{x} <= {y}", x, y),
     "step": lambda printer, x: printer.select(f"{x} > 0.0", "1.0", "0.0"),
-    "window": window.print_window,
+    "window": print_window,
 }
 
 
@@ -255,8 +249,8 @@ def compile_kernel(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> Compi
     --------
     >>> import numpy as np
     >>> from uneven.expression import parse
-    >>> from uneven.ops.kernels import compiled
-    >>> value, slope = compiled(parse("relu(1 - t)**2")).first(np.array([-1.0, 2.0]))
+    >>> from uneven.ops.kernels import compile_kernel
+    >>> value, slope = compile_kernel(parse("relu(1 - t)**2")).first(np.array([-1.0, 2.0]))
     >>> value, slope
     (array([4., 0.]), array([-4., -0.]))
     """

@@ -73,8 +73,6 @@ def middle_of(low: float, high: float) -> float | None:
     return middle if low < middle < high else None
 
 
-# An upper bound of a tree on the line, by interval arithmetic.
-
 #: Cells are halved so many times at most, and less often for large trees.
 _MAX_HALVINGS, _MAX_TOTAL_WORK = 4000, 200_000
 _FINE_STARTS = (0.0, *(2.0**k for k in range(-4, 65, 2)))

@@ -129,8 +129,6 @@ def exact_limit(tree: Node, side: int) -> Extended | None:
         return None
 
 
-# Exact limits that may be irrational: each is a tree without t, so that 1 - (2/pi)*(pi/2) is 0 and not almost 0.
-
 Constant = Node | float  # a tree without t, or an infinity
 _BITS = (64, 512)
 _HALF_PI = mul(Number(Fraction(1, 2)), Symbol("pi"))

@@ -149,11 +149,6 @@ def slope_beside(tree: Node, point: Fraction, side: int) -> Node:
     return derivative(beside(tree, point, side))
 
 
-# The formula of a tree inside a cell: conditions and kinks that do not turn there are resolved.
-#
-# The sign of a switch on a cell is exact for an affine switch, and comes from an enclosure for any other. Cells with
-# the same signs share one formula, which is simplified once.
-
 End = Fraction | float  # of a cell; a float here is an infinity
 
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}

@@ -123,8 +123,6 @@ def _double(rank: int) -> float:
     return x
 
 
-# Trees that are polynomials in t with rational coefficients, and their real roots.
-
 Polynomial = Any  # an fmpq_poly
 _MAX_DEGREE = 40  # factoring stays in milliseconds
 _MAX_BITS = 4096

@@ -189,8 +189,8 @@ def factor_out(tree: Node) -> Node:
     Examples
     --------
     >>> from uneven.expression import parse, simplify, to_text
-    >>> from uneven.shape.rewrites import factored
-    >>> to_text(factored(simplify(parse("expit(-t)*expit(t) - expit(-t)"))))
+    >>> from uneven.shape.rewrites import factor_out
+    >>> to_text(factor_out(simplify(parse("expit(-t)*expit(t) - expit(-t)"))))
     '-expit(-t)**2'
     """
     try:
@@ -316,10 +316,10 @@ def use_guards(tree: Node) -> Node:
     Examples
     --------
     >>> from uneven.expression import parse, simplify, to_text
-    >>> from uneven.shape.rewrites import guarded
-    >>> to_text(guarded(simplify(parse("where(expit(t) <= 0.05, 0, (expit(t) - 0.05)**4)"))))
+    >>> from uneven.shape.rewrites import use_guards
+    >>> to_text(use_guards(simplify(parse("where(expit(t) <= 0.05, 0, (expit(t) - 0.05)**4)"))))
     'relu(-0.05 + expit(t))**4'
-    >>> to_text(guarded(simplify(parse("where(expit(t) < 1/2, 1, 4*expit(-t)**2)"))))
+    >>> to_text(use_guards(simplify(parse("where(expit(t) < 1/2, 1, 4*expit(-t)**2)"))))
     'where(t < 0, 1, 4*expit(-t)**2)'
     """
     if all(affine(condition) is not None for condition in conditions(tree)):

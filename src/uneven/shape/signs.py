@@ -124,8 +124,6 @@ def _by_limit(node: Node) -> int:
     return 0
 
 
-# Is a tree defined on the whole line? A yes is certain; a no means that the rules cannot tell.
-
 _HALVES = ((-math.inf, Fraction(0)), (Fraction(0), math.inf))
 
 

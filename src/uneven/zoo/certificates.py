@@ -134,10 +134,6 @@ def costs_text(case: Shipped) -> str:
     return f"{words}; one would read off that {costs_in_words(1 / (1 + believed))}"
 
 
-# Certificates that ship with the package: a proof for every case of the zoo.
-#
-# ``python -m uneven.zoo.certificates --page docs/losses-assume.md`` makes them all again, and the tables of the page.
-
 FOLDER = Path(__file__).parent / "proofs"
 
 

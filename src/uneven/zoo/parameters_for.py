@@ -122,8 +122,6 @@ def _proved_status(loss: Loss, alpha: Fraction) -> str | None:
     return None
 
 
-# Which parameters give a loss of another library one's own costs.
-
 _PROVED = (CALIBRATED, UP_TO_ROUNDING)
 
 

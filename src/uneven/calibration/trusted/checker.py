@@ -75,8 +75,6 @@ def _parts(rules: Rules) -> int:
     return total
 
 
-# Check a certificate again from its JSON alone, without any code of the prover.
-
 _ONE, _ZERO = Fraction(1), Fraction(0)
 
 

@@ -88,8 +88,6 @@ def _write_field(key: str, value: Any, indent: str) -> str:
     return f"{indent}{json.dumps(key)}: {json.dumps(value)}"
 
 
-# Read a certificate: its fields, its loss and its steps. The claim itself is checked elsewhere.
-
 S = TypeVar("S", bound=Step)
 _ZERO = Fraction(0)
 _FIELDS = {"schema", "status", "statement", "theorem", "method", "claim", "loss", "bits", "steps", "psi"}

@@ -65,16 +65,6 @@ def inverse_on_hull(vertices: list[Vertex], y: Fraction) -> Fraction | None:
     return x0 + (y - y0) * (x1 - x0) / (y1 - y0)
 
 
-# Bounds of psi: their parts, and why they hold.
-#
-# Lower bound: between two nodes of eta, the wrong-side risk is concave, so it lies above the chord of its floors. (For
-# a loss that is calibrated by theorem 4 or theorem T it is C(eta, 0), which is affine.) The optimal risk lies below
-# the risk of any one t, which is affine in eta. The difference is a lower bound of H.
-#
-# Upper bound: at a contact, H is at most the risk of a t on the wrong side minus a floor of the right side.
-#
-# The lower convex hulls of these bounds of H bound psi. All numbers are rational.
-
 _ZERO = Fraction(0)
 SIDES = {"above": 1, "below": -1}
 
@@ -162,8 +152,6 @@ def upper_vertices(alpha: Fraction, contacts: list[Contact]) -> list[Vertex]:
         found[eps] = min(gap, found.get(eps, gap))
     return hull(list(found.items()))
 
-
-# Check the table of bounds of psi in a certificate.
 
 _ONE = Fraction(1)
 _FIELDS = {"alpha", "affine", "rows", "above", "below", "contacts"}
