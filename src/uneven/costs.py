@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -246,6 +246,44 @@ class RowCosts:
             alpha = np.where(total == 0, np.where(fn > 0, -np.inf, np.inf), fp / total)
         alpha = np.where(alpha < 0, -np.inf, np.where(alpha > 1, np.inf, alpha))
         return alpha, sign
+
+
+def read_cost(fp_cost: Any, fn_cost: Any, tp_cost: Any = 0, tn_cost: Any = 0) -> Cost:
+    """The regrets of both mistakes for costs that are the same in all rows: positive and finite."""
+    regrets = []
+    for name, mistake, other, right in (
+        ("fp_cost", fp_cost, "tn_cost", tn_cost),
+        ("fn_cost", fn_cost, "tp_cost", tp_cost),
+    ):
+        benefit = inputs.exact(other, right, CostError)
+        if not benefit:
+            regrets.append(inputs.positive(name, mistake, CostError))
+            continue
+        regret = inputs.exact(name, mistake, CostError) - benefit
+        if regret <= 0:
+            raise CostError(
+                f"{name} must be above {other}, got {name}={brief(mistake)} and {other}={brief(right)}: the mistake "
+                "would not cost more than the right decision"
+            )
+        regrets.append(inputs.exact(f"{name} - {other}", regret, CostError))
+    return Cost(fp_cost=regrets[0], fn_cost=regrets[1])  # type: ignore[arg-type]
+
+
+#: True and 1 are told apart by their types.
+_kept_cost = lru_cache(maxsize=1024, typed=True)(read_cost)
+
+
+def read_costs(count: int, given: Mapping[str, Any]) -> Cost | RowCosts:
+    """The four costs of a fit, each a number or one for each row; Cost if both regrets are the same in all rows."""
+    if all(isinstance(given[name], numbers.Real | Decimal | str) for name in COSTS):
+        return _kept_cost(*(given[name] for name in COSTS))
+    rows = RowCosts.read(count, **{name: given[name] for name in COSTS})
+    return rows if rows.per_row else read_cost(rows.fp_regret, rows.fn_regret)
+
+
+def plain_numbers(costs: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the costs that are numbers, not one for each row."""
+    return {name: value for name, value in costs.items() if not np.ndim(value)}
 
 
 def _one_or_many(name: str, value: Any, count: int) -> float | np.ndarray:

@@ -24,7 +24,7 @@ import uneven
 from uneven.adapters.onnx import converters, register, to_onnx
 from uneven.adapters.onnx_graph import Converter
 from uneven.errors import LossError, ParameterError, UnevenError
-from uneven.learners.linear_base import LinearScores
+from uneven.learners.base import LinearScores
 
 
 def data(positive: Any = 1, negative: Any = 0) -> tuple[np.ndarray, np.ndarray]:

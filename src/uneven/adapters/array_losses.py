@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from uneven.calibration.calibrated_losses import only_alpha
 from uneven.errors import LossError, ParameterError
 from uneven.expression import Node, derivative
 from uneven.inputs import brief, to_float
-from uneven.learners.costs_and_loss import own_alpha
 from uneven.losses import Loss, Phi, UnevenMarginLoss, phi
 from uneven.losses.link import link_tree
 from uneven.losses.margin_function import smooth_switches
@@ -114,7 +114,7 @@ def class_factors(loss: Loss) -> tuple[float, float]:
     LossError
         If the loss is calibrated for no costs.
     """
-    alpha = own_alpha(loss)
+    alpha = only_alpha(loss)
     return to_float(1 / (2 * alpha)), to_float(1 / (2 * (1 - alpha)))
 
 

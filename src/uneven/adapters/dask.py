@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from uneven.costs import GivenCosts
+from uneven.costs import GivenCosts, read_cost
 from uneven.errors import CostError, ParameterError, needs_extra
 from uneven.inputs import Exact, brief, require_integer
 from uneven.learners.contract import costs_of_fit, costs_to_score
-from uneven.learners.costs_and_loss import read_cost
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.losses import Loss, Phi
 from uneven.metrics.expected_cost import expected_cost

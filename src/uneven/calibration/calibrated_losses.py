@@ -1,5 +1,7 @@
 r"""The one alpha for which (phi(t), phi(-gamma t)/gamma) is calibrated, and the loss made from it.
 
+A learner minimises that loss, or a finished one that is checked for its costs.
+
 Call it alpha_phi(gamma). For convex phi it is 1/2 for every gamma (corollary 2). For other phi it depends on gamma.
 Reweighting makes the loss calibrated for any other alpha (section 4.4 with correction A4): with odds(x) = x/(1-x), the
 loss (phi(t), beta phi(-gamma t)) is alpha-CC iff odds(alpha) = beta gamma odds(alpha_phi(gamma)).
@@ -9,15 +11,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from uneven import inputs
 from uneven._shared import kept
 from uneven.calibration.half_lines import crossing
 from uneven.calibration.search.prover import decide
+from uneven.calibration.trusted.claims import NOT_CALIBRATED
 from uneven.calibration.verdict import why
-from uneven.errors import LossError
-from uneven.inputs import Exact, to_float
-from uneven.losses import Declaration, Phi, UnevenMarginLoss, phi
+from uneven.costs import Cost
+from uneven.errors import LossError, ParameterError
+from uneven.inputs import Exact, brief, to_float
+from uneven.losses import Declaration, Loss, Phi, UnevenMarginLoss, phi, registry
+
+if TYPE_CHECKING:
+    from uneven.calibration.analysis import Analysis
 
 
 @dataclass(frozen=True)
@@ -137,3 +146,109 @@ def _calibrated(function: Phi, declared: Declaration, gamma: Fraction, alpha: Fr
     else:
         beta = Fraction(1 / (to_float(gamma) * own.odds))
     return UnevenMarginLoss(function, gamma=gamma, beta=beta, alpha=alpha)
+
+
+# -- the loss of a learner: made from a phi, or a finished loss after a check ----------------------------------------
+
+_EQUAL = Cost(fp_cost=1, fn_cost=1)
+
+
+def make_loss(loss: Any, cost: Cost, margin_gamma: Any) -> Loss:
+    """The loss calibrated for the costs: made from a phi, or a finished loss after a check."""
+    alpha = cost.exact_alpha
+    if not isinstance(loss, Loss):
+        _require_text(loss)
+        gamma = inputs.positive("margin_gamma", margin_gamma)
+        return calibrated_loss(loss, alpha=alpha, gamma=gamma)
+    _require_no_gamma(loss, margin_gamma)
+    _require_calibrated(loss, meant_alpha(loss, cost))
+    return loss
+
+
+def loss_for_rows(loss: Any, margin_gamma: Any) -> Loss:
+    """The loss that rows with costs of their own are weighted with: calibrated for equal costs, or a finished loss."""
+    if isinstance(loss, Loss):
+        _require_no_gamma(loss, margin_gamma)
+        only_alpha(loss)
+        return loss
+    return unweighted(loss_for(loss, _EQUAL, margin_gamma))
+
+
+def unweighted(loss: Loss) -> Loss:
+    """The same uneven margin loss before it is weighted by costs."""
+    assert isinstance(loss, UnevenMarginLoss)
+    beta = None if loss.beta is None else loss.exact_beta
+    return UnevenMarginLoss(loss.phi, gamma=loss.exact_gamma, beta=beta)
+
+
+def _require_text(loss: Any) -> None:
+    if isinstance(loss, str) and not loss.strip():
+        raise ParameterError("loss must be a name, an expression in t, a phi or a loss, got an empty text")
+
+
+def _require_no_gamma(loss: Loss, margin_gamma: Any) -> None:
+    if margin_gamma != 1:
+        raise ParameterError(
+            f"margin_gamma belongs to a loss given by name or expression, got margin_gamma={brief(margin_gamma)} with "
+            f"the finished loss {loss!r}; give gamma to that loss instead"
+        )
+
+
+@kept(maxsize=1024, typed=True)
+def _kept_loss(loss: str, cost: Cost, margin_gamma: Any, registered: int) -> Loss:
+    """The same for parameters that can be hashed, kept while no phi is registered or removed."""
+    return make_loss(loss, cost, margin_gamma)
+
+
+def loss_for(loss: Any, cost: Cost, margin_gamma: Any) -> Loss:
+    """:func:`make_loss`, once for many fits with the same parameters."""
+    if type(loss) is str:
+        try:
+            return _kept_loss(loss, cost, margin_gamma, registry.changes)
+        except TypeError:  # a parameter that cannot be hashed, hence is no number: refused with a sentence below
+            pass
+    return make_loss(loss, cost, margin_gamma)
+
+
+def meant_alpha(loss: Loss, cost: Cost) -> Fraction:
+    """alpha of the costs; the loss's own alpha if it rounds to the same double (0.1 and 1/10)."""
+    own = loss.exact_alpha
+    return own if own is not None and float(own) == cost.alpha else cost.exact_alpha
+
+
+@kept(maxsize=256)
+def only_alpha(loss: Loss) -> Fraction:
+    """The only alpha for which a finished loss is calibrated, or an error."""
+    from uneven.calibration.implied_costs import implied_alpha
+
+    implied = implied_alpha(loss)
+    if implied.exact is not None:
+        return implied.exact
+    if implied.alpha is None:
+        raise LossError(
+            f"{loss!r} is calibrated for no costs, so rows cannot be weighted by theirs: {implied.reason}. A phi by "
+            "name, such as 'logistic', would work"
+        )
+    return Fraction(implied.alpha)
+
+
+@kept(maxsize=256)
+def _require_calibrated(loss: Loss, alpha: Fraction) -> None:
+    from uneven.calibration.implied_costs import costs_in_words, implied_alpha
+    from uneven.calibration.verdict import verdict as verdict_on
+
+    verdict = verdict_on(loss, alpha)
+    if verdict.status == NOT_CALIBRATED:
+        implied = implied_alpha(loss)
+        raise LossError(
+            f"{loss!r} is not calibrated for these costs ({costs_in_words(alpha)}): {verdict.reason}. "
+            f"{implied.in_words()} Give the costs it is made for, or its phi by name and margin_gamma"
+        )
+
+
+@lru_cache(maxsize=64)
+def analysis_of(loss: Loss, alpha: Fraction) -> Analysis:
+    """The analysis of a loss, kept: learners ask for it many times."""
+    from uneven.calibration.analysis import analyze
+
+    return analyze(loss, alpha=alpha)

@@ -2,13 +2,15 @@
 
 A learner is a subclass of :class:`UnevenClassifier` with the parameters ``loss``, ``margin_gamma``, ``pos_label`` and
 the four costs. Its ``fit`` calls ``_read`` and ``_remember``; its ``_score`` gives the scores of the positive class.
-The functions after the class are for the tuning, which works on learners from outside.
+The functions after the class are for the tuning, which works on learners from outside. :class:`LinearScores` is for
+learners with coefficients.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,22 +18,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from uneven.costs import Cost, GivenCosts, RowCosts
+from uneven.calibration.calibrated_losses import analysis_of, loss_for, loss_for_rows, meant_alpha, only_alpha
+from uneven.costs import Cost, GivenCosts, RowCosts, read_cost
 from uneven.decisions.alpha import move_threshold, untilt
-from uneven.errors import CostError, LossError, UnevenError
+from uneven.errors import CostError, LossError, ParameterError, UnevenError
 from uneven.inputs import brief, to_float, warn_caller
 from uneven.labels import Classes, positive_class
 from uneven.learners.contract import EstimatorContract, costs_of_fit, plain
-from uneven.learners.costs_and_loss import (
-    analysis_of,
-    loss_for,
-    loss_for_rows,
-    meant_alpha,
-    own_alpha,
-    read_cost,
-)
-from uneven.learners.training_set import Problem, read_features, read_training_set, require_target
+from uneven.learners.training_set import Problem, read_features, read_matrix, read_training_set, require_target
 from uneven.losses import Loss
+from uneven.solvers.threads import require_finite
 
 if TYPE_CHECKING:
     from uneven.calibration.in_money import AnalysisInMoney
@@ -122,7 +118,7 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         loss = self.loss_
         if regrets is None:
             weighted = isinstance(given, Loss)
-            alpha = own_alpha(loss) if weighted else Fraction(1, 2)
+            alpha = only_alpha(loss) if weighted else Fraction(1, 2)
             plain = analysis_of(loss, alpha)
             return AnalysisInMoney(plain, cost_scale=self.cost_scale_, total_cost=None, weighted_loss=weighted)
         cost = read_cost(*regrets)
@@ -229,7 +225,7 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
                 "fn_cost to predict_proba, or fit with numbers"
             )
         loss = self._fitted_with[0]
-        return untilt(positive, costs, own_alpha(loss) if isinstance(loss, Loss) else None)
+        return untilt(positive, costs, only_alpha(loss) if isinstance(loss, Loss) else None)
 
     # -- whether probabilities are any ------------------------------------------------------------------------------
 
@@ -317,3 +313,69 @@ def as_fitted_with(model: UnevenClassifier, **parameters: Any) -> Any:
     other._fitted_with = (other.loss, model._fitted_with[1], other.margin_gamma)
     other._loss = None
     return other
+
+
+# -- linear learners --------------------------------------------------------------------------------------------------
+
+
+class LinearScores(UnevenClassifier):
+    """A learner with ``coef_`` and ``intercept_``; positive values favour ``classes_[1]``, as in scikit-learn."""
+
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def _keep_theta(self, theta: np.ndarray) -> None:
+        """Keep the weights of the positive class, the intercept last."""
+        turned = self._classes.turned(theta)
+        self.coef_ = turned[:-1].reshape(1, -1).copy()
+        self.intercept_ = turned[-1:].copy()
+
+    def _theta(self) -> np.ndarray:
+        """The weights of the positive class, the intercept last."""
+        return np.asarray(self._classes.turned(np.append(self.coef_.ravel(), self.intercept_)))
+
+    def _score(self, X: Any) -> np.ndarray:
+        """Scores in the precision of X: with mixed ones, all of X would be converted."""
+        theta = self._theta().astype(X.dtype, copy=False)
+        score = np.asarray(X @ theta[:-1]).ravel()
+        score += theta[-1]
+        return score
+
+    def _checked_score(self, X: Any) -> np.ndarray:
+        """Scores of rows that must be finite. X is read once: a NaN or infinity in a row is one in its score, too."""
+        check_is_fitted(self, "classes_")
+        rows = read_matrix(self, X, reset=False)
+        with np.errstate(all="ignore"):
+            score = self._score(rows)
+            sound = np.isfinite(score.sum()) and bool(self.coef_.all())  # BLAS may skip a coefficient that is 0
+        if not sound:
+            require_finite("X", rows)
+        return score
+
+
+# The penalty of a linear learner, from its parameters ``penalty`` and ``l1_ratio``.
+
+PENALTIES = ("l2", "l1", "elasticnet", None)
+
+
+def penalty_weights(penalty: Any, l1_ratio: Any) -> tuple[float, float]:
+    """The weights of the l1 norm of w, and of half its squared norm.
+
+    Examples
+    --------
+    >>> from uneven.learners.base import penalty_weights
+    >>> penalty_weights("l2", None), penalty_weights("elasticnet", 0.25)
+    ((0.0, 1.0), (0.25, 0.75))
+    """
+    if not (penalty is None or (isinstance(penalty, str) and penalty in PENALTIES)):
+        raise ParameterError(f"penalty must be 'l2', 'l1', 'elasticnet' or None, got {brief(penalty)}")
+    if penalty != "elasticnet":
+        if l1_ratio is not None:
+            raise ParameterError(
+                f"l1_ratio is for penalty='elasticnet' only, got l1_ratio={brief(l1_ratio)} with penalty={penalty!r}; "
+                "leave it out"
+            )
+        return {"l2": (0.0, 1.0), "l1": (1.0, 0.0), None: (0.0, 0.0)}[penalty]
+    if isinstance(l1_ratio, bool) or not isinstance(l1_ratio, Real) or not 0 <= float(l1_ratio) <= 1:
+        raise ParameterError(f"penalty='elasticnet' needs l1_ratio, a number from 0 to 1, got {brief(l1_ratio)}")
+    return float(l1_ratio), 1.0 - float(l1_ratio)

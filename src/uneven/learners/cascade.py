@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from uneven.costs import Cost, GivenCosts
+from uneven.costs import Cost, GivenCosts, read_cost
 from uneven.errors import CostError, LossError, ParameterError
 from uneven.inputs import Exact, brief, generator, require_integer, to_float
 from uneven.labels import read_target, read_weights
@@ -32,7 +32,6 @@ from uneven.learners.cascade_exits import (
     staged_rows,
     tried_exits,
 )
-from uneven.learners.costs_and_loss import read_cost
 from uneven.losses import Loss, Phi
 from uneven.solvers.progress import progress, silent
 

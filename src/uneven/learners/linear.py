@@ -12,12 +12,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from uneven import inputs
+from uneven.calibration.calibrated_losses import loss_for_rows, only_alpha
 from uneven.costs import Cost, GivenCosts, RowCosts
 from uneven.errors import LossError, ParameterError
 from uneven.inputs import Exact, generator, require_choice, require_integer, warn_caller
-from uneven.learners.base import with_parameters
-from uneven.learners.costs_and_loss import loss_for_rows, own_alpha
-from uneven.learners.linear_base import penalty_weights
+from uneven.learners.base import penalty_weights, with_parameters
 from uneven.learners.linear_parts import LearnsInParts
 from uneven.learners.training_set import Problem, Weighting
 from uneven.losses import Declaration, Loss, Phi
@@ -234,7 +233,7 @@ class UnevenLinearClassifier(LearnsInParts):
         """
         self._read_parameters()
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-        if target is not None or columns is not None or is_streamed(X):
+        if target is not None or columns is not None or (type(X) is not np.ndarray and is_streamed(X)):
             parts = StreamedRows.of(X, y, sample_weight, target, columns).parts(given)
             return self.fit_parts(parts, **given)
         before = self._last_theta()
@@ -326,7 +325,7 @@ class UnevenLinearClassifier(LearnsInParts):
         """The logistic losses for the same costs, whose solution is where a loss that is not convex starts."""
         gamma, factors = self.margin_gamma, weighting.class_factors
         if isinstance(self.loss, Loss):
-            inside = costs.exact_alpha if isinstance(costs, Cost) else own_alpha(self.loss)  # costs in the loss itself
+            inside = costs.exact_alpha if isinstance(costs, Cost) else only_alpha(self.loss)  # costs in the loss itself
             gamma, factors = 1, factors * 2 * np.array([float(inside), float(1 - inside)])
         logistic = loss_for_rows("logistic", gamma)
         return _kept_pair(logistic, _declarations(logistic), True).times(float(self.C) * factors)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
+from uneven.calibration.calibrated_losses import only_alpha
+from uneven.costs import COSTS, Cost, GivenCosts, RowCosts, plain_numbers, read_cost
 from uneven.errors import CostError
 from uneven.inputs import brief, exact, to_float
 from uneven.labels import Classes
+from uneven.learners.base import LinearScores, penalty_weights
 from uneven.learners.contract import costs_of_fit, sums_of_classes
-from uneven.learners.costs_and_loss import own_alpha, plain_numbers, read_cost
-from uneven.learners.linear_base import LinearScores, penalty_weights
 from uneven.learners.training_set import Problem, Weighting, of_classes
 from uneven.losses import Loss
 from uneven.parts.blocks import Batch, Source, batches
@@ -249,7 +249,7 @@ def _inside(finished: Loss | None) -> tuple[float, float]:
     """The costs that a finished loss contains itself, by which regrets of rows are divided."""
     if finished is None:
         return 1.0, 1.0
-    alpha = own_alpha(finished)
+    alpha = only_alpha(finished)
     return to_float(alpha), to_float(1 - alpha)
 
 

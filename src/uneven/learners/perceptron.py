@@ -10,13 +10,12 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from uneven import inputs
-from uneven.costs import Cost, GivenCosts, RowCosts
+from uneven.costs import Cost, GivenCosts, RowCosts, plain_numbers, read_costs
 from uneven.errors import CostError
 from uneven.inputs import Exact, brief, require_integer, to_float, warn_caller
 from uneven.labels import Classes, one_column, read_weights, two_classes
+from uneven.learners.base import LinearScores
 from uneven.learners.contract import costs_of_fit
-from uneven.learners.costs_and_loss import plain_numbers, read_costs
-from uneven.learners.linear_base import LinearScores
 from uneven.learners.training_set import Problem, learnt_labels, require_both
 from uneven.solvers.kernel.kernel_matrix import squared_norms
 from uneven.solvers.online.perceptron_training import Examples, PerceptronState, one_pass, train

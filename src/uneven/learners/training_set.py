@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from uneven.costs import Cost, GivenCosts, RowCosts
+from uneven.calibration.calibrated_losses import only_alpha
+from uneven.costs import Cost, GivenCosts, RowCosts, plain_numbers, read_costs
 from uneven.errors import CostError
 from uneven.inputs import to_float, warn_caller
 from uneven.labels import Classes, positive_class, read_target, read_weights, require_weighted_classes, two_classes
 from uneven.learners.contract import constant_sums, costs_of_fit
-from uneven.learners.costs_and_loss import own_alpha, plain_numbers, read_costs
 from uneven.losses import Loss
 from uneven.solvers.threads import require_finite
 
@@ -116,7 +116,7 @@ def weighting(
         A loss that contains costs itself. None: the loss treats both classes alike.
     """
     if isinstance(costs, RowCosts):
-        return _of_rows(costs, y, sample_weight, classes, None if finished is None else own_alpha(finished))
+        return _of_rows(costs, y, sample_weight, classes, None if finished is None else only_alpha(finished))
     if sample_weight.size:
         positives, negatives = float(sample_weight @ y), float(sample_weight @ (1 - y))
     else:

@@ -12,12 +12,8 @@ from uneven.errors import LossError, ParameterError, did_you_mean
 from uneven.losses.declaration import Declaration, Parameter, require_name
 
 _added: dict[str, Declaration] = {}
-_changes = 0
-
-
-def changes() -> int:
-    """How often the registry changed in this process; what is kept by the name of a phi is valid until it does."""
-    return _changes
+#: How often the registry changed in this process; what is kept by the name of a phi is valid until it does.
+changes = 0
 
 
 @lru_cache(maxsize=1)
@@ -114,8 +110,8 @@ def unregister(name: str) -> None:
 
 
 def _change() -> None:
-    global _changes  # noqa: PLW0603 - the registry is this module
-    _changes += 1
+    global changes  # noqa: PLW0603 - the registry is this module
+    changes += 1
 
 
 def _require_text(name: object) -> None:

@@ -24,7 +24,6 @@ from uneven.calibration.search import cells, prover
 from uneven.calibration.search.prover import formulas_of
 from uneven.calibration.trusted.formulas import Formulas
 from uneven.expression import parse
-from uneven.learners import costs_and_loss
 from uneven.ops import balls
 from uneven.ops.precise import nearest_float, value_at
 from uneven.zoo.certificates import shipped
@@ -35,7 +34,7 @@ PROVING = (
     "uneven._shared",
     "uneven.calibration",
     "uneven.expression",
-    "uneven.learners.costs_and_loss",
+    "uneven.calibration.calibrated_losses",
     "uneven.ops.precise",
     "uneven.shape",
 )
@@ -217,8 +216,8 @@ QUESTIONS = {
     "verdict": lambda: uneven.analyze(SLOW, alpha="1/4").verdict.status,
     "implied": lambda: uneven.implied_alpha(SLOW).interval,
     "own alpha": lambda: calibrated_losses.own_alpha(SLOW.phi, Fraction(50)).source,
-    "analysis of a learner": lambda: costs_and_loss.analysis_of(SLOW, Fraction(1, 4)).verdict.status,
-    "alpha of a finished loss": lambda: _or_error(lambda: costs_and_loss.own_alpha(SLOW)),
+    "analysis of a learner": lambda: calibrated_losses.analysis_of(SLOW, Fraction(1, 4)).verdict.status,
+    "alpha of a finished loss": lambda: _or_error(lambda: calibrated_losses.only_alpha(SLOW)),
 }
 
 

@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from uneven.adapters.trees.library_parameters import LibraryParameters, facts_of, restored
 from uneven.adapters.trees.tree_objective import METRICS, Descent, TreeRows, evaluation_rows, row_losses, training_rows
-from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
+from uneven.calibration.calibrated_losses import only_alpha
+from uneven.costs import COSTS, Cost, GivenCosts, RowCosts, read_cost, read_costs
 from uneven.errors import CostError, ParameterError, SolverError
 from uneven.inputs import Exact, brief, require_choice, require_integer, to_float
 from uneven.labels import read_target, read_weights
 from uneven.learners.base import UnevenClassifier
 from uneven.learners.contract import costs_of_fit
-from uneven.learners.costs_and_loss import own_alpha, read_cost, read_costs
 from uneven.learners.training_set import Problem, read_features
 from uneven.losses import Loss, Phi
 
@@ -273,7 +273,7 @@ class UnevenTreeClassifier(UnevenClassifier):
         inside = None
         if finished and not losses.pair.convex:
             costs = problem.costs
-            inside = to_float(costs.exact_alpha if isinstance(costs, Cost) else own_alpha(loss))
+            inside = to_float(costs.exact_alpha if isinstance(costs, Cost) else only_alpha(loss))
         warmup = self._rounds() // 2 if self.warmup_rounds is None else int(self.warmup_rounds)
         descent = Descent.of(losses, inside, warmup, rows, self.eval_metric)
         self.start_ = descent.start

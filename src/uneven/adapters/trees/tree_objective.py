@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from uneven.costs import Cost, RowCosts
+from uneven.calibration.calibrated_losses import loss_for, only_alpha
+from uneven.costs import Cost, RowCosts, read_cost
 from uneven.inputs import require_choice, to_float
-from uneven.learners.costs_and_loss import loss_for, own_alpha, read_cost
 from uneven.learners.training_set import Problem, learnt_labels
 from uneven.losses import Declaration, Loss, Phi
 from uneven.solvers.boosting.row_losses import RowLosses, logistic
@@ -106,7 +106,7 @@ class TreeObjective:
         alpha = None
         if not self._losses.pair.convex:
             known = self.loss.exact_alpha
-            alpha = to_float(own_alpha(self.loss) if known is None else known)
+            alpha = to_float(only_alpha(self.loss) if known is None else known)
         return convex_losses(self._losses, alpha).best_constant(class_masses(np.asarray(y), weight))
 
     def probability(self, score: Any) -> Any:
@@ -294,7 +294,7 @@ def evaluation_rows(
         if isinstance(costs, Cost):
             weight = np.full(y.size, to_float(sum(costs.exact_costs, Fraction(0))))
         else:
-            inside = own_alpha(loss)
+            inside = only_alpha(loss)
             weight = weight / np.array([to_float(inside), to_float(1 - inside)])[labels]
     mass = float(sample_weight.sum()) if sample_weight.size else float(y.size)
     weight = (sample_weight * weight if sample_weight.size else weight) / mass

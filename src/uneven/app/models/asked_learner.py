@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from uneven.app.models.written_costs import four, reference_costs
-from uneven.costs import RowCosts
+from uneven.calibration.calibrated_losses import loss_for, loss_for_rows
+from uneven.costs import RowCosts, read_cost
 from uneven.decisions.alpha import DECIDE, LEARN
 from uneven.errors import LossError, UnevenError
 from uneven.learners.classifier_cv import UnevenClassifierCV
-from uneven.learners.costs_and_loss import loss_for, loss_for_rows, read_cost
 from uneven.learners.ensemble.members import FAMILIES, families_named
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.svc import UnevenSVC
