@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -189,7 +189,7 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
         fn_cost: Any = None,
         tp_cost: Any = None,
         tn_cost: Any = None,
-    ) -> DaskUnevenLinearClassifier:
+    ) -> Self:
         """Fit to the rows of Dask collections; the partitions are loaded once and stay on their workers.
 
         Parameters

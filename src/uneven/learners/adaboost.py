@@ -20,6 +20,7 @@ from uneven.learners.boosted_trees import (
     train,
 )
 from uneven.learners.contract import costs_to_score
+from uneven.learners.training_set import Problem
 from uneven.losses import Loss, Phi
 from uneven.metrics.expected_cost import expected_cost
 
@@ -187,38 +188,7 @@ class UnevenAdaBoostClassifier(BoostedTrees):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        fp_cost: Any = None,
-        fn_cost: Any = None,
-        tp_cost: Any = None,
-        tn_cost: Any = None,
-    ) -> UnevenAdaBoostClassifier:
-        """Boost on examples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Missing values are NaN.
-        y : array-like of shape (n_samples,)
-            Labels of two classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Nonnegative weights.
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            Costs, the same for all rows or one for each; those not given are the constructor's. A row whose mistake
-            costs nothing does not count; one whose mistake pays is learnt with the other label, with a warning.
-
-        Returns
-        -------
-        UnevenAdaBoostClassifier
-        """
-        self._read_parameters()
-        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-        problem = self._read(X, y, sample_weight, given)
+    def _learn(self, problem: Problem, given: GivenCosts) -> None:
         loss = self._loss_for(problem.costs)
         weighting = problem.weighting(self.loss)
         pair = convex_pair(loss, weighting.class_factors, weighted=isinstance(self.loss, Loss))
@@ -239,7 +209,6 @@ class UnevenAdaBoostClassifier(BoostedTrees):
             self.validation_loss_ = np.array(stopping.scores)
         self._keep_trees(found.trees)
         self._check_probabilities(problem.X, problem.y, problem.sample_weight, given)
-        return self
 
     def _read_parameters(self) -> None:
         super()._read_parameters()

@@ -1,7 +1,7 @@
 """What all learners share: costs, the calibrated loss, labels, weights, and scikit-learn's contract.
 
 A learner is a subclass of :class:`UnevenClassifier` with the parameters ``loss``, ``margin_gamma``, ``pos_label`` and
-the four costs. Its ``fit`` calls ``_read`` and ``_remember``; its ``_score`` gives the scores of the positive class.
+the four costs. Its ``_learn`` fits it and calls ``_remember``; its ``_score`` gives the scores of the positive class.
 The functions after the class are for the tuning, which works on learners from outside. :class:`LinearScores` is for
 learners with coefficients.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -126,6 +126,48 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         return AnalysisInMoney(
             analysis_of(loss, meant_alpha(loss, cost)), cost_scale=self.cost_scale_, total_cost=total
         )
+
+    # -- fitting ----------------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> Self:
+        """Fit to examples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Nonnegative weights.
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Costs, the same for all rows or one for each; those not given are the constructor's. A row whose mistake
+            costs nothing does not count; one whose mistake pays is learnt with the other label, with a warning.
+
+        Returns
+        -------
+        estimator
+        """
+        self._read_parameters()
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+        self._learn(self._read(X, y, sample_weight, given), given)
+        return self
+
+    def _read_parameters(self) -> Any:
+        """Check the parameters that only this learner has."""
+
+    def _learn(self, problem: Problem, given: GivenCosts) -> None:
+        """Fit to a training set; a learner whose ``fit`` takes more than others has a ``fit`` of its own instead."""
+        raise NotImplementedError
 
     # -- reading the data -------------------------------------------------------------------------------------------
 

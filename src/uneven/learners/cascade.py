@@ -32,6 +32,7 @@ from uneven.learners.cascade_exits import (
     staged_rows,
     tried_exits,
 )
+from uneven.learners.training_set import Problem
 from uneven.losses import Loss, Phi
 from uneven.solvers.progress import progress, silent
 
@@ -204,37 +205,7 @@ class UnevenCascadeClassifier(BoostedTrees):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        fp_cost: Any = None,
-        fn_cost: Any = None,
-        tp_cost: Any = None,
-        tn_cost: Any = None,
-    ) -> UnevenCascadeClassifier:
-        """Boost, then choose the exits on rows that the trees were not trained on.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Missing values are NaN.
-        y : array-like of shape (n_samples,)
-            Labels of two classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Nonnegative weights.
-        fp_cost, fn_cost, tp_cost, tn_cost : number, optional
-            Costs; those not given are the constructor's.
-
-        Returns
-        -------
-        UnevenCascadeClassifier
-        """
-        self._read_parameters()
-        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-        problem = self._read(X, y, sample_weight, given)
+    def _learn(self, problem: Problem, given: GivenCosts) -> None:
         if not isinstance(problem.costs, Cost):
             raise CostError(
                 "UnevenCascadeClassifier learns with one cost for all rows, because a stage must decide before it "
@@ -270,7 +241,6 @@ class UnevenCascadeClassifier(BoostedTrees):
         )
         self._keep_stages(Stages(whole.start, whole.trees, ends, cheapest_exits(staged, bill)))
         self._check_probabilities(problem.X, problem.y, problem.sample_weight, given)
-        return self
 
     def _read_parameters(self) -> None:
         super()._read_parameters()

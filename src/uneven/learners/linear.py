@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -188,7 +188,7 @@ class UnevenLinearClassifier(LearnsInParts):
         tn_cost: Any = None,
         target: str | None = None,
         columns: list[str] | None = None,
-    ) -> UnevenLinearClassifier:
+    ) -> Self:
         """Fit to examples.
 
         Parameters
@@ -212,7 +212,7 @@ class UnevenLinearClassifier(LearnsInParts):
 
         Returns
         -------
-        UnevenLinearClassifier
+        estimator
 
         Examples
         --------

@@ -148,37 +148,7 @@ class UnevenPerceptron(LinearScores):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        fp_cost: Any = None,
-        fn_cost: Any = None,
-        tp_cost: Any = None,
-        tn_cost: Any = None,
-    ) -> UnevenPerceptron:
-        """Pass over the examples until a pass makes no update or the loss no longer falls.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels of two classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Nonnegative weights of the updates.
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            Costs, the same for all rows or one for each; those not given are the constructor's. A row whose mistake
-            costs nothing does not count; one whose mistake pays is learnt with the other label, with a warning.
-
-        Returns
-        -------
-        UnevenPerceptron
-        """
-        self._read_parameters()
-        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-        problem = self._read(X, y, sample_weight, given)
+    def _learn(self, problem: Problem, given: GivenCosts) -> None:
         loss = self._loss_for(problem.costs)
         target, regrets = learnt_labels(problem.costs, problem.y)
         require_both(target, regrets, problem.classes)
@@ -200,7 +170,7 @@ class UnevenPerceptron(LinearScores):
                 "or use UnevenLinearClassifier('hinge')",
                 ConvergenceWarning,
             )
-        return self._keep(separated=training.separated)
+        self._keep(separated=training.separated)
 
     def partial_fit(
         self,

@@ -215,42 +215,10 @@ class UnevenSVC(UnevenClassifier):
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        fp_cost: Any = None,
-        fn_cost: Any = None,
-        tp_cost: Any = None,
-        tn_cost: Any = None,
-    ) -> UnevenSVC:
-        """Fit to examples.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            For a precomputed kernel the kernel matrix, of shape (n_samples, n_samples).
-        y : array-like of shape (n_samples,)
-            Labels of two classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Nonnegative weights.
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            Costs, the same for all rows or one for each; those not given are the constructor's. A row whose mistake
-            costs nothing does not count; one whose mistake pays is learnt with the other label, with a warning.
-
-        Returns
-        -------
-        UnevenSVC
-        """
-        numbers = self._read_parameters()
+    def _learn(self, problem: Problem, given: GivenCosts) -> None:
         before = self._warm if self.warm_start and hasattr(self, "_warm") else None
-        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-        problem = self._read(X, y, sample_weight, given)
         kernel = self._read_kernel(problem)
-        self._fit(numbers, problem, kernel, gram(kernel, problem.X), before)
-        return self
+        self._fit(self._read_parameters(), problem, kernel, gram(kernel, problem.X), before)
 
     def _fit(
         self,

@@ -177,9 +177,7 @@ class UnevenTreeClassifier(UnevenClassifier):
         -------
         estimator
         """
-        require_choice("eval_metric", self.eval_metric, METRICS)
-        if self.warmup_rounds is not None:
-            require_integer("warmup_rounds", self.warmup_rounds, least=0, wanted="None, 0 or a positive integer")
+        self._read_parameters()
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         if eval_set is None:
             self._require_no_early_stopping()
@@ -194,6 +192,11 @@ class UnevenTreeClassifier(UnevenClassifier):
         self._check_probabilities(held.rows.X, held.y, held.weight, given)
         self._checked_on = "eval_set" if evaluations else "the training rows"
         return self
+
+    def _read_parameters(self) -> None:
+        require_choice("eval_metric", self.eval_metric, METRICS)
+        if self.warmup_rounds is not None:
+            require_integer("warmup_rounds", self.warmup_rounds, least=0, wanted="None, 0 or a positive integer")
 
     def _require_no_early_stopping(self) -> None:
         """Raise if early stopping is asked for: without an evaluation set it has nothing to look at."""
