@@ -6,6 +6,7 @@ import ast
 import inspect
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ NOT_FOR_A_FIT = (
         "uneven.parts.fitting",
         "uneven.parts.loss_slopes",
     ),
-    *("uneven.calibration.analysis", "uneven.calibration.curves", "uneven.calibration.certifier"),
+    *("uneven.calibration.analysis", "uneven.calibration.regret_curves", "uneven.calibration.certifier"),
     *("uneven.learners.ensemble", "uneven.tables", "uneven.learners.classifier_cv", "uneven.learners.tuning"),
 )
 FIRST_FIT = """
@@ -65,6 +66,7 @@ print([name for name in {names} if name in sys.modules])
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "softplus(-t) + relu(1 - t)**2"])
 def test_a_small_fit_imports_little_and_starts_no_compiler(loss: str) -> None:
     """Numba's start and the larger parts of scikit-learn would take longer than a hundred small fits."""
+    assert all(find_spec(name) for name in NOT_FOR_A_FIT if name.startswith("uneven."))  # a moved one would be missed
     code = FIRST_FIT.format(rows=300, loss=loss, names=NOT_FOR_A_FIT)
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"

@@ -88,12 +88,12 @@ class HalfLineSolver:
             vertex = np.searchsorted(-grid.turns, -(a / b), side="right")
         value = self.risk(a, b, np.zeros(a.shape))
         at = np.zeros(a.shape)
-        falls = side * (_weighted(a, grid.slopes[:1, 0]) + _weighted(b, grid.slopes[1:, 0])) < 0
+        falls = side * (_weigh(a, grid.slopes[:1, 0]) + _weigh(b, grid.slopes[1:, 0])) < 0
         last = grid.hull.size - 1
         home = grid.hull[vertex]
 
         def level(k: np.ndarray) -> np.ndarray:
-            return _weighted(a, grid.values[0, k]) + _weighted(b, grid.values[1, k])
+            return _weigh(a, grid.values[0, k]) + _weigh(b, grid.values[1, k])
 
         # A long edge of the hull separates two basins. For a/b near its slope, either basin may be the lower one.
         for shift in (0, -1, 1):
@@ -117,19 +117,19 @@ class HalfLineSolver:
     def limit(self, side: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """The limit of the risk at plus or minus infinity; a class of weight 0 is left out."""
         first, second = self._limits[side]
-        return _weighted(a, np.full(a.shape, first)) + _weighted(b, np.full(b.shape, second))
+        return _weigh(a, np.full(a.shape, first)) + _weigh(b, np.full(b.shape, second))
 
     def risk(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
         """a L(1, t) + b L(-1, t); a class of weight 0 is left out."""
-        return _weighted(a, self.positive.value(t)) + _weighted(b, self.negative.value(t))
+        return _weigh(a, self.positive.value(t)) + _weigh(b, self.negative.value(t))
 
     def slope(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
         """Derivative of the risk in t."""
-        return _weighted(a, self.positive.unchecked(1, t)) + _weighted(b, self.negative.unchecked(1, t))
+        return _weigh(a, self.positive.unchecked(1, t)) + _weigh(b, self.negative.unchecked(1, t))
 
     def curvature(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
         """Second derivative of the risk in t."""
-        return _weighted(a, self.positive.unchecked(2, t)) + _weighted(b, self.negative.unchecked(2, t))
+        return _weigh(a, self.positive.unchecked(2, t)) + _weigh(b, self.negative.unchecked(2, t))
 
     def _refined(self, grid: _Grid, side: int, a: np.ndarray, b: np.ndarray, index: np.ndarray) -> np.ndarray:
         last = grid.t.size - 1
@@ -139,7 +139,7 @@ class HalfLineSolver:
 
         # Near a flat minimum, values are equal up to rounding, but signs of slopes are reliable. Walk to their change.
         def outward(k: np.ndarray) -> np.ndarray:
-            return side * (_weighted(a, grid.slopes[0, k]) + _weighted(b, grid.slopes[1, k]))
+            return side * (_weigh(a, grid.slopes[0, k]) + _weigh(b, grid.slopes[1, k]))
 
         index = index.copy()
         flat = np.abs(grid.t) < _FLAT * min(1 / abs(to_float(p.inner)) for p in (self.positive, self.negative))
@@ -164,7 +164,7 @@ class HalfLineSolver:
         return (self.slope(a, b, t - near) < 0) & (self.slope(a, b, t + near) > 0)
 
 
-def _weighted(weight: np.ndarray, value: np.ndarray) -> np.ndarray:
+def _weigh(weight: np.ndarray, value: np.ndarray) -> np.ndarray:
     """weight * value; 0 if the weight is 0, even if the value is infinite."""
     with np.errstate(invalid="ignore"):
         return np.where(weight > 0, weight * value, 0.0)

@@ -74,7 +74,7 @@ class ImpliedAlpha:
             return f"{self._without_costs}: {self.reason}." if reason else f"{self._without_costs}."
         if self._ratio == 1:
             return "This loss treats both kinds of mistake alike."
-        first, second, times = _compared(self._ratio)
+        first, second, times = _compare(self._ratio)
         return f"This loss treats a false {first} as {times} times a false {second}."
 
 
@@ -87,7 +87,7 @@ def _seen(loss: Loss, low: Fraction, high: Fraction) -> Fraction | None:
     return alpha if alpha is not None and low <= alpha <= high else None
 
 
-def _compared(ratio: Fraction) -> tuple[str, str, str]:
+def _compare(ratio: Fraction) -> tuple[str, str, str]:
     """The more expensive mistake, the cheaper one, and how many times."""
     if ratio < 1:
         return "positive", "negative", _six_digits(1 / ratio)
@@ -106,7 +106,7 @@ def costs_in_words(alpha: Fraction) -> str:
     """What alpha says about the costs of the two kinds of mistake."""
     if 2 * alpha == 1:
         return "both kinds of mistake cost the same"
-    first, second, times = _compared((1 - alpha) / alpha)
+    first, second, times = _compare((1 - alpha) / alpha)
     return f"a false {first} costs {times} times a false {second}"
 
 
@@ -227,7 +227,7 @@ def prescribe(loss: Loss, alpha: Fraction) -> Prescription | None:
         return None
     weight = own / (1 - own) * (1 - alpha) / alpha
     try:
-        other = _reweighted(loss, weight, alpha)
+        other = _reweight(loss, weight, alpha)
     except UnevenError:  # a formula that is almost too long may be too long with a factor
         return None
     return _proved(other, _in_words(weight), alpha)
@@ -238,7 +238,7 @@ def _proved(loss: Loss, words: str, alpha: Fraction) -> Prescription | None:
     return Prescription(loss, words, status) if status in (CALIBRATED, UP_TO_ROUNDING) else None
 
 
-def _reweighted(loss: Loss, weight: Fraction, alpha: Fraction) -> Loss:
+def _reweight(loss: Loss, weight: Fraction, alpha: Fraction) -> Loss:
     """The loss with the positives times ``weight``, up to a factor, in the form that is shortest to write."""
     if loss.exact_alpha is None and weight == (1 - alpha) / alpha:
         return loss.weighted(alpha)

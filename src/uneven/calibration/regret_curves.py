@@ -74,10 +74,10 @@ def find_gaps(nu: Function, branches: Branches, nodes: np.ndarray) -> tuple[np.n
         hull = lower_hull(nodes.tolist(), values.tolist())
         found = [(i, j) for i, j in pairwise(hull) if j - i > 1 and _is_gap(nodes, values, i, j)]
         wide = np.array(found, dtype=int).reshape(-1, 2)
-        before, gaps = gaps, _refined(nu, cells, nodes[wide], values[wide], rounds=(2,))
+        before, gaps = gaps, _refine(nu, cells, nodes[wide], values[wide], rounds=(2,))
         if len(before) == len(gaps) and all(map(_close, before, gaps)):
             break
-    return nodes, values, _refined(nu, cells, nodes[wide], values[wide], rounds=_ROUNDS)
+    return nodes, values, _refine(nu, cells, nodes[wide], values[wide], rounds=_ROUNDS)
 
 
 def _close(one: Gap, other: Gap) -> bool:
@@ -139,7 +139,7 @@ def zero_between(
     return best
 
 
-def _refined(
+def _refine(
     nu: Function, cells: np.ndarray, contact: np.ndarray, value: np.ndarray, *, rounds: tuple[int, ...]
 ) -> list[Gap]:
     """Move contacts, one row (left, right) per gap, to where a line with the slope of the chord touches nu."""

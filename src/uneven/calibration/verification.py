@@ -209,7 +209,7 @@ def summary(claim: dict[str, Any]) -> str:
         if short.get(name) is not None:
             short[name] = _short(read_number(short[name]))
     if short.get("extra_regret") is not None:
-        short["extra_regret"] = _rounded_up(read_number(short["extra_regret"]))
+        short["extra_regret"] = _round_up(read_number(short["extra_regret"]))
     return statement(short)
 
 
@@ -222,7 +222,7 @@ def _short(value: Fraction) -> str:
     return f"{nearest!r} (in double precision)" if Fraction(nearest) == value else f"{nearest:.6g} (rounded)"
 
 
-def _rounded_up(value: Fraction) -> str:
+def _round_up(value: Fraction) -> str:
     """A bound with three digits, not below the value."""
     text = number(value)
     if len(text) <= 9:

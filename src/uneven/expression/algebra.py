@@ -290,10 +290,10 @@ def call(name: str, *arguments: Node) -> Node:
         return neg(call(name, neg(argument)))
     if function.even:
         arguments = (without_leading_minus(argument),)
-    return _decided(name, arguments) or stable_forms.rewrite_call(name, arguments) or Call(name, *arguments)
+    return _decide_piece(name, arguments) or stable_forms.rewrite_call(name, arguments) or Call(name, *arguments)
 
 
-def _decided(name: str, arguments: tuple[Node, ...]) -> Node | None:
+def _decide_piece(name: str, arguments: tuple[Node, ...]) -> Node | None:
     """The piece of a function that changes formula, if its argument has a known sign: relu(exp(t)) is exp(t)."""
     written = pieces_tree(FUNCTIONS[name])
     if written is None:

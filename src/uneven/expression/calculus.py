@@ -51,20 +51,20 @@ def pieces(node: Node) -> Pieces | None:
         case Where(op, left, right, yes, no):
             return Pieces(op, left, right, yes, no)
         case Call(name, _) if (written := pieces_tree(FUNCTIONS[name])) is not None:
-            return Pieces(written.op, *(_applied(part, node) for part in written.children))
+            return Pieces(written.op, *(_apply(part, node) for part in written.children))
     return None
 
 
 def domain(node: Node) -> tuple[Node, bool] | None:
     """A tree that must be positive for a call to be defined, and whether 0 is allowed; None: always defined."""
     condition = domain_tree(FUNCTIONS[node.name]) if isinstance(node, Call) else None
-    return None if condition is None else (_applied(condition[0], node), condition[1])
+    return None if condition is None else (_apply(condition[0], node), condition[1])
 
 
 def vanishing(node: Call) -> Node | None:
     """A tree with the zeros of a call; None if the record names none."""
     zeros = FUNCTIONS[node.name].zeros
-    return None if zeros is None else _applied(sentence_tree(zeros), node)
+    return None if zeros is None else _apply(sentence_tree(zeros), node)
 
 
 def outer_slope(node: Call) -> Node | None:
@@ -72,10 +72,10 @@ def outer_slope(node: Call) -> Node | None:
     slope = FUNCTIONS[node.name].slope
     if slope is None:
         return None
-    return _applied(sentence_tree(slope if isinstance(slope, str) else slope(node.order)), node)
+    return _apply(sentence_tree(slope if isinstance(slope, str) else slope(node.order)), node)
 
 
-def _applied(sentence: Node, node: Node) -> Node:
+def _apply(sentence: Node, node: Node) -> Node:
     arguments = node.arguments if isinstance(node, Call) else ()
     return fill_symbols(sentence, dict(zip(ARGUMENTS, arguments, strict=False)))
 

@@ -61,12 +61,12 @@ def _number(value: Fraction) -> str:
     return rf"{sign}\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
 
 
-def _parenthesised(node: Node) -> str:
+def _parenthesise(node: Node) -> str:
     return rf"\left({to_latex(node)}\right)"
 
 
 def _in_sum(term: Node) -> str:
-    return _parenthesised(term) if isinstance(term, Add) else to_latex(term)
+    return _parenthesise(term) if isinstance(term, Add) else to_latex(term)
 
 
 def _term(term: Node) -> str:
@@ -80,18 +80,18 @@ def _term(term: Node) -> str:
 
 def _factor(node: Node) -> str:
     negative = isinstance(node, Number) and node.value < 0
-    return _parenthesised(node) if isinstance(node, Add | Neg) or negative else to_latex(node)
+    return _parenthesise(node) if isinstance(node, Add | Neg) or negative else to_latex(node)
 
 
 def _product(factors: tuple[Node, ...]) -> str:
     above = [factor for factor in factors if not isinstance(factor, Inv)]
     below = [factor.argument for factor in factors if isinstance(factor, Inv)]
     if not below:
-        return _joined(above)
-    return rf"\frac{{{_joined(above) or '1'}}}{{{_joined(below)}}}"
+        return _join(above)
+    return rf"\frac{{{_join(above) or '1'}}}{{{_join(below)}}}"
 
 
-def _joined(factors: list[Node]) -> str:
+def _join(factors: list[Node]) -> str:
     if len(factors) == 1:
         return to_latex(factors[0])
     text = ""
@@ -110,7 +110,7 @@ def _power(base: Node, exponent: str) -> str:
             return f"{value}^{{{exponent}}}"
         case Call(name, _) if FUNCTIONS[name].takes_exponent:
             return f"{to_latex(base)}^{{{exponent}}}"
-    return f"{_parenthesised(base)}^{{{exponent}}}"
+    return f"{_parenthesise(base)}^{{{exponent}}}"
 
 
 def _call(name: str, arguments: tuple[Node, ...]) -> str:

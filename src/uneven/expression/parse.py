@@ -158,7 +158,7 @@ class _Parser:
         terms = [self.product()]
         while (sign := self.accept("+", "-")) is not None:
             term = self.product()
-            terms.append(term if sign == "+" else _negated(term))
+            terms.append(term if sign == "+" else _negate(term))
         self.depth -= 1
         return terms[0] if len(terms) == 1 else Add(*terms)
 
@@ -183,14 +183,14 @@ class _Parser:
                 factors.append(Inv(factor))
         tree = factors[0] if len(factors) == 1 else Mul(*factors)
         for _ in range(minus):
-            tree = _negated(tree)
+            tree = _negate(tree)
         return tree
 
     def factor(self) -> Node:
         minus = self.signs()
         tree = self.power()
         for _ in range(minus):
-            tree = _negated(tree)
+            tree = _negate(tree)
         return tree
 
     def power(self) -> Node:
@@ -277,7 +277,7 @@ class _Parser:
         return Where(operator, left, right, yes, no)
 
 
-def _negated(tree: Node) -> Node:
+def _negate(tree: Node) -> Node:
     return Number(-tree.value) if isinstance(tree, Number) else Neg(tree)
 
 

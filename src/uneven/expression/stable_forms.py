@@ -41,7 +41,7 @@ def _logistic_difference(terms: Terms) -> Terms | None:
                 half = algebra.mul(Number(Fraction(1, 2)), x)
                 new = algebra.mul(rest, Inv(plus[0]), algebra.call("tanh", half))
                 shared = min(terms[rest], -terms[other])
-                return _replaced(terms, {rest: shared, other: -shared}, new, shared)
+                return _replace(terms, {rest: shared, other: -shared}, new, shared)
     return None
 
 
@@ -89,7 +89,7 @@ def _with_constant(terms: Terms, rest: Call) -> Terms | None:
             new, constant = algebra.call("expm1", x), coefficient
         case _:
             return None
-    return _replaced(terms, {rest: coefficient, ONE: terms[ONE]}, new, constant)
+    return _replace(terms, {rest: coefficient, ONE: terms[ONE]}, new, constant)
 
 
 def _with_argument(terms: Terms, rest: Call) -> Terms | None:
@@ -106,11 +106,11 @@ def _with_argument(terms: Terms, rest: Call) -> Terms | None:
                 new, factor = algebra.call("softplus", signed), coefficient
             else:
                 new, factor = algebra.call("relu", signed), 2 * coefficient
-            return _replaced(terms, {rest: coefficient, **removed}, new, factor)
+            return _replace(terms, {rest: coefficient, **removed}, new, factor)
     return None
 
 
-def _replaced(terms: Terms, removed: Terms, new: Node, coefficient: Fraction) -> Terms:
+def _replace(terms: Terms, removed: Terms, new: Node, coefficient: Fraction) -> Terms:
     result = dict(terms)
     for part, value in removed.items():
         result[part] -= value

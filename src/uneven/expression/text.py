@@ -30,14 +30,14 @@ def to_text(node: Node) -> str:
             text = to_text(first)
             return (f"({text})" if isinstance(first, Add) else text) + "".join(map(_term, rest))
         case Neg(argument):
-            return "-" + _wrapped(argument, _PRODUCT)
+            return "-" + _wrap(argument, _PRODUCT)
         case Mul():
             first, *rest = node.children
             return _first_factor(first) + "".join(map(_factor, rest))
         case Inv():
             return _first_factor(node)
         case Pow(base, exponent):
-            return f"{_wrapped(base, _ATOM)}**{_wrapped(exponent, _ATOM)}"
+            return f"{_wrap(base, _ATOM)}**{_wrap(exponent, _ATOM)}"
         case Call(name, arguments):
             return f"{name}({', '.join(map(to_text, arguments))})"
         case Where(op, left, right, yes, no):
@@ -76,7 +76,7 @@ def _decimal(value: Fraction) -> str | None:
     return f"{text}e{exponent}"
 
 
-def _wrapped(node: Node, level: int) -> str:
+def _wrap(node: Node, level: int) -> str:
     text = to_text(node)
     return text if _level(node) >= level else f"({text})"
 
@@ -99,7 +99,7 @@ def _term(term: Node) -> str:
         case Number(value) if value < 0:
             return f" - {number_text(-value)}"
         case Neg(argument):
-            return f" - {_wrapped(argument, _PRODUCT)}"
+            return f" - {_wrap(argument, _PRODUCT)}"
         case Add():
             return f" + ({to_text(term)})"
     return f" + {to_text(term)}"
@@ -108,13 +108,13 @@ def _term(term: Node) -> str:
 def _first_factor(factor: Node) -> str:
     match factor:
         case Inv(argument):
-            return f"1/{_wrapped(argument, _ATOM - 1)}"
+            return f"1/{_wrap(argument, _ATOM - 1)}"
         case Number(value) if value >= 0:
             return number_text(value)
-    return _wrapped(factor, _ATOM - 1)
+    return _wrap(factor, _ATOM - 1)
 
 
 def _factor(factor: Node) -> str:
     if isinstance(factor, Inv):
-        return f"/{_wrapped(factor.argument, _ATOM - 1)}"
-    return f"*{_wrapped(factor, _ATOM - 1)}"
+        return f"/{_wrap(factor.argument, _ATOM - 1)}"
+    return f"*{_wrap(factor, _ATOM - 1)}"

@@ -53,13 +53,13 @@ def antiderivative(tree: Node) -> Node | None:
     first = 1 if plain_values(slope, np.zeros(1))[0] > 0 else -1
     for side, infinite in ((first, False), (-first, False), (first, True)):
         try:
-            return _integrated(slope, side, infinite)
+            return _integrate(slope, side, infinite)
         except _NotElementary:
             continue
     return None
 
 
-def _integrated(slope: Node, side: int, infinite: bool) -> Node:
+def _integrate(slope: Node, side: int, infinite: bool) -> Node:
     """The integral from v = 0, where v = expit(side t); it may be infinite there if ``infinite``."""
     v = call("expit", mul(Number(side), T))
     density = _in_v(slope, side)
@@ -68,7 +68,7 @@ def _integrated(slope: Node, side: int, infinite: bool) -> Node:
     parts, before = [], (fmpq_poly([0]), fmpq_poly([1]))
     for start, formula in zip(points, formulas, strict=False):
         excess = v if start == 0 else call("relu", subtract(v, Number(start)))
-        parts.append(_from_zero(_moved(_difference(formula, before), start), excess, infinite))
+        parts.append(_from_zero(_move(_difference(formula, before), start), excess, infinite))
         before = formula
     result = add(*parts)
     # log(1 - v) is the logarithm of expit(-side t); as a softplus it keeps its digits.
@@ -102,19 +102,19 @@ def _quotient(tree: Node) -> Quotient:
     found = quotient(tree)
     if found is None:
         raise _NotElementary
-    return _reduced(*found)
+    return _reduce(*found)
 
 
-def _reduced(numerator: Polynomial, denominator: Polynomial) -> Quotient:
+def _reduce(numerator: Polynomial, denominator: Polynomial) -> Quotient:
     common = numerator.gcd(denominator)
     return numerator // common, denominator // common
 
 
 def _difference(x: Quotient, y: Quotient) -> Quotient:
-    return _reduced(x[0] * y[1] - y[0] * x[1], x[1] * y[1])
+    return _reduce(x[0] * y[1] - y[0] * x[1], x[1] * y[1])
 
 
-def _moved(x: Quotient, start: Fraction) -> Quotient:
+def _move(x: Quotient, start: Fraction) -> Quotient:
     """The quotient as a function of v - start."""
     shift = fmpq_poly([fmpq(start.numerator, start.denominator), 1])
     return x[0](shift), x[1](shift)

@@ -157,11 +157,11 @@ class Loss:
 
     def positive(self, t: Any) -> Any:
         """L(1, t), the loss of a positive example."""
-        return _applied(self._positive.value, t)
+        return _apply(self._positive.value, t)
 
     def negative(self, t: Any) -> Any:
         """L(-1, t), the loss of a negative example."""
-        return _applied(self._negative.value, t)
+        return _apply(self._negative.value, t)
 
     def __call__(self, y: Any, t: Any) -> Any:
         """L(y, t) for labels -1 and +1; arrays broadcast."""
@@ -228,7 +228,7 @@ class Loss:
         """
         from uneven.losses.link import inverse_link
 
-        return _applied(lambda array: inverse_link(self, array), t)
+        return _apply(lambda array: inverse_link(self, array), t)
 
     def link(self, probability: Any) -> Any:
         """The decision value that stands for a probability: the largest t whose ``inverse_link`` is not above it.
@@ -288,7 +288,7 @@ def _broadcast(name: str, first: np.ndarray, t: np.ndarray) -> list[np.ndarray]:
         raise ParameterError(f"shapes do not broadcast: {name} has {first.shape}, t has {t.shape}") from None
 
 
-def _applied(function: Callable[[np.ndarray], np.ndarray], t: Any) -> Any:
+def _apply(function: Callable[[np.ndarray], np.ndarray], t: Any) -> Any:
     array, scalar = inputs.float_array("t", t)
     return inputs.unwrapped(function(array), scalar)
 

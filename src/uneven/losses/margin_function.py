@@ -309,11 +309,11 @@ def phi(function: str | Phi, /, **parameters: Exact) -> Phi:
 def from_declaration(name: str | None, declaration: Declaration, parameters: Mapping[str, Exact]) -> Phi:
     """Build a phi and check that it is a loss."""
     values = declaration.read(name, parameters)
-    return Phi(name, declaration, values, _checked_tree(declaration.sentence, values))
+    return Phi(name, declaration, values, _check_tree(declaration.sentence, values))
 
 
 @lru_cache(maxsize=1024)
-def _checked_tree(sentence: str, values: tuple[tuple[str, Fraction], ...]) -> Node:
+def _check_tree(sentence: str, values: tuple[tuple[str, Fraction], ...]) -> Node:
     from uneven.shape.domain import require_loss
 
     written = parse(sentence, [name for name, _ in values])

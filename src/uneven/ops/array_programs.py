@@ -317,13 +317,13 @@ class Library:
         printer = ArrayPrinter()
         results = []
         for place, tree in enumerate(trees):
-            result = _printed(printer, tree, np.float64, switches.get(place, ()), "line")
+            result = _print_program(printer, tree, np.float64, switches.get(place, ()), "line")
             results.append(result if depends_on_t(tree) else printer.select("t == t", result, "t"))
         return self._built(printer, f"({', '.join(results)},)")
 
     def _program(self, tree: Node, dtype: type, switches: tuple[SmoothSwitch, ...], tails: Tails) -> Program:
         printer = ArrayPrinter()
-        return self._built(printer, _kept_nan(printer, tree, _printed(printer, tree, dtype, switches, tails)))
+        return self._built(printer, _kept_nan(printer, tree, _print_program(printer, tree, dtype, switches, tails)))
 
     def _built(self, printer: ArrayPrinter, result: str) -> Program:
         lines = [f"    {variable} = {expression}" for expression, variable in printer.lines.items()]
@@ -335,7 +335,9 @@ class Library:
         return FunctionType(body, namespace)
 
 
-def _printed(printer: ArrayPrinter, tree: Node, dtype: type, switches: tuple[SmoothSwitch, ...], tails: Tails) -> str:
+def _print_program(
+    printer: ArrayPrinter, tree: Node, dtype: type, switches: tuple[SmoothSwitch, ...], tails: Tails
+) -> str:
     """The name of the variable that holds the value of a tree."""
     if tails == "line":
         result = cut(printer, tree, dtype)

@@ -122,7 +122,7 @@ def _undefined(surely: bool, message: str) -> Undefined:
     return Impossible(message) if surely else Undefined(message)
 
 
-def _ordered(x: arb, y: arb) -> Interval:
+def _round_outwards(x: arb, y: arb) -> Interval:
     return Interval(x.lower(), y.upper())
 
 
@@ -132,7 +132,7 @@ class _Balls:
 
     def constant(self, name: str) -> Interval:
         ball = arb.pi() if name == "pi" else arb.const_e()
-        return _ordered(ball, ball)
+        return _round_outwards(ball, ball)
 
     def add(self, x: Interval, y: Interval) -> Interval:
         lo, hi = (x.lo + y.lo), (x.hi + y.hi)
@@ -156,7 +156,7 @@ class _Balls:
             raise Impossible("division by 0")
         if not (y.lo > 0 or y.hi < 0):
             raise Undefined("division by an interval that contains 0")
-        return self.multiply(x, _ordered(_reciprocal(y.hi), _reciprocal(y.lo)))
+        return self.multiply(x, _round_outwards(_reciprocal(y.hi), _reciprocal(y.lo)))
 
     def rational_power(self, x: Interval, exponent: Fraction) -> Interval:
         if exponent < 0:
@@ -168,7 +168,7 @@ class _Balls:
         if not x.lo >= 0:
             raise _undefined(x.hi < 0, "fractional power of a negative number")
         k = arb(exponent.numerator) / exponent.denominator
-        return _clamped(_positive_power(x.lo, k), _positive_power(x.hi, k), 0, None)
+        return _round_and_clamp(_positive_power(x.lo, k), _positive_power(x.hi, k), 0, None)
 
     def power(self, x: Interval, y: Interval) -> Interval:
         if x.lo.is_zero() and y.lo > 0:  # 0 to a positive power is 0
@@ -237,15 +237,15 @@ def _whole_power(x: Interval, k: int) -> Interval:
         x = _abs(x)
     lo, hi = (end if end in (_INF, _MINUS_INF) else end**k for end in x)
     if k % 2 == 0:
-        return _clamped(lo, hi, 0, None)
-    return _ordered(lo, hi)
+        return _round_and_clamp(lo, hi, 0, None)
+    return _round_outwards(lo, hi)
 
 
 def _positive_power(end: arb, k: arb) -> arb:
     return end if end.is_zero() or end == _INF else end**k
 
 
-def _clamped(lo: arb, hi: arb, least: int | None, greatest: int | None) -> Interval:
+def _round_and_clamp(lo: arb, hi: arb, least: int | None, greatest: int | None) -> Interval:
     """Round outwards, then back into the range of the function."""
     low, high = lo.lower(), hi.upper()
     if least is not None and not low >= least:
@@ -261,7 +261,7 @@ def increasing(
     """An increasing function on intervals, from one on points; its range is rounded back to [least, greatest]."""
 
     def apply(x: Interval) -> Interval:
-        return _clamped(function(x.lo), function(x.hi), least, greatest)
+        return _round_and_clamp(function(x.lo), function(x.hi), least, greatest)
 
     return apply
 
@@ -269,13 +269,13 @@ def increasing(
 def _exp_interval(x: Interval) -> Interval:
     lo = x.lo if x.lo < _HUGE else _HUGE
     hi = x.hi.exp() if x.hi < _HUGE else _INF
-    return _clamped(lo.exp(), hi, 0, None)
+    return _round_and_clamp(lo.exp(), hi, 0, None)
 
 
 def _expm1_interval(x: Interval) -> Interval:
     lo = x.lo if x.lo < _HUGE else _HUGE
     hi = x.hi.expm1() if x.hi < _HUGE else _INF
-    return _clamped(lo.expm1(), hi, -1, None)
+    return _round_and_clamp(lo.expm1(), hi, -1, None)
 
 
 def _expit(x: arb) -> arb:
@@ -298,25 +298,25 @@ def _erfc(x: arb) -> arb:
 
 
 def _erfc_interval(x: Interval) -> Interval:
-    return _clamped(_erfc(x.hi), _erfc(x.lo), 0, 2)
+    return _round_and_clamp(_erfc(x.hi), _erfc(x.lo), 0, 2)
 
 
 def _log(x: Interval) -> Interval:
     if not x.lo > 0:
         raise _undefined(x.hi <= 0, "log of a number that may not be positive")
-    return _ordered(x.lo.log(), _INF if x.hi == _INF else x.hi.log())
+    return _round_outwards(x.lo.log(), _INF if x.hi == _INF else x.hi.log())
 
 
 def _log1p(x: Interval) -> Interval:
     if not x.lo > -1:
         raise _undefined(x.hi <= -1, "log1p of a number that may not exceed -1")
-    return _ordered(x.lo.log1p(), _INF if x.hi == _INF else x.hi.log1p())
+    return _round_outwards(x.lo.log1p(), _INF if x.hi == _INF else x.hi.log1p())
 
 
 def _sqrt(x: Interval) -> Interval:
     if not x.lo >= 0:
         raise _undefined(x.hi < 0, "square root of a number that may be negative")
-    return _clamped(x.lo.sqrt(), _INF if x.hi == _INF else x.hi.sqrt(), 0, None)
+    return _round_and_clamp(x.lo.sqrt(), _INF if x.hi == _INF else x.hi.sqrt(), 0, None)
 
 
 def _abs(x: Interval) -> Interval:

@@ -191,9 +191,9 @@ def leaves_single_precision(tree: Node) -> bool:
     return False
 
 
-def _evaluated(tree: Node, t: Array) -> tuple[Array, Array]:
+def _evaluate_once(tree: Node, t: Array) -> tuple[Array, Array]:
     if t.dtype == np.float32 and leaves_single_precision(tree):
-        result, tied = _evaluated(tree, t.astype(np.float64))
+        result, tied = _evaluate_once(tree, t.astype(np.float64))
         with np.errstate(all="ignore"):
             return result.astype(np.float32), tied
     arithmetic = _Floats(t.dtype)
@@ -204,7 +204,7 @@ def _evaluated(tree: Node, t: Array) -> tuple[Array, Array]:
 
 def plain_values(tree: Node, t: Array) -> Array:
     """Values at an array of floats in plain floating point, NaN included."""
-    return _evaluated(tree, t)[0]
+    return _evaluate_once(tree, t)[0]
 
 
 @lru_cache(maxsize=4096)
@@ -245,7 +245,7 @@ def values(tree: Node, t: Array) -> Array:
     >>> values(parse("t**2*exp(-t)"), np.array([0.0, 1e308]))
     array([0., 0.])
     """
-    result, tied = _evaluated(tree, t)
+    result, tied = _evaluate_once(tree, t)
     lost = np.isnan(result)
     doubtful = lost | tied
     if np.isinf(result).any() and _may_return_from_infinity(tree):
@@ -263,11 +263,11 @@ def repair_values(tree: Node, t: Array, otherwise: Array | None = None) -> Array
     """
     points, first, inverse = np.unique(t, return_index=True, return_inverse=True)
     kept = [math.nan] * points.size if otherwise is None else [float(v) for v in np.ravel(otherwise)[first]]
-    found = [_one_repaired(tree, float(point), value) for point, value in zip(points, kept, strict=True)]
+    found = [_repair_one(tree, float(point), value) for point, value in zip(points, kept, strict=True)]
     return np.asarray(found, dtype=t.dtype)[inverse.reshape(t.shape)]
 
 
-def _one_repaired(tree: Node, t: float, otherwise: float) -> float:
+def _repair_one(tree: Node, t: float, otherwise: float) -> float:
     from uneven.ops.balls import Undefined
     from uneven.ops.precise import nearest_float
 

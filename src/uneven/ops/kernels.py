@@ -191,7 +191,7 @@ class CompiledPhi:
     @cached_property
     def module(self) -> ModuleType:
         """The printed module; compiled, or loaded from the disk cache."""
-        return _imported(source(self._tree, self._switches))
+        return _import_printed(source(self._tree, self._switches))
 
     @property
     def first_address(self) -> int:
@@ -263,10 +263,10 @@ def compile_steps(tree: Node, switches: tuple[SmoothSwitch, ...] = ()) -> int:
 
     It is a module of its own: only boosted trees need it, and every compiled function takes time.
     """
-    return int(_imported(steps_source(tree, switches)).steps.address)
+    return int(_import_printed(steps_source(tree, switches)).steps.address)
 
 
-def _imported(text: str) -> ModuleType:
+def _import_printed(text: str) -> ModuleType:
     import numba
 
     from uneven.ops import vector_math

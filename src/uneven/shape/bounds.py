@@ -48,10 +48,10 @@ def bounds(tree: Node, low: float, high: float) -> tuple[float, float]:
         enclosure = enclose_interval(tree, interval(low, high))
     except Undefined:
         return -math.inf, math.inf
-    return _rounded(enclosure.lo), _rounded(enclosure.hi)
+    return _round_to_double(enclosure.lo), _round_to_double(enclosure.hi)
 
 
-def _rounded(bound: arb) -> float:
+def _round_to_double(bound: arb) -> float:
     """A bound as a double of the same sign."""
     nearest = float(bound)
     return -5e-324 if nearest == 0 and bound < 0 else nearest

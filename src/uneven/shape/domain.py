@@ -75,12 +75,12 @@ def _is_unfolded_integer(node: Node) -> bool:
 
 def _value(tree: Node, point: Fraction) -> float | None:
     try:
-        return nearest_float(_folded(tree, point), 0.0)
+        return nearest_float(_fold_at(tree, point), 0.0)
     except Undefined:
         return None
 
 
-def _folded(tree: Node, point: Fraction) -> Node:
+def _fold_at(tree: Node, point: Fraction) -> Node:
     """The tree at a point, every rational part folded and every decided branch taken.
 
     Nothing that is undefined folds: 0*log(0) keeps its logarithm.
@@ -148,7 +148,7 @@ def _undefined_point(tree: Node, critical: list[Zero], t: np.ndarray, y: np.ndar
 
 
 def _is_undefined_at_zero(tree: Node, zero: Zero) -> bool:
-    known = _is_undefined(_folded(tree, zero.point), zero.point) if zero.exact else None
+    known = _is_undefined(_fold_at(tree, zero.point), zero.point) if zero.exact else None
     return bool(value_at(tree, location(zero)).is_nan()) if known is None else known
 
 
@@ -175,7 +175,7 @@ def _negative_point(tree: Node, normal: Node, critical: list[Zero], t: np.ndarra
             return point
     for zero in critical:  # a value of its own at a rational point that is no double
         is_double = Fraction(to_float(zero.point)) == zero.point
-        if zero.exact and not is_double and _negative_at(_folded(tree, zero.point), zero.point):
+        if zero.exact and not is_double and _negative_at(_fold_at(tree, zero.point), zero.point):
             return zero.point
     found = negative_point(normal)
     return Fraction(found) if found is not None and _negative_at(tree, Fraction(found)) else None

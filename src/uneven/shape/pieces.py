@@ -199,7 +199,7 @@ def formula_inside(tree: Node, low: End, high: End) -> Node:
         signs = tuple(_sign_inside(switch, low, high) for switch in kept)
         if not any(signs):
             return tree
-        following = _resolved(tree, signs)
+        following = _resolve(tree, signs)
         if following == tree:
             return tree
         tree = following
@@ -232,7 +232,7 @@ def _sign_of_line(slope: Fraction, offset: Fraction, low: End, high: End) -> int
 
 
 @lru_cache(maxsize=4096)
-def _resolved(tree: Node, signs: tuple[int, ...]) -> Node:
+def _resolve(tree: Node, signs: tuple[int, ...]) -> Node:
     """The tree with its switches resolved, for signs in the order of its distinct switches."""
     known = dict(zip(_distinct_conditions(tree), signs, strict=True))
 

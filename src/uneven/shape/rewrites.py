@@ -152,7 +152,7 @@ def as_one_quotient(tree: Node) -> Node | None:
         return None  # a pole would disappear: where the sum is undefined, the quotient must be
     if numerator[0] != 0:  # no power of u comes to the front
         return None
-    return mul(_factored_at(numerator, u), inv(_factored_at(denominator, u)))
+    return mul(_factor_at(numerator, u), inv(_factor_at(denominator, u)))
 
 
 def _functions(tree: Node) -> list[Node]:
@@ -167,7 +167,7 @@ def _functions(tree: Node) -> list[Node]:
     return [tree]
 
 
-def _factored_at(polynomial: Polynomial, u: Node) -> Node:
+def _factor_at(polynomial: Polynomial, u: Node) -> Node:
     """The polynomial at u as its content times the powers of its irreducible factors."""
     content, factors = polynomial.numer().factor()
     parts: list[Node] = [Number(Fraction(int(content), int(polynomial.denom())))]
@@ -194,19 +194,19 @@ def factor_out(tree: Node) -> Node:
     '-expit(-t)**2'
     """
     try:
-        return _factored(tree)
+        return _factor(tree)
     except ExpressionError:  # too large: the tree itself will do
         return tree
 
 
-def _factored(tree: Node) -> Node:
+def _factor(tree: Node) -> Node:
     match tree:
         case Neg(argument):
-            return neg(_factored(argument))
+            return neg(_factor(argument))
         case Mul():
-            return mul(*map(_factored, tree.children))
+            return mul(*map(_factor, tree.children))
         case Where(op, left, right, yes, no):
-            return where(op, left, right, _factored(yes), _factored(no))
+            return where(op, left, right, _factor(yes), _factor(no))
         case Add():
             return _with_common_factors(tree)
     return tree
@@ -222,7 +222,7 @@ def _with_common_factors(tree: Node) -> Node:
         mul(Number(coefficient), *_product({key: p[key] - common.get(key, Fraction(0)) for key in p}))
         for (coefficient, _), p in zip(parts, powers, strict=True)
     ]
-    return mul(*_product(common), _factored(add(*rests)))
+    return mul(*_product(common), _factor(add(*rests)))
 
 
 def _with_shared_steps(powers: list[_Powers]) -> list[_Powers]:
@@ -325,12 +325,12 @@ def use_guards(tree: Node) -> Node:
     if all(affine(condition) is not None for condition in conditions(tree)):
         return tree
     try:
-        return formula_inside(simplify(transform(tree, _rewritten)), -math.inf, math.inf)
+        return formula_inside(simplify(transform(tree, _rewrite)), -math.inf, math.inf)
     except ExpressionError:  # the rewritten tree would be too large
         return tree
 
 
-def _rewritten(node: Node) -> Node:
+def _rewrite(node: Node) -> Node:
     match node:
         case Where(op, left, right, yes, no):
             found = _without_condition(op, simplify(subtract(left, right)), yes, no)
@@ -365,7 +365,7 @@ def _by_inverse(op: str, u: Node, bound: Fraction, low: Node, high: Node) -> Nod
     """where(u op bound, low, high) with an affine condition, for op < or <= and a u that can be inverted."""
     match u:
         case Call("abs", (w,)) if affine(w) is not None and bound > 0:
-            left, right = (_replaced(high, {u: side}) for side in (neg(w), w))  # abs(w) where it exceeds the bound
+            left, right = (_replace(high, {u: side}) for side in (neg(w), w))  # abs(w) where it exceeds the bound
             return where(op, w, Number(bound), where(op, neg(w), Number(bound), low, left), right)
         case Call(name, (w,)) if affine(w) is not None and _AT_ZERO.get(name) == bound:
             return where(op, w, ZERO, low, high)
@@ -387,7 +387,7 @@ def _by_excess(u: Node, bound: Fraction, low: Node, high: Node) -> Node | None:
         values = {u: limited}
         if isinstance(u, Call) and u.name == "expit":
             values[call("expit", neg(u.arguments[0]))] = subtract(ONE, limited)
-        written = simplify(_replaced(branch, values))
+        written = simplify(_replace(branch, values))
         if depends_on_t(written) or not all(map(_is_regular_at_the_bound, pole_arguments(written))):
             continue
         if simplify(put(written, {"excess": ZERO})) == simplify(other):
@@ -402,5 +402,5 @@ def _is_regular_at_the_bound(argument: Node) -> bool:
     return is_positive(argument) or (value is not None and value > 0)
 
 
-def _replaced(tree: Node, values: dict[Node, Node]) -> Node:
+def _replace(tree: Node, values: dict[Node, Node]) -> Node:
     return transform(tree, lambda node: values.get(node, node))

@@ -29,9 +29,9 @@ def direction_by_structure(node: Node) -> int | None:
         case Symbol():
             return RISING
         case Neg(argument):
-            return _reversed(direction_by_structure(argument))
+            return _reverse(direction_by_structure(argument))
         case Inv(argument):
-            return _reversed(direction_by_structure(argument)) if sign_by_structure(argument) else None
+            return _reverse(direction_by_structure(argument)) if sign_by_structure(argument) else None
         case Add():
             return common_kind([direction_by_structure(term) for term in node.children])
         case Mul():
@@ -41,7 +41,7 @@ def direction_by_structure(node: Node) -> int | None:
                 return direction_by_structure(base)
         case Call(name, arguments) if (outer := FUNCTIONS[name].direction) is not None:
             inner = common_kind([direction_by_structure(argument) for argument in arguments])
-            return inner if outer == RISING else _reversed(inner)
+            return inner if outer == RISING else _reverse(inner)
     return None
 
 
@@ -70,7 +70,7 @@ def _sign_of_product(factors: tuple[Node, ...]) -> int:
     return math.prod(map(sign_by_structure, factors))
 
 
-def _reversed(kind: int | None) -> int | None:
+def _reverse(kind: int | None) -> int | None:
     """The direction or curvature of minus a tree."""
     return None if kind is None else -kind
 
@@ -93,18 +93,15 @@ def _direction_of_product(factors: tuple[Node, ...]) -> int | None:
         factors = tuple(factor for factor in factors if factor is not moving[0])
         constant = _sign_of_product(factors)
         kind = direction_by_structure(moving[0])
-        return None if constant == 0 else kind if constant > 0 else _reversed(kind)
+        return None if constant == 0 else kind if constant > 0 else _reverse(kind)
     signs = [sign_by_structure(factor) for factor in factors]
     if 0 in signs:
         return None
     sizes = common_kind(
-        [
-            kind if s > 0 else _reversed(kind)
-            for s, kind in zip(signs, map(direction_by_structure, factors), strict=True)
-        ]
+        [kind if s > 0 else _reverse(kind) for s, kind in zip(signs, map(direction_by_structure, factors), strict=True)]
     )
     negative = sum(s < 0 for s in signs) % 2 == 1
-    return _reversed(sizes) if negative else sizes
+    return _reverse(sizes) if negative else sizes
 
 
 def is_convex(tree: Node) -> bool:
@@ -130,7 +127,7 @@ def curvature(node: Node) -> int | None:
         case Add():
             return common_kind([curvature(term) for term in node.children])
         case Neg(argument):
-            return _reversed(curvature(argument))
+            return _reverse(curvature(argument))
         case Mul():
             return _curvature_of_product(node.children)
         case Inv(argument):
@@ -142,11 +139,11 @@ def curvature(node: Node) -> int | None:
             if exponent >= 1 and is_nonnegative(base) and curvature(base) in (AFFINE, CONVEX):
                 return CONVEX
         case Call(name, arguments):
-            return _composed(FUNCTIONS[name], [curvature(argument) for argument in arguments])
+            return _compose(FUNCTIONS[name], [curvature(argument) for argument in arguments])
     return None
 
 
-def _composed(function: Function, arguments: list[int | None]) -> int | None:
+def _compose(function: Function, arguments: list[int | None]) -> int | None:
     """Convex and rising of convex is convex, convex and falling of concave is convex; any of affine; concave alike."""
     if function.curvature is None or None in arguments:
         return None

@@ -69,7 +69,7 @@ def _zeros(tree: Node) -> Iterable[Zero]:
         case Call() if (inner := vanishing(tree)) is not None:
             return zeros(inner)
     resolved = _without_scan(tree)
-    return _scanned(tree) if resolved is None else resolved
+    return _scan(tree) if resolved is None else resolved
 
 
 @lru_cache(maxsize=4096)
@@ -79,7 +79,7 @@ def _without_scan(tree: Node) -> tuple[Zero, ...] | None:
         return ()
     match tree:
         case Mul():
-            return _joined(tree.children)
+            return _join_zeros(tree.children)
         case Inv():
             return ()
         case Neg(argument):
@@ -97,7 +97,7 @@ def _without_scan(tree: Node) -> tuple[Zero, ...] | None:
         return None
     piecewise = _piecewise_terms(tree)
     # Two terms with branches would multiply the cases.
-    found = _joined(_branches(tree, piecewise[0])) if len(piecewise) == 1 else None
+    found = _join_zeros(_branches(tree, piecewise[0])) if len(piecewise) == 1 else None
     return None if found is None else tuple(zero for zero in found if _vanishes(tree, zero))
 
 
@@ -110,7 +110,7 @@ def _cases(tree: Node) -> int:
     return max(map(_cases, tree.children), default=1)
 
 
-def _joined(trees: Iterable[Node]) -> tuple[Zero, ...] | None:
+def _join_zeros(trees: Iterable[Node]) -> tuple[Zero, ...] | None:
     """Zeros of any of the trees; None if one needs a scan."""
     found: list[Zero] = []
     for tree in trees:
@@ -169,7 +169,7 @@ def rational_value(tree: Node, point: Fraction) -> Fraction | None:
     return folded.value if isinstance(folded, Number) else None
 
 
-def _scanned(tree: Node) -> list[Zero]:
+def _scan(tree: Node) -> list[Zero]:
     t = probe_points()
     y = plain_values(tree, t)
     sign = np.sign(y)
@@ -179,7 +179,7 @@ def _scanned(tree: Node) -> list[Zero]:
     low = np.concatenate([t[crossing], left[below], lowest[below]])
     high = np.concatenate([t[crossing + 1], lowest[below], right[below]])
     nearest = np.argsort(np.abs(low), kind="stable")[:MAX_ZEROS]
-    simple = np.concatenate([t[_isolated(t, y)], _crossings(tree, low[nearest], high[nearest])])
+    simple = np.concatenate([t[_find_isolated(t, y)], _crossings(tree, low[nearest], high[nearest])])
     found = [_as_zero(tree, point, tree) for point in simple]
     if touching.any():
         found += [_as_zero(tree, point, _slope(tree)) for point in lowest[touching]]
@@ -187,7 +187,7 @@ def _scanned(tree: Node) -> list[Zero]:
     return [zero for zero in found if zero.exact or _contains_zero(value_at(tree, location(zero)))]
 
 
-def _isolated(t: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _find_isolated(t: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Probes at which the value is 0, but not a run of them.
 
     A run is an interval on which the tree vanishes, underflow, or rounding around a zero at 0, where the

@@ -281,7 +281,7 @@ def _middle(low: End, high: End) -> Fraction | None:
             if small < root < large:
                 return sign * root
     middle = (low + high) / 2
-    short = _rounded(middle, width)
+    short = _round_cell(middle, width)
     return short if low < short < high else middle
 
 
@@ -293,7 +293,7 @@ def power_of_two(value: Fraction) -> Fraction:
     return nearby if value > 0 else -nearby
 
 
-def _rounded(value: Fraction, scale: Fraction) -> Fraction:
+def _round_cell(value: Fraction, scale: Fraction) -> Fraction:
     """The value rounded to a multiple of a power of two of about an eighth of the scale."""
     unit = power_of_two(scale) / 8
     return round(value / unit) * unit

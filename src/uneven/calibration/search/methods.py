@@ -125,7 +125,7 @@ def prove_transversal(attempt: Attempt) -> Proof:
         raise NotShown("no probability P(Y = 1) was found at which the decision with the smaller loss changes")
     order = _order_of_sides(attempt)
     mirror = attempt.rules.mirrored_at()
-    low, high, signs = _enclosed(attempt, guess) if mirror is None else _around_tie(attempt, mirror)
+    low, high, signs = _enclose(attempt, guess) if mirror is None else _around_tie(attempt, mirror)
     if order and attempt.rules.descends_at_zero():
         once: list[Step] = [Descent(), *attempt.halves()]
     else:
@@ -156,7 +156,7 @@ def _order_of_sides(attempt: Attempt) -> list[Step]:
     return steps if len(steps) == len(wanted) else []
 
 
-def _enclosed(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction, list[Step]]:
+def _enclose(attempt: Attempt, guess: Fraction) -> tuple[Fraction, Fraction, list[Step]]:
     """low and high with A > B at low and A < B at high, and the steps that prove it.
 
     As close as asked for; where the risk is too flat for that within the budget, as close as was proved.

@@ -67,8 +67,8 @@ def psi_table(attempt: Attempt, proof: Proof, alpha: Fraction, eps: list[Fractio
     rows = [
         {
             "eps": number(value),
-            "lower": number(_rounded(on_hull(lower, value), -1)),
-            "upper": number(_rounded(on_hull(upper, value), 1)),
+            "lower": number(_round_to_decimal(on_hull(lower, value), -1)),
+            "upper": number(_round_to_decimal(on_hull(upper, value), 1)),
         }
         for value in eps
     ]
@@ -172,7 +172,7 @@ def contact_at(attempt: Attempt, alpha: Fraction, eta: Fraction) -> Contact:
     return Contact(attempt.point(eta, -side), attempt.best_floor(eta, side))
 
 
-def _rounded(value: Fraction, direction: int) -> Fraction:
+def _round_to_decimal(value: Fraction, direction: int) -> Fraction:
     """A nonnegative number rounded down (direction -1) or up to a short decimal."""
     if value == 0:
         return value

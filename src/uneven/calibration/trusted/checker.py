@@ -29,7 +29,7 @@ def require_affordable(document: dict[str, Any], rules: Rules) -> None:
     The cost of a cell grows with the size of the formulas of F, F' and F'', and with the precision. Cells and steps are
     only counted here, not read.
     """
-    cells, flat, nodes = _counted([document["steps"], document["psi"]])
+    cells, flat, nodes = _count([document["steps"], document["psi"]])
     if nodes > _MOST_NODES:
         raise CertificateError(f"a psi table has at most {_MOST_NODES} nodes, contacts and rows, this has {nodes}")
     if flat > _MOST_FLAT:
@@ -42,7 +42,7 @@ def require_affordable(document: dict[str, Any], rules: Rules) -> None:
         )
 
 
-def _counted(data: Any) -> tuple[int, int, int]:
+def _count(data: Any) -> tuple[int, int, int]:
     """Cells, with steps in units of cells; cells with the rule 'flat'; nodes, contacts and rows of a psi table.
 
     The data may be of any form and depth.

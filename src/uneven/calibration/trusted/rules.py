@@ -296,7 +296,7 @@ class Rules(SlopesAtZero):
         factors = self.scaled(weights)
         used = [k for k in (0, 1) if factors[k] != 0]
         slopes = [self.trees(1)[k] for k in used]
-        parts = [decay(slope if side > 0 else _mirrored(slope)) for slope in slopes]
+        parts = [decay(slope if side > 0 else _mirror(slope)) for slope in slopes]
         slowest = min(rate for rate, _ in parts)
         tail = interval(side * start, math.inf, bits=self.bits)
         terms = []
@@ -314,6 +314,6 @@ def _has_switch(tree: Node) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _mirrored(tree: Node) -> Node:
+def _mirror(tree: Node) -> Node:
     """The tree at -t, so that what happens towards minus infinity happens towards infinity."""
     return substitute(tree, {"t": neg(T)})
