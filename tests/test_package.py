@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import public_names
 import pytest
 from click.testing import CliRunner
 from places import ROOT
@@ -129,6 +131,27 @@ def test_the_underscore_means_private() -> None:
                         is_module = (ROOT / "src").joinpath(*parts[: k + 1]).with_suffix(".py").exists()
                         assert is_module, f"{path.name} imports the private name {'.'.join(parts)}"
                         assert here[:k] == parts[:k], f"{path.name} imports the private module {'.'.join(parts)}"
+
+
+@pytest.mark.slow
+def test_tests_import_public_names_where_they_are_public() -> None:
+    """A name that is exported is not taken from the module that happens to define it, which may move."""
+    modules, _ = public_names.public_modules()
+    public = {(one.name, id(one.thing)): one.path for module in modules for one in public_names.names_of(module)}
+    known, homes = {name for name, _ in public}, {module.__name__ for module in modules}
+    found = []
+    for path in (ROOT / "tests").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.ImportFrom)
+                and (node.module or "").startswith("uneven.")
+                and node.module not in homes
+            ):
+                for name in known.intersection(alias.name for alias in node.names):
+                    thing = getattr(importlib.import_module(str(node.module)), name)
+                    if (name, id(thing)) in public:
+                        found.append(f"{path.name}: {node.module}.{name} is {public[name, id(thing)]}")
+    assert found == []
 
 
 def test_nothing_refers_to_documents_outside_the_repository() -> None:
