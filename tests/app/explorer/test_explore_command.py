@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from uneven.app.cli.main import main
 from uneven.app.explorer import server
 
-STATIC = Path(server.__file__).parents[1] / "static"
+STATIC = Path(server.__file__).parent / "static"
 
 
 def run(*arguments: str) -> Any:
