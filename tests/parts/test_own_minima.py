@@ -9,8 +9,8 @@ import pytest
 
 import uneven
 from uneven.parts.blocks import Block
-from uneven.parts.questions import Held, SurveyRows
 from uneven.parts.starting_point import OwnMinimum, start_from_parts, worth_asking
+from uneven.parts.summed_answers import Held, SurveyRows
 from uneven.parts.summed_objective import Standardisation, SummedObjective
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective

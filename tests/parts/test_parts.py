@@ -15,8 +15,8 @@ from uneven.errors import LossError
 from uneven.parts.blocks import Block
 from uneven.parts.loss_slopes import LinesAt, SlopesAt, Smoothed, SmoothedPolygons
 from uneven.parts.minimise import minimise
-from uneven.parts.questions import Both, Held, SurveyRows
 from uneven.parts.starting_point import SampleRows
+from uneven.parts.summed_answers import Both, Held, SurveyRows
 from uneven.parts.summed_objective import Standardisation, SummedObjective, _error_of_scores, _sizes, prove
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective

@@ -13,7 +13,7 @@ import pytest
 import uneven
 from uneven.parts.blocks import Batch
 from uneven.parts.fitting import RowsInParts
-from uneven.parts.questions import Addable, Question, add_answers
+from uneven.parts.summed_answers import Addable, Question, add_answers
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")

@@ -21,8 +21,8 @@ import uneven
 from uneven.parts import block_loop
 from uneven.parts.block_loop import BlockLoop
 from uneven.parts.blocks import BlockMaker
-from uneven.parts.questions import SurveyRows
 from uneven.parts.sources import ArraySource, MappedFile
+from uneven.parts.summed_answers import SurveyRows
 
 N, D = 4000, 4
 NAMES = [f"x{j}" for j in range(D)]
@@ -286,10 +286,10 @@ def test_pages_of_a_mapped_file_are_given_back(tmp_path: Path) -> None:
     path = tmp_path / "numbers"
     path.write_bytes(np.arange(4096.0).tobytes())
     file = MappedFile(str(path))
-    reader = file.opened()
+    reader = file.open_reader()
     first = reader.read(80)
-    file.used(0, 32_768)
-    file.used(32_760, 10**9)  # no further than its end
+    file.release(0, 32_768)
+    file.release(32_760, 10**9)  # no further than its end
     reader.seek(0)
     assert reader.read(80) == first
 

@@ -37,7 +37,7 @@ def require_hard(*, zero: bool, minus_one: bool, other: bool, example: Callable[
         raise ParameterError("targets must be 0 and 1, or -1 and 1, got both 0 and -1")
 
 
-# A loss as functions of another library's arrays: values, slopes and higher derivatives by label.
+# -- a loss as functions of another library's arrays: values, slopes and higher derivatives by label ------------------
 
 Array = Any
 #: From labels (positive if above 0) and logits to one number for each.
@@ -59,7 +59,7 @@ def read_loss(loss: Any, framework: str) -> Loss:
     return loss
 
 
-def differentiated(tree: Node, order: int) -> Node:
+def differentiate(tree: Node, order: int) -> Node:
     """The derivative of some order."""
     for _ in range(order):
         tree = derivative(tree)
@@ -81,7 +81,7 @@ def of_order(loss: Loss, order: int, library: Library) -> ByLabel:
     def of_one_phi(label: Array, t: Array) -> Array:
         x = working(t)
         share = clip(cast(label, x.dtype), 0, 1)
-        return cast(functions[0](x * mixed(share, *inner)) * mixed(share, *outer), t.dtype)
+        return cast(functions[0](x * mix(share, *inner)) * mix(share, *outer), t.dtype)
 
     def of_two(label: Array, t: Array) -> Array:
         x = working(t)
@@ -91,7 +91,7 @@ def of_order(loss: Loss, order: int, library: Library) -> ByLabel:
     return of_one_phi if positive.function == negative.function else of_two
 
 
-def mixed(share: Array, positive: Any, negative: Any) -> Array:
+def mix(share: Array, positive: Any, negative: Any) -> Array:
     """One of two finite numbers, for shares of exactly 1 and 0.
 
     Compilers would keep the result of a comparison for backward, which costs more than it saves.
@@ -101,7 +101,7 @@ def mixed(share: Array, positive: Any, negative: Any) -> Array:
     return share * positive + (1 - share) * negative
 
 
-def learnt(share: Array, regret: Array, library: Library) -> tuple[Array, Array]:
+def turn_labels(share: Array, regret: Array, library: Library) -> tuple[Array, Array]:
     """The label that each example is learnt with, and how much it counts: where the mistake pays, the other label."""
     return (2 * share - 1) * library.lookup("sign")(regret), abs(regret)
 
@@ -120,12 +120,12 @@ def class_factors(loss: Loss) -> tuple[float, float]:
 
 def _derivative(function: Phi, order: int, library: Library) -> Program:
     tree = function.tree
-    return library.function(differentiated(tree, order), smooth_switches(tree) if order == 1 else ())
+    return library.function(differentiate(tree, order), smooth_switches(tree) if order == 1 else ())
 
 
 def may_overflow(loss: Loss) -> bool:
     """Whether a value or slope can be infinite at a finite float32: then 0 times it must be taken for 0."""
-    trees = [differentiated(partial.tree, order) for partial in loss.partials for order in (0, 1)]
+    trees = [differentiate(partial.tree, order) for partial in loss.partials for order in (0, 1)]
     return any(bool(np.isinf(plain_values(tree, _LARGEST)).any()) for tree in trees)
 
 
@@ -134,7 +134,7 @@ def inverse_links(loss: Loss, order: int, library: Library) -> Program:
     tree = link_tree(loss)
     if order == 0:
         return library.function(tree, tails="constant")
-    slope, where = library.function(differentiated(tree, order), tails="nan"), library.lookup("where")
+    slope, where = library.function(differentiate(tree, order), tails="nan"), library.lookup("where")
 
     def values(t: Array) -> Array:
         # Where the link is 0 or 1 because a slope of the loss is 0, its derivative is 0/0.

@@ -191,7 +191,7 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
         settings = self._settings()
         return int(next((settings[name] for name in _ROUNDS if name in settings), _MOST_ROUNDS))
 
-    def _binned(self, rows: TreeRows) -> Any:
+    def _bin_rows(self, rows: TreeRows) -> Any:
         return self._pool(rows.that_count())  # CatBoost's bins and penalty count rows of weight 0, too
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
@@ -202,12 +202,12 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
             return X
         return super()._read_features(X, reset=reset)
 
-    def _boosted(
+    def _train(
         self, rows: TreeRows, binned: Any, descent: Descent, evaluations: list[TreeRows], callbacks: list[Any]
     ) -> Any:
         settings, used = self._settings(), list(callbacks)
         built_in = descent.normalised.is_logistic
-        chosen = self._chosen(rows, bool(evaluations))
+        chosen = self._ask_for_defaults(rows, bool(evaluations))
         if not built_in:
             chosen["leaf_estimation_iterations"] = 1  # each one asks for the derivatives of all rows, through Python
         for name, value in chosen.items():
@@ -239,7 +239,7 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
             self.evals_result_[EVALUATION.format(k)] = {self.eval_metric: list(result[_Measured.__name__])}
         self.best_iteration_ = booster.get_best_iteration()
 
-    def _chosen(self, rows: TreeRows, evaluated: bool) -> dict[str, Any]:
+    def _ask_for_defaults(self, rows: TreeRows, evaluated: bool) -> dict[str, Any]:
         """What CatBoost would choose for its own logistic objective: it is asked with dummy data.
 
         The logarithm of its learning rate is a straight line in that of the number of rows, up to a largest rate. So a
@@ -247,13 +247,13 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
         """
         count, columns = max(rows.y.size, 4), min(rows.X.shape[1], _MOST_COLUMNS)
         if count <= _MANY_ROWS:
-            return self._choice_for(count, columns, evaluated)
-        few, many = (self._choice_for(number, columns, evaluated) for number in (_MANY_ROWS // 10, _MANY_ROWS))
+            return self._defaults_for(count, columns, evaluated)
+        few, many = (self._defaults_for(number, columns, evaluated) for number in (_MANY_ROWS // 10, _MANY_ROWS))
         rises = float(np.log10(many["learning_rate"] / few["learning_rate"]))
         rate = many["learning_rate"] * (count / _MANY_ROWS) ** rises
         return {**many, "learning_rate": min(rate, _FASTEST) if rises > 0 else many["learning_rate"]}
 
-    def _choice_for(self, count: int, columns: int, evaluated: bool) -> dict[str, Any]:
+    def _defaults_for(self, count: int, columns: int, evaluated: bool) -> dict[str, Any]:
         """What CatBoost chooses for so many rows and columns."""
         number = np.arange(count)
         X = np.repeat((number % 2).astype(np.float32)[:, None], columns, axis=1)
@@ -282,7 +282,7 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
         self.booster_.save_model(path)
 
     @classmethod
-    def _opened(cls, path: str) -> tuple[Any, str | None]:
+    def _open_model(cls, path: str) -> tuple[Any, str | None]:
         booster = cb.CatBoost()
         booster.load_model(path)
         metadata = booster.get_metadata()

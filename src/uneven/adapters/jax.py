@@ -18,12 +18,12 @@ with needs_extra("JAX losses", "jax"):
 from uneven.adapters.array_losses import (
     class_factors,
     inverse_links,
-    learnt,
     may_overflow,
-    mixed,
+    mix,
     of_order,
     read_loss,
     require_hard,
+    turn_labels,
 )
 from uneven.losses import Loss, Phi
 from uneven.ops.array_programs import Library, Program
@@ -125,8 +125,8 @@ def uneven_loss(loss: Loss | str | Phi, *, validate: bool = True) -> Callable[..
             for cost, default in zip(costs, (1, 1, 0, 0), strict=True)
         )
         share = jnp.clip(y.astype(t.dtype), 0, 1)
-        label, regret = learnt(share, mixed(share, fn - tp, fp - tn), JAX)
-        factor = regret * mixed(jnp.clip(label, 0, 1), positive, negative)
+        label, regret = turn_labels(share, mix(share, fn - tp, fp - tn), JAX)
+        factor = regret * mix(jnp.clip(label, 0, 1), positive, negative)
         result = factor * values(label, t)
         return jnp.where(factor == 0, 0, result) if guarded else result
 

@@ -214,16 +214,16 @@ class UnevenLGBMClassifier(UnevenTreeClassifier):
     def _rounds(self) -> int:
         return int(self._library_values()["n_estimators"])
 
-    def _binned(self, rows: TreeRows) -> Any:
+    def _bin_rows(self, rows: TreeRows) -> Any:
         return self._dataset(rows, 0.0)
 
-    def _boosted(
+    def _train(
         self, rows: TreeRows, binned: Any, descent: Descent, evaluations: list[TreeRows], callbacks: list[Any]
     ) -> Any:
         values = self._library_values()
         binned.set_init_score(np.full(rows.y.size, descent.start))
         if not _has_features(binned):  # a custom objective would fail here, where LightGBM's own ones give a constant
-            return _moved(lgb.train({**self._settings(), "objective": "binary"}, binned, 1), descent.start)
+            return _add_constant(lgb.train({**self._settings(), "objective": "binary"}, binned, 1), descent.start)
         used = list(callbacks)
         if evaluations:
             used.append(lgb.record_evaluation(self.evals_result_))
@@ -248,7 +248,7 @@ class UnevenLGBMClassifier(UnevenTreeClassifier):
         )
         if booster.best_iteration > 0:
             self.best_iteration_ = booster.best_iteration - 1
-        return _moved(booster, descent.start)
+        return _add_constant(booster, descent.start)
 
     def _is_constant(self) -> bool:
         return not self.booster_.feature_importance("split").any()
@@ -267,7 +267,7 @@ class UnevenLGBMClassifier(UnevenTreeClassifier):
         Path(path).write_text(f"{head.rstrip()}\n{_KEY}={facts.encode().hex()}\n{mark}{trees}", encoding="utf-8")
 
     @classmethod
-    def _opened(cls, path: str) -> tuple[Any, str | None]:
+    def _open_model(cls, path: str) -> tuple[Any, str | None]:
         text = Path(path).read_text(encoding="utf-8")
         lines = (line for line in text.partition("\nTree=0")[0].splitlines() if line.startswith(f"{_KEY}="))
         facts = next(lines, None)
@@ -285,14 +285,14 @@ def _has_features(data: Any) -> bool:
     return any(data.feature_num_bin(k) > 1 for k in range(data.num_feature()))
 
 
-def _moved(booster: Any, start: float) -> Any:
+def _add_constant(booster: Any, start: float) -> Any:
     """The booster with a constant added to the leaves of its first tree, in its text: also where leaves are linear."""
     text = booster.model_to_string(num_iteration=-1)
     head, mark, trees = text.partition("\nTree=0\n")
     first, following, rest = trees.partition("\nTree=1\n")
     if not following:
         first, following, rest = trees.partition("\nend of trees")
-    lines = [_moved_line(line, start) for line in first.split("\n")]
+    lines = [_add_to_line(line, start) for line in first.split("\n")]
     sizes = [line for line in head.split("\n") if line.startswith("tree_sizes=")]
     new = "\n".join(lines)
     if sizes:  # bytes of each tree
@@ -304,7 +304,7 @@ def _moved(booster: Any, start: float) -> Any:
     return moved
 
 
-def _moved_line(line: str, start: float) -> str:
+def _add_to_line(line: str, start: float) -> str:
     name, equals, values = line.partition("=")
     if name not in ("leaf_value", "leaf_const") or not values:
         return line

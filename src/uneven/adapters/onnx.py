@@ -99,24 +99,24 @@ def to_onnx(model: Any, X: Any, *, sample: Any = None, **options: Any) -> Any:
     >>> bool((label == model.predict(X)).all()), bool(np.allclose(probability, model.predict_proba(X), atol=1e-5))
     (True, True)
     """
-    fitted = _required(model)
+    fitted = _require_model(model)
     for converter in converters():
         _tell_skl2onnx(converter)
     if isinstance(X, np.ndarray) and X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    exported = _converted(fitted, X, options)
-    found = _compared(model, exported, X, sample)
+    exported = _convert(fitted, X, options)
+    found = _compare(model, exported, X, sample)
     if found is None:
         return exported
     works = "another classifier or other steps may work"
     if isinstance(X, np.ndarray) and X.dtype == np.float64:
         single = X.astype(np.float32)
-        if _compared(model, _converted(fitted, single, options), single, sample) is None:
+        if _compare(model, _convert(fitted, single, options), single, sample) is None:
             works = "with X of float32, to_onnx(model, X.astype(numpy.float32)), it gives the same labels"
     raise ParameterError(f"{_in_words(fitted)} is not exported to ONNX: {found}; {works}")
 
 
-def _converted(fitted: Any, X: Any, options: dict[str, Any]) -> Any:
+def _convert(fitted: Any, X: Any, options: dict[str, Any]) -> Any:
     try:
         return skl2onnx.to_onnx(fitted, X, **options)
     except UnevenError:
@@ -132,7 +132,7 @@ def _first_line(error: Exception) -> str:
     return brief((str(error).splitlines() or [""])[0])
 
 
-def _compared(model: Any, exported: Any, X: Any, sample: Any) -> str | None:
+def _compare(model: Any, exported: Any, X: Any, sample: Any) -> str | None:
     rows = X
     if sample is not None:
         if np.shape(sample)[1:] != np.shape(X)[1:]:
@@ -183,7 +183,7 @@ def _known() -> dict[type, Converter]:
     return found
 
 
-def _required(model: Any) -> Any:
+def _require_model(model: Any) -> Any:
     """The model to export, or an error that says why it cannot be."""
     last = model.steps[-1][1] if isinstance(model, Pipeline) and model.steps else model
     try:
@@ -193,8 +193,8 @@ def _required(model: Any) -> Any:
     if isinstance(last, UnevenClassifierCV):
         chosen = last.best_estimator_
         if isinstance(model, Pipeline):
-            return _required(Pipeline([*model.steps[:-1], (model.steps[-1][0], chosen)]))
-        return _required(chosen)
+            return _require_model(Pipeline([*model.steps[:-1], (model.steps[-1][0], chosen)]))
+        return _require_model(chosen)
     if type(last) not in _known():
         names = ", ".join(sorted(learner.__name__ for learner in _known()))
         raise ParameterError(

@@ -107,10 +107,10 @@ def _rows(model: Any, X: Any, run: _Runner) -> tuple[Any, float]:
     given = X.iloc[chosen] if hasattr(X, "iloc") else run.rounded(X)[chosen]
     if not hasattr(given, "columns"):
         random = np.random.default_rng(0)
-        rows = np.concatenate([given, run.rounded(_around(given, random))])
+        rows = np.concatenate([given, run.rounded(_rows_around(given, random))])
         try:
             usual = _usual(model.decision_function(rows))
-            return np.concatenate([rows, run.rounded(_between(rows, model.predict, random))]), usual
+            return np.concatenate([rows, run.rounded(_rows_near_threshold(rows, model.predict, random))]), usual
         except Exception:  # any step may refuse what we made up, such as a category that it does not know
             pass
     return given, _usual(model.decision_function(given))
@@ -121,7 +121,7 @@ def _usual(scores: np.ndarray) -> float:
     return float(np.median(finite)) if finite.size else 0.0
 
 
-def _around(rows: np.ndarray, random: np.random.Generator) -> np.ndarray:
+def _rows_around(rows: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """Rows near the given ones and far from them, which have probabilities of 0 and 1, and rows at splits of trees."""
     spread, size = np.nanstd(rows, axis=0), np.nanmean(np.abs(rows), axis=0)
     spread = np.where(spread > 0, spread, np.where(size > 0, size, 1.0))
@@ -146,7 +146,9 @@ def _at_splits(rows: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return made
 
 
-def _between(rows: np.ndarray, predict: Callable[[Any], np.ndarray], random: np.random.Generator) -> np.ndarray:
+def _rows_near_threshold(
+    rows: np.ndarray, predict: Callable[[Any], np.ndarray], random: np.random.Generator
+) -> np.ndarray:
     """Rows nearer and nearer to the threshold: on the way between two rows with different labels."""
     labels = predict(rows)
     first = labels == labels[0]

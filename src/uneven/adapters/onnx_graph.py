@@ -151,7 +151,7 @@ def nodes(graph: Graph, tree: Node, t: str) -> str:
         raise ExpressionError(f"{error}: {to_text(tree)}") from None
 
 
-# Nodes of an ONNX graph, by way of skl2onnx, and what a converter of a learner is.
+# -- nodes by way of skl2onnx, and converters of learners -------------------------------------------------------------
 
 _DOUBLE, _FLOAT = TensorProto.DOUBLE, TensorProto.FLOAT
 _TYPES = {"f": TensorProto.DOUBLE, "i": TensorProto.INT64, "b": TensorProto.BOOL, "U": TensorProto.STRING}

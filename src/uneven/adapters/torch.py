@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
+from uneven.costs import COSTS
 from uneven.errors import LossError, ParameterError, UnevenError, needs_extra
 from uneven.inputs import brief
 
@@ -15,12 +16,12 @@ with needs_extra("PyTorch losses", "torch"):
 from uneven.adapters.array_losses import (
     class_factors,
     inverse_links,
-    learnt,
     may_overflow,
-    mixed,
+    mix,
     of_order,
     read_loss,
     require_hard,
+    turn_labels,
 )
 from uneven.adapters.torch_kernels import Function, OnePass, differentiable, odd_one, product
 from uneven.losses import Loss, Phi
@@ -31,7 +32,6 @@ __all__ = ["InverseLink", "UnevenLoss"]
 Tensor: TypeAlias = torch.Tensor
 Made = TypeVar("Made")
 _REDUCTIONS = ("mean", "sum", "none")
-_COSTS = ("fp_cost", "fn_cost", "tp_cost", "tn_cost")
 
 
 def _scalar(value: float, like: Tensor) -> Tensor:
@@ -191,9 +191,9 @@ class UnevenLoss(torch.nn.Module):
             return target, None
         if self._class_factors is None:
             raise LossError(self._no_costs)
-        fp, fn, tp, tn = (_cost(name, cost, like) for name, cost in zip(_COSTS, costs, strict=True))
+        fp, fn, tp, tn = (_cost(name, cost, like) for name, cost in zip(COSTS, costs, strict=True))
         share = target.to(like.dtype).clamp(0, 1)
-        regret = mixed(share, fn if tp is None else fn - tp, fp if tn is None else fp - tn)
+        regret = mix(share, fn if tp is None else fn - tp, fp if tn is None else fp - tn)
         turned = True
         if self._checks() and regret.numel():
             least, largest = (float(end) for end in torch.aminmax(regret))
@@ -203,11 +203,11 @@ class UnevenLoss(torch.nn.Module):
         label = target
         if turned:
             self._check_targets(target)
-            label, regret = learnt(share, regret, TORCH)
+            label, regret = turn_labels(share, regret, TORCH)
             share = label.clamp(0, 1)
         if self._class_factors != (1.0, 1.0):
             negative, positive = self._class_factors
-            regret = regret * mixed(share, positive, negative)
+            regret = regret * mix(share, positive, negative)
         return label, regret
 
     def _checks(self) -> bool:

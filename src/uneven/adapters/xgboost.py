@@ -206,13 +206,13 @@ class UnevenXGBClassifier(UnevenTreeClassifier):
     def _rounds(self) -> int:
         return int(self._wrapper().get_num_boosting_rounds())
 
-    def _binned(self, rows: TreeRows) -> Any:
+    def _bin_rows(self, rows: TreeRows) -> Any:
         return self._matrix(rows)
 
     def _settings(self) -> dict[str, Any]:
         return {**self._wrapper().get_xgb_params(), "disable_default_eval_metric": True}
 
-    def _boosted(
+    def _train(
         self, rows: TreeRows, binned: Any, descent: Descent, evaluations: list[TreeRows], callbacks: list[Any]
     ) -> Any:
         values = self._library_values()
@@ -264,7 +264,7 @@ class UnevenXGBClassifier(UnevenTreeClassifier):
             self.booster_.set_attr(uneven=None)
 
     @classmethod
-    def _opened(cls, path: str) -> tuple[Any, str | None]:
+    def _open_model(cls, path: str) -> tuple[Any, str | None]:
         booster = xgb.Booster(model_file=path)
         facts = booster.attr("uneven")
         booster.set_attr(uneven=None)

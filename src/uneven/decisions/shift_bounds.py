@@ -189,7 +189,7 @@ class LossCurves:
     @classmethod
     def of_costs(cls, rows: BoundedRows, edges: np.ndarray, kept: np.ndarray) -> LossCurves:
         """The regrets of rows whose decision is wrong."""
-        return cls._scaled(rows, kept, rows.mean_costs(edges[kept]), 0.0)
+        return cls._scale(rows, kept, rows.mean_costs(edges[kept]), 0.0)
 
     @classmethod
     def of_window(cls, rows: BoundedRows, edges: np.ndarray, kept: np.ndarray, order: int) -> LossCurves:
@@ -197,10 +197,10 @@ class LossCurves:
         # |phi''| <= sqrt(k/pi) (1 + sqrt(k/2e)): what the grouping of rows into cells may change.
         curvature = math.sqrt(order / math.pi) * (1 + math.sqrt(order / (2 * math.e)))
         grouping = curvature * CELL**2 / 8 if rows.count > MOST_ROWS else 0.0
-        return cls._scaled(rows, kept, rows.mean_window_losses(edges[kept], order), grouping)
+        return cls._scale(rows, kept, rows.mean_window_losses(edges[kept], order), grouping)
 
     @classmethod
-    def _scaled(
+    def _scale(
         cls, rows: BoundedRows, kept: np.ndarray, curves: tuple[np.ndarray, np.ndarray], grouping: float
     ) -> LossCurves:
         positive, negative = (
@@ -279,17 +279,17 @@ def kl_upper(observed: Any, limit: Any) -> np.ndarray:
     """
     q, x = np.broadcast_arrays(np.asarray(observed, dtype=np.float64), np.asarray(limit, dtype=np.float64))
     farthest = np.minimum(np.sqrt(x / 2), x + np.sqrt(x * (x + 2 * q)))
-    return _narrowed(q, x, np.minimum(q + farthest * _MORE, 1.0), 1.0)
+    return _narrow(q, x, np.minimum(q + farthest * _MORE, 1.0), 1.0)
 
 
 def kl_lower(observed: Any, limit: Any) -> np.ndarray:
     """A number at most inf{p <= q: kl(q, p) <= limit}, for each q in [0, 1] and each limit >= 0."""
     q, x = np.broadcast_arrays(np.asarray(observed, dtype=np.float64), np.asarray(limit, dtype=np.float64))
     farthest = np.minimum(np.sqrt(x / 2), np.sqrt(2 * q * x))
-    return _narrowed(q, x, np.maximum(q - farthest * _MORE, 0.0), 0.0)
+    return _narrow(q, x, np.maximum(q - farthest * _MORE, 0.0), 0.0)
 
 
-def _narrowed(q: np.ndarray, x: np.ndarray, outside: np.ndarray, end: float) -> np.ndarray:
+def _narrow(q: np.ndarray, x: np.ndarray, outside: np.ndarray, end: float) -> np.ndarray:
     """From a first guess, which kl(q, p) >= 2 (p - q)^2 and (p - q)^2 / (2 max(p, q)) give, or the end, towards q.
 
     kl is convex in p, so that Newton's steps from outside stay outside; where they do not exist, bisect.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FORMATS = ("png", "svg", "pdf")
 
 
-def _found() -> dict[str, GalleryFigure]:
+def _find_figures() -> dict[str, GalleryFigure]:
     """Every record in the tuple ``GALLERY`` of a file of this folder."""
     files = [file.name for file in pkgutil.iter_modules([str(Path(__file__).parent)]) if not file.name.startswith("_")]
     modules = [importlib.import_module(f"uneven.figures.{name}") for name in files]
@@ -29,7 +29,7 @@ def _found() -> dict[str, GalleryFigure]:
 
 
 #: The figures of the gallery by name: those of the paper in its order, then the others.
-FIGURES: dict[str, GalleryFigure] = _found()
+FIGURES: dict[str, GalleryFigure] = _find_figures()
 
 
 def draw(name: str, **parameters: Any) -> Figure:

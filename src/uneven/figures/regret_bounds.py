@@ -47,7 +47,7 @@ def regret_bound(
     >>> figure.axes[0].get_legend_handles_labels()[1]
     ['mine', 'hinge']
     """
-    given = _labelled(losses)
+    given = _with_labels(losses)
     costs = _common_alpha(list(given.values())) if alpha is None else alpha
     analyses = {label: _analysis(loss, costs, gamma) for label, loss in given.items()}
     largest = next(iter(analyses.values())).largest_regret
@@ -74,7 +74,7 @@ def regret_bound(
         )
 
 
-def _labelled(losses: AnyLoss | Sequence[AnyLoss] | Mapping[str, AnyLoss]) -> dict[str, AnyLoss]:
+def _with_labels(losses: AnyLoss | Sequence[AnyLoss] | Mapping[str, AnyLoss]) -> dict[str, AnyLoss]:
     if isinstance(losses, Mapping):
         found = dict(losses)
     else:

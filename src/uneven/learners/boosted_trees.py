@@ -89,7 +89,7 @@ class TrainingRows:
         factors = self.factors[rows] if self.factors.size else self.factors
         return TrainingRows(self.X[rows], self.y[rows], factors, self.masses[rows], self.regrets[rows])
 
-    def boosted(self, pair: PairOfLosses, scores: np.ndarray) -> BoostedRows:
+    def start_boosting(self, pair: PairOfLosses, scores: np.ndarray) -> BoostedRows:
         """The rows at the start of boosting."""
         return BoostedRows(pair, self.y, self.factors, scores)
 
@@ -111,7 +111,7 @@ class EarlyStopping:
 
     def begin(self, start: float, thresholds: np.ndarray) -> None:
         self._data = put_in_bins(self.rows.X, thresholds)
-        self._moved = self.rows.boosted(self.pair, np.full(self.rows.y.size, start))
+        self._moved = self.rows.start_boosting(self.pair, np.full(self.rows.y.size, start))
         self._mass = float(self.rows.masses.sum())
         self.scores.append(self._score())
 
@@ -169,7 +169,7 @@ def train(
     """
     if data is None:
         data = put_in_bins(rows.X, find_thresholds(rows.X, rows.masses if rows.factors.size else np.empty(0), random))
-    moved = rows.boosted(pair, np.zeros(rows.y.size) if scores is None else scores)
+    moved = rows.start_boosting(pair, np.zeros(rows.y.size) if scores is None else scores)
     start = best_constant(moved) if from_constant else 0.0
     if stopping is not None:
         stopping.begin(start, data.thresholds)
@@ -217,7 +217,7 @@ def _too_few(rows: int, aim: str, classes: Classes, label: int) -> CostError:
     return CostError(f"class {name!r} has {rows} rows that count, too few to {aim}; it needs more rows")
 
 
-# What learners of boosted trees share.
+# -- what learners of boosted trees share -----------------------------------------------------------------------------
 
 #: Nodes double with each level; deeper trees are the business of gradient boosting libraries.
 MOST_LEVELS = 8

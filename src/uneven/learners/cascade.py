@@ -28,9 +28,9 @@ from uneven.learners.cascade_exits import (
     cheapest_exits,
     columns_after,
     highest_price,
+    score_stages,
     stage_ends,
-    staged_rows,
-    tried_exits,
+    try_exits,
 )
 from uneven.learners.training_set import Problem
 from uneven.losses import Loss, Phi
@@ -218,15 +218,15 @@ class UnevenCascadeClassifier(BoostedTrees):
         random, tell = generator(self.random_state), progress(self.verbose, type(self).__name__)
         rows = TrainingRows.of(problem, weighting)
 
-        def boosted(some: TrainingRows) -> Boosted:
+        def boost(some: TrainingRows) -> Boosted:
             settings = self._settings(int(self.n_estimators), some.masses)
             return train(some, pair, replace(settings, progress=silent), random)
 
-        whole = boosted(rows)
+        whole = boost(rows)
         ends = stage_ends(self._sizes(), whole.trees.count)
         count = min(int(self.cv), max(2, int(np.bincount(rows.y, minlength=2).min())))
         folds = folds_of(rows.y, count, random, self._classes)
-        staged = staged_rows(rows, folds, boosted, ends, tell)
+        staged = score_stages(rows, folds, boost, ends, tell)
         fp, fn = (to_float(cost) for cost in problem.costs.exact_costs)
         if isinstance(self.feature_price, str):
             price = highest_price(staged, fp, fn, float(self.max_rise), tell)
@@ -235,7 +235,7 @@ class UnevenCascadeClassifier(BoostedTrees):
         bill = Bill(fp, fn, price)
         self._remember(problem, weighting.scale, loss)
         self.feature_price_ = price
-        said, last = tried_exits(staged, bill)
+        said, last = try_exits(staged, bill)
         self.out_of_fold_report_ = _report(
             bill, staged.y, staged.weight, (said, last, staged.columns[staged.fold]), staged.scores[:, -1] > 0
         )

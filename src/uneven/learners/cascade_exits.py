@@ -116,8 +116,8 @@ def cheapest_exits(rows: StagedRows, bill: Bill) -> Exits:
         score = rows.scores[:, k]
         similar = _Similar(score, rows.weight)
         price = bill.price * similar.mean(rows.features(last) - rows.features(k))
-        rejecting = bill.fn * similar.promised(accepted * worth / bill.fn, rising=True)
-        accepting = bill.fp * similar.promised(~accepted * -worth / bill.fp, rising=False)
+        rejecting = bill.fn * similar.fit_sigmoid(accepted * worth / bill.fn, rising=True)
+        accepting = bill.fp * similar.fit_sigmoid(~accepted * -worth / bill.fp, rising=False)
         low[k] = _edge(score, rejecting > price)
         high[k] = 0.0 - _edge(-score, accepting > price)
         accepted = np.where(score <= low[k], False, np.where(score > high[k], True, accepted))
@@ -125,7 +125,7 @@ def cheapest_exits(rows: StagedRows, bill: Bill) -> Exits:
     return Exits(low, high)
 
 
-def tried_exits(rows: StagedRows, bill: Bill) -> tuple[np.ndarray, np.ndarray]:
+def try_exits(rows: StagedRows, bill: Bill) -> tuple[np.ndarray, np.ndarray]:
     """Whether each row is accepted, and where it leaves, by exits that were chosen without its fold."""
     last = np.empty(rows.y.size, np.int64)
     for others, own in rows.each_fold():
@@ -151,7 +151,7 @@ class _Similar:
         means[self.order] = (total[end] - total[first]) / (mass[end] - mass[first])
         return means
 
-    def promised(self, saved: np.ndarray, *, rising: bool) -> np.ndarray:
+    def fit_sigmoid(self, saved: np.ndarray, *, rising: bool) -> np.ndarray:
         """The mean of savings from 0 to 1 as a sigmoid of the score, with which they rise or fall.
 
         It is fitted to groups of rows, which takes far less time and changes hardly anything.
@@ -177,7 +177,7 @@ def _edge(score: np.ndarray, pays: np.ndarray) -> float:
     return min(middle, 0.0)
 
 
-# The trees of a cascade, in stages, and the rows that its exits are chosen on.
+# -- the trees in stages, and the rows that exits are chosen on -------------------------------------------------------
 
 #: Prices that are tried if none is given: this many, each twice the one before. With the last, all columns that the
 #: trees look at cost as much per row as the better constant decision.
@@ -229,10 +229,10 @@ def stage_ends(sizes: tuple[int, ...], trees: int) -> np.ndarray:
     return np.unique(np.minimum(np.cumsum(sizes), trees))
 
 
-def staged_rows(
+def score_stages(
     rows: TrainingRows,
     folds: Iterator[tuple[np.ndarray, np.ndarray]],
-    boosted: Callable[[TrainingRows], Boosted],
+    boost: Callable[[TrainingRows], Boosted],
     ends: np.ndarray,
     progress: Progress,
 ) -> StagedRows:
@@ -241,7 +241,7 @@ def staged_rows(
     columns = []
     for number, (known, new) in enumerate(folds):
         progress(f"fold {number + 1}")
-        model, X = boosted(rows.take(known)), rows.X[new]
+        model, X = boost(rows.take(known)), rows.X[new]
         own = np.minimum(ends, model.trees.count)  # some rows may need fewer trees
         score, begin = np.full(new.size, model.start), 0
         for k, end in enumerate(own.tolist()):
@@ -264,7 +264,7 @@ def highest_price(rows: StagedRows, fp: float, fn: float, rise: float, progress:
     found = 0.0
     for step in range(_PRICES - 1, -1, -1):
         bill = Bill(fp, fn, highest / 2**step)
-        said, last = tried_exits(rows, bill)
+        said, last = try_exits(rows, bill)
         paid = float(rows.weight @ bill.mistakes(said, rows.y))
         features = float(rows.weight @ rows.features(last)) / mass
         progress(f"price {bill.price:.3g}: mistakes cost {paid / mass:.6g} per row, {features:.4g} features per row")

@@ -371,7 +371,7 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
 
     # -- predicting -------------------------------------------------------------------------------------------------
 
-    def _fitted(self) -> Any:
+    def _require_model(self) -> Any:
         check_is_fitted(self, "classes_")
         if not hasattr(self, "best_estimator_"):
             raise LossError(
@@ -387,7 +387,7 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
         """What a method of the chosen estimator says about rows with these costs."""
         if method == "predict_log_proba":
             return super()._answer(method, X, given)
-        model, costs = self._fitted(), given.known
+        model, costs = self._require_model(), given.known
         if self.row_costs_ == DECIDE and method != "predict_proba" and not costs:
             raise CostError(
                 f"this search chose to decide each row by its own costs (row_costs_ is 'decide'), so {method} needs "
@@ -438,7 +438,7 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
 
     def _given_score(self, X: Any, y: Any, given: dict[str, Any]) -> float:
         """What ``scoring`` says, with the weights and costs that are given."""
-        model = self._fitted()
+        model = self._require_model()
         scorer = check_scoring(model, scoring=self.scoring)
         used = {name: value for name, value in given.items() if value is not None}
         costs = [name for name in used if name in COSTS]

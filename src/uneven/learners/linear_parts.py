@@ -25,7 +25,7 @@ from uneven.solvers.threads import require_finite
 
 if TYPE_CHECKING:
     from uneven.parts.fitting import RowsInParts
-    from uneven.parts.questions import Survey
+    from uneven.parts.summed_answers import Survey
     from uneven.solvers.linear.pair_of_losses import PairOfLosses
     from uneven.solvers.linear.solver import Settings, Solution
 

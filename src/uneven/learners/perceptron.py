@@ -18,7 +18,7 @@ from uneven.learners.base import LinearScores
 from uneven.learners.contract import costs_of_fit
 from uneven.learners.training_set import Problem, learnt_labels, require_both
 from uneven.solvers.kernel.kernel_matrix import squared_norms
-from uneven.solvers.online.perceptron_training import Examples, PerceptronState, one_pass, train
+from uneven.solvers.perceptron_training import Examples, PerceptronState, one_pass, train
 from uneven.solvers.progress import progress
 
 
@@ -280,9 +280,7 @@ class UnevenPerceptron(LinearScores):
 
 def _costs_of_batch(count: int, given: GivenCosts) -> Cost | RowCosts:
     """Costs given for each row stay such, also if they are equal: a batch of a stream may be a single row."""
-    if any(np.ndim(value) for value in given.values()):
-        return RowCosts.read(count, **given)
-    return read_costs(count, given)
+    return RowCosts.read(count, **given) if given.per_row else read_costs(count, given)
 
 
 def _largest(costs: Cost | RowCosts, regrets: np.ndarray) -> float:

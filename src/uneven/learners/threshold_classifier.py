@@ -297,7 +297,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         params: dict[str, Any],
     ) -> np.ndarray:
         """Fit the estimator on all rows and on each fold; what the fold models say about the rows left out."""
-        to_fit, groups = self._routed(weight, params)
+        to_fit, groups = self._route(weight, params)
         parts = splits(self._splitter(), X, labels, classes, groups, self.random_state)
         if not self.refit and len(parts) > 1:
             raise ParameterError(
@@ -330,7 +330,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         self._learnt = folds_learnt_from(parts, self._fold)
         return result.probability
 
-    def _routed(self, weight: np.ndarray | None, params: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    def _route(self, weight: np.ndarray | None, params: dict[str, Any]) -> tuple[dict[str, Any], Any]:
         """Arguments of the estimator's ``fit`` other than the weights, and the groups of the splitter."""
         if get_config()["enable_metadata_routing"]:
             known = {} if weight is None else {"sample_weight": weight}

@@ -68,7 +68,7 @@ _TYPES = frozenset(
         "uneven.metrics.intervals.CostEstimate",
         # The other learners; public estimators are in the registry of public names.
         "uneven.learners.cascade.CascadeReport",
-        "uneven.solvers.online.perceptron_training.PerceptronState",
+        "uneven.solvers.perceptron_training.PerceptronState",
         # Trees of the members.
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.tree._tree.Tree",

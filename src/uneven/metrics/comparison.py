@@ -15,7 +15,7 @@ from uneven.errors import CostError
 from uneven.inputs import Exact
 from uneven.labels import read_labels, read_relative_weights, require_same_length, where_positive
 from uneven.metrics.intervals import CostEstimate, estimates
-from uneven.metrics.passing_costs import fit_with_costs, predicted_labels, require_way_to_decide
+from uneven.metrics.passing_costs import fit_with_costs, predict_labels, require_way_to_decide
 
 #: Train and test rows of a fold.
 Split = tuple[np.ndarray, np.ndarray]
@@ -101,8 +101,7 @@ def compare(
     if fewest < 2:
         raise CostError(f"cross-validation needs two examples of each class, got {fewest} of one")
     splits = stratified_folds(is_positive, folds, repeats)
-    costs_of_rows = any(np.ndim(cost) > 0 for cost in given.values())
-    rows = _LabelledRows(X, labels, costs, costs_of_rows, labels[is_positive][0], decide)
+    rows = _LabelledRows(X, labels, costs, given.per_row, labels[is_positive][0], decide)
     tested_by = np.zeros((repeats, labels.size), dtype=np.intp)
 
     def decide_fold(repeat: int, fold: int) -> dict[str, np.ndarray]:
@@ -233,11 +232,8 @@ class _LabelledRows:
                 fitted.fit(seen, self.y[train])
             unseen = _safe_indexing(self.X, test)
             how = {"decide": self.decide, "costs_of_rows": self.costs_of_rows, "pos_label": self.positive}
-            labels = predicted_labels(fitted, unseen, self.costs.take(test), **how)
+            labels = predict_labels(fitted, unseen, self.costs.take(test), **how)
         return np.asarray(labels == self.positive, dtype=bool)
-
-
-# Expected cost as a scikit-learn scorer that knows the costs of each row.
 
 
 def make_cost_scorer(

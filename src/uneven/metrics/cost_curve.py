@@ -90,7 +90,7 @@ def _mean_and_shares(
     return mean, regret / mean
 
 
-# Expected cost over all cost parameters alpha, at one threshold and at the best one.
+# -- expected cost over all alphas, at one threshold and at the best one ----------------------------------------------
 
 
 @dataclass(frozen=True, repr=False)
@@ -223,7 +223,7 @@ def _corners(false_positives: np.ndarray, false_negatives: np.ndarray) -> np.nda
     return corners[(corners >= 0) & (corners <= 1)]
 
 
-# Decision curves: the net benefit of treating by probability, over all threshold probabilities.
+# -- decision curves: net benefit over all threshold probabilities ----------------------------------------------------
 
 
 @dataclass(frozen=True, repr=False)

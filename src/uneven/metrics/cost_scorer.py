@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_obje
 from uneven.costs import COSTS, RowCosts
 from uneven.labels import read_labels
 from uneven.metrics.expected_cost import expected_cost
-from uneven.metrics.passing_costs import predicted_labels
+from uneven.metrics.passing_costs import predict_labels
 
 
 class CostScorer(_BaseScorer):  # type: ignore[misc]
@@ -36,7 +36,7 @@ class CostScorer(_BaseScorer):  # type: ignore[misc]
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **given: Any) -> float:
         given = {name: value for name, value in given.items() if value is not None}
         arguments = {**self._kwargs, **given}
-        y_pred = predicted_labels(
+        y_pred = predict_labels(
             estimator,
             X,
             RowCosts.read(read_labels("y_true", y_true).size, **{name: arguments[name] for name in COSTS}),

@@ -83,9 +83,6 @@ def summed_cost(
     return total
 
 
-# The sum of the costs of decisions.
-
-
 def total_cost(
     y_true: Any,
     y_pred: Any,
@@ -122,9 +119,6 @@ def total_cost(
     if not math.isfinite(total):
         raise CostError("the total cost is too large for double precision; use another unit")
     return total
-
-
-# The share of a baseline's cost that a classifier saves.
 
 
 def savings_score(

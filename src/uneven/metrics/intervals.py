@@ -169,7 +169,7 @@ def _ends(means: np.ndarray) -> tuple[float, float]:
     return float(low), float(high)
 
 
-# What several classifiers cost on the same rows, with intervals, and how much more than the first one.
+# -- several classifiers on the same rows -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ def _mean_with_interval(
     return mean, *repeated_folds_interval(mean, paid[weighed > 0] / weighed[weighed > 0], 1 / count)
 
 
-# A bootstrap interval for any metric of this package.
+# -- any metric of this package ---------------------------------------------------------------------------------------
 
 #: The arguments of metrics that may hold one value for each row.
 _PER_ROW = ("sample_weight", "fp_cost", "fn_cost", "tp_cost", "tn_cost", "baseline")

@@ -41,7 +41,7 @@ def answer_with_costs(estimator: Any, method: str, X: Any, costs: RowCosts) -> A
         return getattr(estimator, method)(X)
     own: Any = getattr(estimator, method, None)
     if _has_costs(own):
-        return own(X, **_passed(own, costs))
+        return own(X, **_costs_for(own, costs))
     if _is_pipeline(estimator) and len(estimator.steps) > 1:
         X = estimator[:-1].transform(X)
     return answer_with_costs(_inside(estimator), method, X, costs)
@@ -52,7 +52,7 @@ def fit_with_costs(estimator: Any, X: Any, y: Any, costs: RowCosts) -> Any:
     return estimator.fit(X, y, **_fit_parameters(estimator, costs))
 
 
-def predicted_labels(
+def predict_labels(
     estimator: Any,
     X: Any,
     costs: RowCosts,
@@ -113,7 +113,7 @@ def _is_pipeline(estimator: Any) -> bool:
     return isinstance(estimator, Pipeline)
 
 
-def _passed(method: Any, costs: RowCosts) -> dict[str, Any]:
+def _costs_for(method: Any, costs: RowCosts) -> dict[str, Any]:
     """All four costs, or the two regrets if the method takes only two costs: they decide the same."""
     if set(COSTS) <= _parameters(method):
         return {name: costs.of_each_row(name) for name in COSTS}
@@ -125,7 +125,7 @@ def _fit_parameters(estimator: Any, costs: RowCosts) -> dict[str, Any]:
     from sklearn.model_selection._search import BaseSearchCV
 
     if _has_costs(estimator.fit):
-        return _passed(estimator.fit, costs)
+        return _costs_for(estimator.fit, costs)
     if get_config()["enable_metadata_routing"] and hasattr(estimator, "get_metadata_routing"):
         from sklearn.utils.metadata_routing import get_routing_for_object
 

@@ -140,9 +140,6 @@ def sums_by_threshold(
     return np.concatenate([[-np.inf], thresholds]), still_above, not_above
 
 
-# What a threshold costs more than the best one.
-
-
 def regret_against_best_threshold(
     y_true: Any,
     y_score: Any,

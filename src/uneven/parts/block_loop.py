@@ -15,7 +15,7 @@ import numpy as np
 from uneven.errors import CostError
 from uneven.parts.blocks import Block, BlockMaker, Load, Source, batches
 from uneven.parts.fitting import FROM_SAMPLE, RowsInParts
-from uneven.parts.questions import Addable, Question, add_answers
+from uneven.parts.summed_answers import Addable, Question, add_answers
 from uneven.solvers.progress import Progress, silent
 from uneven.solvers.threads import single_threaded_blas, thread_count
 

@@ -86,7 +86,7 @@ class Source(Protocol):
         ...
 
 
-def loaded(batch: Batch, number: int) -> Load:
+def as_load(batch: Batch, number: int) -> Load:
     """A batch that is in memory already, as a load."""
     return Load(number, lambda keep: [batch])
 
@@ -95,9 +95,6 @@ def batches(source: Source) -> Iterator[Batch]:
     """All batches of a source; each may be overwritten by the next one."""
     for load in source.loads():
         yield from load.read(False)
-
-
-# Some of the rows of an objective, in memory.
 
 
 @dataclass(frozen=True)
@@ -143,9 +140,6 @@ class Block:
     def with_classes_exchanged(self) -> Block:
         """The same if the other class is the positive one."""
         return replace(self, y=1 - self.y)
-
-
-# From labels, sample weights and costs to the class that each row is learnt as, and what it counts.
 
 
 @dataclass(frozen=True)

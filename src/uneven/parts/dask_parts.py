@@ -15,7 +15,7 @@ from uneven.parts.cluster import distributed, require_scheduler
 from uneven.parts.dask_rows import Rows
 from uneven.parts.fitting import RowsInParts
 from uneven.parts.loss_slopes import SlopesAt
-from uneven.parts.questions import Addable, Question, add_answers
+from uneven.parts.summed_answers import Addable, Question, add_answers
 from uneven.tables.columns_in_parts import Plan
 
 FEATURE = "fits on a Dask cluster"
@@ -117,7 +117,7 @@ class _WorkerGoneError(Exception):
 
 def _one_pass(client: Any, held: Sequence[Any], function: Callable[[Any], Any]) -> Any:
     library = distributed(FEATURE)
-    _watched(client, lambda seconds: library.wait(held, timeout=seconds))  # only what is loaded has a place
+    _wait(client, lambda seconds: library.wait(held, timeout=seconds))  # only what is loaded has a place
     where = client.who_has(list(held))
     at: dict[str | None, list[int]] = {}  # what failed to load has none
     for k, future in enumerate(held):
@@ -136,7 +136,7 @@ def _one_pass(client: Any, held: Sequence[Any], function: Callable[[Any], Any]) 
         kept += answers
     try:
         homes = {worker for worker in at if worker is not None}
-        return _watched(client, lambda seconds: _result(answers[0], seconds), homes)
+        return _wait(client, lambda seconds: _result(answers[0], seconds), homes)
     except BaseException as error:
         if client.status == "running":
             if isinstance(error, ClusterError):
@@ -164,7 +164,7 @@ def _result(future: Any, seconds: float) -> Any:
         raise ClusterError(f"a partition could not be loaded, its source timed out: {error}") from None
 
 
-def _watched(client: Any, wait: Callable[[float], Any], homes: Set[str] = frozenset()) -> Any:
+def _wait(client: Any, wait: Callable[[float], Any], homes: Set[str] = frozenset()) -> Any:
     """Wait for Dask, and look from time to time whether the scheduler and the workers that are needed are there."""
     library = distributed(FEATURE)
     while True:

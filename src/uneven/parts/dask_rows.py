@@ -146,7 +146,7 @@ class LazyRows:
         if frames:  # in one expression: Dask may join small files, and must do so for all columns alike
             first, *rest = frames.values()
             packed = first.map_partitions(
-                _packed, *rest, meta=first._meta, enforce_metadata=False, align_dataframes=False
+                _pack, *rest, meta=first._meta, enforce_metadata=False, align_dataframes=False
             )
             pieces["frames"] = packed.to_delayed()
         counts = sorted({len(one) for one in pieces.values()})
@@ -236,7 +236,7 @@ class Rows:
         return self._block[1]
 
 
-def _packed(*frames: Any) -> tuple[Any, ...]:
+def _pack(*frames: Any) -> tuple[Any, ...]:
     """Partitions of several collections as one object."""
     return frames
 

@@ -19,8 +19,8 @@ from uneven.inputs import warn_caller
 from uneven.labels import Classes, distinct_labels, two_classes
 from uneven.parts.blocks import Batch, BlockMaker
 from uneven.parts.minimise import minimise, refusal
-from uneven.parts.questions import Addable, Both, Question, SeparatedBy, Survey, SurveyRows
 from uneven.parts.starting_point import Sample, SampleRows, start_from_parts
+from uneven.parts.summed_answers import Addable, Both, Question, SeparatedBy, Survey, SurveyRows
 from uneven.parts.summed_objective import Standardisation, SummedObjective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.solve import minimise as minimise_in_memory

@@ -97,7 +97,7 @@ class SmoothedPolygons:
         )
 
 
-# The question of every step: the sum of the losses, its gradient, and second derivatives for the metric.
+# -- the question of every step: the sum of the losses, its gradient, and second derivatives for the metric -----------
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class SlopesAt:
         return losses.hessian(self.theta, chosen) * (blocks * n / chosen.size)
 
 
-# The question of the proof: lines that support the losses of all rows.
+# -- the question of the proof: lines that support the losses of all rows ---------------------------------------------
 
 T = TypeVar("T")
 

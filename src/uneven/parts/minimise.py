@@ -143,14 +143,14 @@ class _Descent:
 
     def gap(self, now: Iterate) -> float:
         """About the gap of the smoothed objective that one more step leaves, as far as the last one tells."""
-        promised = self._promised(now)
+        promised = self._estimated_gap(now)
         known = self._last_gap
         if known is None or known[0] != now.theta.tobytes():
             rate = promised / known[1] if known is not None and known[1] > 0 else 1.0
             known = self._last_gap = now.theta.tobytes(), promised, min(1.0, LIMITS.careful * rate)
         return promised * known[2]
 
-    def _promised(self, now: Iterate) -> float:
+    def _estimated_gap(self, now: Iterate) -> float:
         """About the gap of the smoothed objective."""
         hessian = self.at(now).curvature
         assert hessian is not None
@@ -184,7 +184,7 @@ class _Descent:
             if last and found.above > allowed and self.sigma > LIMITS.least_width:
                 last = False
             if last or steps >= settings.max_iter:
-                proof = self.proved(theta, found, settings)
+                proof = self.prove_near(theta, found, settings)
                 wanted = settings.tol * max(proof.value, self.objective.floor)
                 if proof.gap <= wanted or not self._stepped or steps >= settings.max_iter:
                     break
@@ -212,7 +212,7 @@ class _Descent:
                 corrected.add(before, after)
         return -corrected(found.gradient)
 
-    def proved(self, theta: np.ndarray, found: Slopes, settings: Settings) -> Proof:
+    def prove_near(self, theta: np.ndarray, found: Slopes, settings: Settings) -> Proof:
         """Prove the gap near a theta, with the intercept where the slopes are expected to sum to 0.
 
         If the gap is not reached at theta itself, it is proved one step further: that saves a read.
@@ -221,7 +221,7 @@ class _Descent:
         wanted = settings.tol * max(found.loss, objective.floor)
         assert hessian is not None
         curvature = float(hessian[-1, -1])
-        promised = self._promised(Iterate(theta, found.value, found.gradient))
+        promised = self._estimated_gap(Iterate(theta, found.value, found.gradient))
         self._stepped = promised > 0.5 * wanted and self._last_gap is not None
         move, aside = 0.0, 0.0
         if self._stepped:

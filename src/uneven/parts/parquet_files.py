@@ -68,7 +68,7 @@ class ParquetFiles:
     def __init__(self, given: Any) -> None:
         self.paths = paths_of(given)
         self._states = [self._state(path) for path in self.paths]
-        self._metadata = [self._opened(path, path).metadata for path in self.paths]
+        self._metadata = [self._open(path, path).metadata for path in self.paths]
         self._of_thread, self._lock = threading.local(), threading.Lock()
         #: Files that a thread has open.
         self._mapped: WeakValueDictionary[int, MappedFile] = WeakValueDictionary()
@@ -144,7 +144,7 @@ class ParquetFiles:
                 part = table.slice(lo, rows)
                 yield f"{path}, row group {piece.groups[0]}, from its row {at} on", part
                 at += part.num_rows
-        mapped.used(*_range(self._metadata[piece.file], piece.groups))
+        mapped.release(*_range(self._metadata[piece.file], piece.groups))
 
     def _tables(
         self, opened: Any, path: str, piece: Piece, columns: list[str], rows: int, threads: bool
@@ -176,7 +176,8 @@ class ParquetFiles:
                         mapped = self._mapped[number] = MappedFile(path)
                     except OSError as error:
                         raise UnevenError(f"{path} cannot be read: {error.strerror}") from None
-            last = self._of_thread.last = (number, self._opened(path, mapped.opened(), self._metadata[number]), mapped)
+            opened = self._open(path, mapped.open_reader(), self._metadata[number])
+            last = self._of_thread.last = (number, opened, mapped)
         return last[1], last[2]
 
     def require_unchanged(self) -> None:
@@ -196,7 +197,7 @@ class ParquetFiles:
         return found.st_size, found.st_mtime_ns
 
     @staticmethod
-    def _opened(path: str, source: Any, metadata: Any = None) -> Any:
+    def _open(path: str, source: Any, metadata: Any = None) -> Any:
         import_of = parquet()
         import pyarrow as pa
 

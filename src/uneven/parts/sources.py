@@ -17,7 +17,7 @@ from uneven.costs import COSTS
 from uneven.errors import CostError, ParameterError
 from uneven.inputs import brief
 from uneven.labels import read_target
-from uneven.parts.blocks import Batch, Load, loaded
+from uneven.parts.blocks import Batch, Load, as_load
 
 #: Numbers in a block: few enough to stay in the processor's cache, where one thread makes and uses them.
 _NUMBERS = 1 << 19
@@ -79,7 +79,7 @@ def available_memory() -> int:
         return 4 * 1024**3
 
 
-# A file mapped into memory, whose pages are given back when they have been used.
+# -- files mapped into memory, whose pages are given back after use ---------------------------------------------------
 
 
 def give_back(mapping: Any, start: int, size: int) -> None:
@@ -107,18 +107,18 @@ class MappedFile:
         with open(path, "rb") as file:
             self._mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
-    def opened(self) -> Any:
+    def open_reader(self) -> Any:
         """A reader for one thread."""
         import pyarrow as pa
 
         return pa.BufferReader(pa.py_buffer(self._mapping))
 
-    def used(self, start: int, size: int) -> None:
-        """Some bytes are not needed for now."""
+    def release(self, start: int, size: int) -> None:
+        """Give back the memory of some bytes that are not needed for now."""
         give_back(self._mapping, start, size)
 
 
-# Rows of one array, in memory or mapped from a file.
+# -- rows of one array, in memory or mapped from a file ---------------------------------------------------------------
 
 
 class ArraySource:
@@ -183,7 +183,7 @@ class ArraySource:
         """An array cannot change its number of rows."""
 
 
-# Rows that a program hands out in batches: any object that can be iterated again and again.
+# -- rows that a program hands out in batches: any object that can be iterated again and again ------------------------
 
 _SHAPE = (
     "a batch is (X, y), (X, y, weight) or (X, y, weight, costs), where costs is a dict such as {'fn_cost': amounts}"
@@ -214,7 +214,7 @@ class BatchSource:
     def loads(self, first: int = 0) -> Iterator[Load]:
         number = -1
         for number, item in enumerate(islice(self._full(), first, None), start=first):
-            yield loaded(self._read(item, number), number)
+            yield as_load(self._read(item, number), number)
         if number < 0:
             raise CostError("there are no rows: the iterable gave no batch with a row")
 

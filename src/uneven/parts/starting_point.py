@@ -66,9 +66,9 @@ class Sample:
 
     def __add__(self, other: Sample) -> Sample:
         pieces, counts = self.pieces + other.pieces, self.counts + other.counts
-        return replace(self, pieces=pieces, counts=counts, rows=self.rows + other.rows).trimmed(2)
+        return replace(self, pieces=pieces, counts=counts, rows=self.rows + other.rows).trim(2)
 
-    def trimmed(self, times: float) -> Sample:
+    def trim(self, times: float) -> Sample:
         """As one piece without the rows beyond the limits, if a class has more than so many times the rows wanted."""
         if self.counts.max() <= times * self.most:
             return self
@@ -81,7 +81,7 @@ class Sample:
 
     def _whole(self) -> _Piece:
         columns = list(zip(*(piece.arrays for piece in self.pieces), strict=True))
-        return _Piece(_stacked(columns[0]), *(np.concatenate(column) for column in columns[1:]))
+        return _Piece(_stack(columns[0]), *(np.concatenate(column) for column in columns[1:]))
 
     def with_classes_exchanged(self) -> Sample:
         """The same if the other class is the positive one."""
@@ -98,7 +98,7 @@ class Sample:
         standardised: Callable[[np.ndarray], np.ndarray] = lambda X: X,
     ) -> Objective:
         """An objective in which each row of the sample stands for as many rows as it was drawn from."""
-        part = self.trimmed(1)._whole()
+        part = self.trim(1)._whole()
         kept = np.bincount(part.y, minlength=2)
         factor = np.divide(self.rows, kept, out=np.zeros(2), where=kept > 0)
         weight = part.weight * factor[part.y]
@@ -125,10 +125,10 @@ class SampleRows:
         piece = _Piece(block.X[chosen], y, weight, order)
         return Sample(
             self.most, (piece,), np.bincount(y, minlength=2), np.array([n - positive, positive]), self.limits
-        ).trimmed(2)
+        ).trim(2)
 
 
-def _stacked(matrices: Sequence[Any]) -> Any:
+def _stack(matrices: Sequence[Any]) -> Any:
     if isinstance(matrices[0], np.ndarray):
         return np.concatenate([np.ascontiguousarray(one) for one in matrices])
     from scipy.sparse import vstack

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from uneven.parts.loss_slopes import Lines, LinesAt, Slopes, SlopesAt
-from uneven.parts.questions import Parts, Survey
+from uneven.parts.summed_answers import Parts, Survey
 from uneven.solvers.linear.objective import Penalised
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.proof import EPS, Proof, gap_of_penalty, gradient_share, with_intercept

@@ -128,7 +128,7 @@ class TableSource:
         if len(set(tables.schema.names)) < len(tables.schema.names):
             raise CostError(f"two columns of {tables} have the same name; rename one")
         self.columns = columns
-        self.plan = plan if plan is not None else self._learnt()
+        self.plan = plan if plan is not None else self._learn_plan()
         self.columns = [entry["name"] for entry in self.plan]
         self.dtype = dtype_of(self.plan, tables.schema)
         self.names: list[str] | None = columns_in_parts.output_names(self.plan)
@@ -199,7 +199,7 @@ class TableSource:
         """Raise if the files changed."""
         self.tables.require_unchanged()
 
-    def _learnt(self) -> list[dict[str, Any]]:
+    def _learn_plan(self) -> list[dict[str, Any]]:
         """The plan for the columns. Only those that may not be numbers, miss values or have one value are read."""
         schema = self.tables.schema
         look = [

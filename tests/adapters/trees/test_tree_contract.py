@@ -199,13 +199,13 @@ def test_tuned_by_cost(library: Library) -> None:
 def test_gammas_share_the_binned_data(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each split is binned once for each loss and setting of the library, whatever the number of gammas."""
     X, y = data(240)
-    binned, plain = [], library.estimator._binned
+    binned, plain = [], library.estimator._bin_rows
 
     def counting(self: Any, rows: Any) -> Any:
         binned.append(rows.y.size)
         return plain(self, rows)
 
-    monkeypatch.setattr(library.estimator, "_binned", counting)
+    monkeypatch.setattr(library.estimator, "_bin_rows", counting)
     uneven.UnevenClassifierCV(
         library.make(rounds=2),
         fn_cost=9,

@@ -10,7 +10,7 @@ from sklearn.base import clone
 import uneven
 from uneven import UnevenAdaBoostClassifier, UnevenCascadeClassifier
 from uneven.errors import UnevenError
-from uneven.learners.cascade_exits import Bill, StagedRows, cheapest_exits, tried_exits
+from uneven.learners.cascade_exits import Bill, StagedRows, cheapest_exits, try_exits
 
 
 def rare(n: int, seed: int = 0, d: int = 20) -> tuple[np.ndarray, np.ndarray]:
@@ -176,7 +176,7 @@ def test_exits_are_tried_on_folds_that_they_were_not_chosen_on() -> None:
     """The outcomes of a fold have no say in where its rows leave."""
     rows, bill = walks(800, 0), Bill(1.0, FN, 0.02)
     turned = StagedRows(rows.scores, np.where(rows.fold == 2, 1 - rows.y, rows.y), rows.weight, rows.fold, rows.columns)
-    for before, after in zip(tried_exits(rows, bill), tried_exits(turned, bill), strict=True):
+    for before, after in zip(try_exits(rows, bill), try_exits(turned, bill), strict=True):
         np.testing.assert_array_equal(before[rows.fold == 2], after[rows.fold == 2])
         assert (before != after).any()
 

@@ -32,14 +32,14 @@ def _scores(graph: SkGraph, model: Any, probability: str) -> str:
     log_odds = graph.node("Clip", log_odds, graph.number(-MOST_CERTAIN), graph.number(MOST_CERTAIN))
     for limit, sign in zip(model._calibrated.limits, (-1.0, 1.0), strict=True):
         if np.isfinite(limit):
-            log_odds = _compressed(graph, log_odds, float(limit), sign)
-    calibrated, steepest = _calibrated(graph, model.calibration_, log_odds)
+            log_odds = _compress(graph, log_odds, float(limit), sign)
+    calibrated, steepest = _calibrate(graph, model.calibration_, log_odds)
     score = graph.node("Sub", calibrated, graph.number(cut))
     rounding = graph.number(_ROUNDING * (1 + abs(cut)) * max(1.0, steepest))
     return graph.node("Where", graph.node("LessOrEqual", graph.node("Abs", score), rounding), graph.number(0.0), score)
 
 
-def _compressed(graph: SkGraph, log_odds: str, limit: float, sign: float) -> str:
+def _compress(graph: SkGraph, log_odds: str, limit: float, sign: float) -> str:
     """What exceeds a limit by r exceeds it by log(1 + r) only."""
     side = graph.number(sign)
     excess = graph.node("Relu", graph.node("Mul", side, graph.node("Sub", log_odds, graph.number(limit))))
@@ -47,7 +47,7 @@ def _compressed(graph: SkGraph, log_odds: str, limit: float, sign: float) -> str
     return graph.node("Sub", log_odds, graph.node("Mul", side, graph.node("Sub", excess, slower)))
 
 
-def _calibrated(graph: SkGraph, line: Correction, log_odds: str) -> tuple[str, float]:
+def _calibrate(graph: SkGraph, line: Correction, log_odds: str) -> tuple[str, float]:
     """The log-odds of probabilities, and the largest slope of the map."""
     if line.knots is None or line.values is None:
         scaled = graph.node("Mul", graph.number(line.slope), log_odds)

@@ -43,8 +43,8 @@ class _Evaluation:
 class UnevenTreeClassifier(UnevenClassifier):
     """Base of the estimators that train a tree library with our losses.
 
-    A subclass says how its library bins data (``_binned``), trains (``_boosted``), predicts (``_raw``), and writes and
-    reads files.
+    A subclass says how its library bins data (``_bin_rows``), trains (``_train``), predicts (``_score``), and writes
+    and reads files.
     """
 
     _library: ClassVar[LibraryParameters]
@@ -187,7 +187,7 @@ class UnevenTreeClassifier(UnevenClassifier):
         evaluations = self._read_evaluations(eval_set, eval_sample_weight, eval_costs, given)
         self._remember(problem, scale, loss)
         seen = [one.rows for one in evaluations]
-        self._descend(problem, loss, rows, self._binned(rows), seen, list(callbacks or []))
+        self._descend(problem, loss, rows, self._bin_rows(rows), seen, list(callbacks or []))
         held = evaluations[0] if evaluations else _Evaluation(rows, problem.y, problem.sample_weight)
         self._check_probabilities(held.rows.X, held.y, held.weight, given)
         self._checked_on = "eval_set" if evaluations else "the training rows"
@@ -256,7 +256,7 @@ class UnevenTreeClassifier(UnevenClassifier):
             loss = model._loss_for(problem.costs)
             rows, scale = training_rows(problem, model.loss)
             if binned is None:
-                binned = model._binned(rows)
+                binned = model._bin_rows(rows)
             model._remember(problem, scale, loss)
             model._descend(problem, loss, rows, binned, [], [])
             model._check_probabilities(rows.X, problem.y, problem.sample_weight, costs)
@@ -282,7 +282,7 @@ class UnevenTreeClassifier(UnevenClassifier):
         self.start_ = descent.start
         self.evals_result_: dict[str, dict[str, list[float]]] = {}
         self.best_iteration_: int | None = None
-        self.booster_ = self._boosted(rows, binned, descent, evaluations, callbacks)
+        self.booster_ = self._train(rows, binned, descent, evaluations, callbacks)
         if self._is_constant() and self._would_split(rows):
             raise SolverError(
                 f"{type(self).__name__} learnt a constant, though {self._library.name} finds splits with its own "
@@ -331,11 +331,11 @@ class UnevenTreeClassifier(UnevenClassifier):
         """The number of rounds, if training does not stop early."""
 
     @abstractmethod
-    def _binned(self, rows: TreeRows) -> Any:
+    def _bin_rows(self, rows: TreeRows) -> Any:
         """The training set as the library keeps it."""
 
     @abstractmethod
-    def _boosted(
+    def _train(
         self, rows: TreeRows, binned: Any, descent: Descent, evaluations: list[TreeRows], callbacks: list[Any]
     ) -> Any:
         """The trained model, whose raw scores contain the start; sets ``evals_result_`` and ``best_iteration_``."""
@@ -354,7 +354,7 @@ class UnevenTreeClassifier(UnevenClassifier):
 
     @classmethod
     @abstractmethod
-    def _opened(cls, path: str) -> tuple[Any, str | None]:
+    def _open_model(cls, path: str) -> tuple[Any, str | None]:
         """The model of a file, and our facts."""
 
     # -- files ------------------------------------------------------------------------------------------------------
@@ -383,7 +383,7 @@ class UnevenTreeClassifier(UnevenClassifier):
         -------
         estimator
         """
-        booster, facts = cls._opened(str(path))
+        booster, facts = cls._open_model(str(path))
         if facts is None:
             raise ParameterError(
                 f"{path} holds a model of {cls._library.name} that {cls.__name__}.save did not write: its loss, costs "

@@ -10,7 +10,7 @@ import numpy as np
 from uneven.costs import RowCosts, money
 from uneven.figures.displays.display import PredictionsDisplay, costs_of, positive_of, require_matplotlib
 from uneven.labels import distinct_labels, read_labels
-from uneven.metrics.passing_costs import predicted_labels, require_way_to_decide
+from uneven.metrics.passing_costs import predict_labels, require_way_to_decide
 from uneven.metrics.rows import read_decisions
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class CostConfusionDisplay(PredictionsDisplay):
         rows = RowCosts.read(read_labels("y", y).size, **costs)
         told = any(cost is not None for cost in given.values())
         how = {"decide": decide, "costs_of_rows": told, "pos_label": positive}
-        return predicted_labels(estimator, X, rows, **how), positive, costs
+        return predict_labels(estimator, X, rows, **how), positive, costs
 
     @classmethod
     def from_predictions(

@@ -130,15 +130,15 @@ class Forest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The state, with all trees as a few arrays: a model file takes long for each object."""
         state = {**super().__getstate__()}
         if "trees_" in state:
-            state["trees_"] = _packed(self.trees_)
+            state["trees_"] = _pack(self.trees_)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if isinstance(state.get("trees_"), dict):
-            self.trees_ = list(self._unpacked(state["trees_"]))
+            self.trees_ = list(self._unpack(state["trees_"]))
 
-    def _unpacked(self, arrays: dict[str, np.ndarray]) -> Iterator[DecisionTreeClassifier]:
+    def _unpack(self, arrays: dict[str, np.ndarray]) -> Iterator[DecisionTreeClassifier]:
         """The trees that were packed."""
         ends = np.cumsum(arrays["node_count"])
         value_ends = np.cumsum(arrays["node_count"] * arrays["classes"].sum(axis=1))
@@ -160,7 +160,7 @@ class Forest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             yield tree
 
 
-def _packed(trees: list[DecisionTreeClassifier]) -> dict[str, np.ndarray]:
+def _pack(trees: list[DecisionTreeClassifier]) -> dict[str, np.ndarray]:
     """What the trees of a forest have learnt, one after the other."""
     states = [tree.tree_.__getstate__() for tree in trees]
     classes = np.zeros((len(trees), 1 + max(tree.classes_.max() for tree in trees)), dtype=bool)

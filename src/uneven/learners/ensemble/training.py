@@ -262,7 +262,7 @@ def final_models(
 
         def fit(name: str) -> Any:
             try:
-                return _refitted(task, used[name])
+                return _refit(task, used[name])
             except Exception as error:  # the models of the folds are there
                 return sentence(error)
 
@@ -278,7 +278,7 @@ def final_models(
     return Mixture(members), ending
 
 
-def _refitted(task: Task, choice: Choice) -> Any:
+def _refit(task: Task, choice: Choice) -> Any:
     estimator = choice.entry.candidate.estimator
     model = estimator.unfitted_at(choice.number) if has_settings(estimator) else clone(estimator)
     X = task.X if task.views is None else task.views.of(str(choice.entry.view)).train

@@ -88,7 +88,7 @@ def run_on_cluster(client: Any, shared: Shared, columns: list[Column], started: 
     waiting = pieces(shared.task, len(shared.splits), max(1, sum(client.nthreads().values())))
     advance = started(len(waiting))
     for _ in range(1 + _MOST_LOSSES):
-        waiting = _round(client, shared, waiting, columns, advance)
+        waiting = _run_round(client, shared, waiting, columns, advance)
         require_scheduler(client, again)
         if not waiting:
             return
@@ -98,7 +98,7 @@ def run_on_cluster(client: Any, shared: Shared, columns: list[Column], started: 
     )
 
 
-def _round(
+def _run_round(
     client: Any, shared: Shared, waiting: list[Piece], columns: list[Column], advance: Callable[[], None]
 ) -> list[Piece]:
     """Send the data and do the tasks; returns those whose data were lost with a worker."""

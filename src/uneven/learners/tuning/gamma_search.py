@@ -169,9 +169,10 @@ def run_split(
             candidate = task.candidates[index]
             started = time.perf_counter()
             if task.scorer is None:
-                said = (
-                    reader.moved(model, candidate.margin_gamma) if shares else reader.plain(model, candidate.row_costs)
-                )
+                if shares:
+                    said = reader.decide_by_identity(model, candidate.margin_gamma)
+                else:
+                    said = reader.decide(model, candidate.row_costs)
                 column.scores[index] = -mean_cost(reader.costs, truth, said, test_weight)
             else:
                 own = move_gamma(model, candidate.margin_gamma, candidate.params["C"]) if shares else model
@@ -195,13 +196,13 @@ class _Decisions:
             self.read = read_rows(model, self.X)
         return self.read
 
-    def moved(self, base: UnevenClassifier, margin_gamma: Any) -> np.ndarray:
+    def decide_by_identity(self, base: UnevenClassifier, margin_gamma: Any) -> np.ndarray:
         """Decisions at another gamma, from the fit ``base`` at gamma = 1 that it shares."""
         if base is not self.base:
             self.base, self.scores = base, positive_scores(base, self._rows(base))
         return np.asarray(HingeIdentity.of(margin_gamma).score(self.scores) > 0)
 
-    def plain(self, model: Any, row_costs: str | None) -> np.ndarray:
+    def decide(self, model: Any, row_costs: str | None) -> np.ndarray:
         """Decisions of a model of its own."""
         if row_costs == DECIDE:
             return np.asarray(decision_scores(model, self._rows(model), self.costs) > 0)

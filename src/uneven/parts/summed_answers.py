@@ -85,8 +85,7 @@ class Held:
     --------
     >>> import numpy as np
     >>> from uneven.parts.blocks import Block
-    >>> from uneven.parts.questions import Held
-    >>> from uneven.parts.questions import SurveyRows
+    >>> from uneven.parts.summed_answers import Held, SurveyRows
     >>> X, y = np.arange(8.0).reshape(4, 2), np.array([0, 1, 1, 1], dtype=np.int8)
     >>> halves = Held((Block(X[:2], y[:2], np.empty(0), 0), Block(X[2:], y[2:], np.empty(0), 1)))
     >>> halves.ask(SurveyRows(np.zeros(2))).rows
@@ -100,7 +99,7 @@ class Held:
         return add_answers(question.answer(block) for block in self.blocks)
 
 
-# The first question: how many rows of each class there are, what they weigh, and where their columns lie.
+# -- the first question: how many rows of each class there are, what they weigh, and where their columns lie ----------
 
 
 @dataclass(frozen=True)
@@ -242,7 +241,7 @@ def require_finite(block: Block) -> None:
         )
 
 
-# Whether a theta separates the classes: then, without a penalty, larger coefficients always lower the loss.
+# -- whether a theta separates the classes: then, without a penalty, larger coefficients always lower the loss --------
 
 
 @dataclass(frozen=True)

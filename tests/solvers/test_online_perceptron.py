@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from linear_data import binary
 
-from uneven.solvers.online.perceptron_training import Examples, PerceptronState, one_pass, train
+from uneven.solvers.perceptron_training import Examples, PerceptronState, one_pass, train
 
 X, Y = binary(80, 3)
 X = np.where(np.abs(X) > 0.3, X, 0.0)

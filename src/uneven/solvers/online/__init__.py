@@ -1,1 +1,0 @@
-"""Solvers that see one row after the other."""
