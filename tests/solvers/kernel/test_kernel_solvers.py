@@ -14,7 +14,6 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from uneven.errors import ParameterError, SolverError
 from uneven.solvers.kernel import kernel_matrix, smo
-from uneven.solvers.kernel import smo as face
 from uneven.solvers.kernel.dual import Dual, KernelSolution, best_intercept, check_solution, solution_from
 from uneven.solvers.kernel.kernel_matrix import KERNELS, Buffer, Gram, KernelFunction, Stored, gram
 
@@ -131,7 +130,7 @@ def test_a_small_cache_costs_digits_but_not_the_solution(
     megabytes: float, digits: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows come and go, in float32 if not all of them fit."""
-    monkeypatch.setattr(kernel_matrix, "_FEW_ROWS", 0)
+    monkeypatch.setattr(kernel_matrix, "LIMITS", replace(kernel_matrix.LIMITS, few_rows=0))
     dual = problem()
     solution = smo.solve(dual, tol=1e-4, cache_size=megabytes)
     assert solution.converged
@@ -225,14 +224,14 @@ def test_newton_steps_climb_and_stay_feasible() -> None:
         K, q = rows @ rows.T, rng.normal(size=8)
         low, high = -rng.uniform(0.5, 2, 8), rng.uniform(0.5, 2, 8)
         b = 0.1 * (high + low)
-        moved = face.climb(K, q - K @ b, b, low, high)
+        moved = smo.climb(K, q - K @ b, b, low, high)
         assert (low <= moved).all()
         assert (moved <= high).all()
         assert moved.sum() == pytest.approx(b.sum(), abs=1e-12)
         assert q @ moved - 0.5 * moved @ K @ moved > q @ b - 0.5 * b @ K @ b
     # Inside the box, one step is the solution: the gradient is the same for all.
     K = np.diag(rng.uniform(1, 2, 8))
-    moved = face.climb(K, q, np.zeros(8), np.full(8, -100.0), np.full(8, 100.0))
+    moved = smo.climb(K, q, np.zeros(8), np.full(8, -100.0), np.full(8, 100.0))
     assert np.ptp(q - K @ moved) < 1e-12
 
 
@@ -247,8 +246,7 @@ def test_dependent_rows_and_a_large_c() -> None:
 
 
 def test_rows_in_float32_give_an_exact_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_matrix, "_FEW_ROWS", 0)
-    monkeypatch.setattr(kernel_matrix, "_SOME_ROWS", 0)
+    monkeypatch.setattr(kernel_matrix, "LIMITS", replace(kernel_matrix.LIMITS, few_rows=0, some_rows=0))
     dual = problem()
     assert kernel_matrix.RowCache(dual.gram, 200.0, fine=False).rough
     assert not kernel_matrix.RowCache(dual.gram, 200.0, fine=True).rough

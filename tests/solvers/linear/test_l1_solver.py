@@ -131,7 +131,7 @@ def test_without_a_matrix_of_second_derivatives(loss: str, matrix: Any, monkeypa
     """With many columns in the working set, coordinate descent reads the columns themselves."""
     objective = l1_objective(loss, matrix, Y, l1=0.7, penalty=0.1)
     kept = solved(objective, 1e-8)
-    monkeypatch.setattr(quadratic, "MOST_KEPT", 0)
+    monkeypatch.setattr(quadratic, "LIMITS", replace(quadratic.LIMITS, most_kept=0))
     assert solved(objective, 1e-8).value == pytest.approx(kept.value, rel=1e-7)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -48,7 +49,7 @@ def both(solve: Any, problem: Objective, monkeypatch: pytest.MonkeyPatch) -> tup
     """The solution as a small problem, and as a large one."""
     assert small.is_small(problem)
     quick = solve(problem, None, settings())
-    monkeypatch.setattr(small, "_MOST_WORK", -1.0)
+    monkeypatch.setattr(small, "LIMITS", replace(small.LIMITS, most_work=-1.0))
     assert not small.is_small(problem)
     general = solve(problem, None, settings())
     monkeypatch.undo()
@@ -173,7 +174,7 @@ def test_the_proof_is_that_of_large_problems(
         given = theta.copy()
         quick = prove(problem, theta, wanted=1e-6)
         np.testing.assert_array_equal(theta, given)
-        monkeypatch.setattr(small, "_MOST_WORK", -1.0)
+        monkeypatch.setattr(small, "LIMITS", replace(small.LIMITS, most_work=-1.0))
         general = prove(problem, theta, wanted=1e-6)
         monkeypatch.undo()
         assert quick.value == pytest.approx(general.value, rel=1e-9)

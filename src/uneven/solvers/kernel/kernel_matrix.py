@@ -14,8 +14,20 @@ import numpy as np
 from uneven.errors import ParameterError
 from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 
-#: Numbers in a block of K.
-_BLOCK = 1 << 20
+
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Numbers of K that are computed at once.
+    block: int = 1 << 20
+    #: Rows up to which computing all of K at once is faster than computing its rows one by one.
+    few_rows: int = 3000
+    #: Rows above which reading them is most of the work: then they are stored in float32, unless tol is too small.
+    some_rows: int = 4000
+
+
+LIMITS = Limits()
 
 #: Compiled functions know a kernel by its position here.
 KERNELS = ("linear", "poly", "rbf", "sigmoid")
@@ -61,7 +73,7 @@ class Gram(ABC):
         """K_ii of all i."""
 
     def rows_per_block(self) -> int:
-        return max(1, _BLOCK // max(self.n, 1))
+        return max(1, LIMITS.block // max(self.n, 1))
 
     def times(self, b: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
         """K b, from the rows where b is not 0; only the chosen numbers of it if ``at`` says which."""
@@ -158,7 +170,7 @@ class KernelFunction:
                 X, Z = X - centre, Z - centre
             with single_threaded_blas():
                 return self.combined(Z, X, squared_norms(Z), squared_norms(X), coefficients)
-        size = max(1, _BLOCK // max(Z.shape[0], 1))
+        size = max(1, LIMITS.block // max(Z.shape[0], 1))
         if callable(self.name):
             size = max(n, 1)  # a user's function is called only once
         out = np.empty(n)
@@ -321,14 +333,7 @@ def _called(function: Callable[[Any, Any], Any], X: Any, Z: Any) -> np.ndarray:
     return K
 
 
-# A cache of rows of K.
-
-#: Up to this many rows, computing all of K at once is faster than computing its rows one by one.
-_FEW_ROWS = 3000
-#: Above this many rows, reading them is most of the work; then they are stored in float32, unless tol is too small.
-_SOME_ROWS = 4000
-#: Largest entry of K in float32.
-_MOST_32 = 1e37
+# -- a cache of rows of K -------------------------------------------------------------------------------------------
 
 
 class RowCache:
@@ -342,14 +347,14 @@ class RowCache:
         n = gram.n
         self.slot = np.full(n, -1, dtype=np.int64)
         whole_fits = 8 * n * n <= megabytes * 2**20
-        self.complete = isinstance(gram, Stored) or (whole_fits and n <= _FEW_ROWS)
+        self.complete = isinstance(gram, Stored) or (whole_fits and n <= LIMITS.few_rows)
         if self.complete:
             self.rows = gram.whole()
             self.slot = np.arange(n)
         else:
             # In float32 twice as many rows fit, and they are read twice as fast.
-            dtype = np.float64 if whole_fits and (fine or n <= _SOME_ROWS) else np.float32
-            if not np.abs(gram.diagonal()).max() < _MOST_32:
+            dtype = np.float64 if whole_fits and (fine or n <= LIMITS.some_rows) else np.float32
+            if not np.abs(gram.diagonal()).max() < 1e37:  # would overflow in float32
                 dtype = np.float64
             count = min(n, max(2, int(megabytes * 2**20 / (np.dtype(dtype).itemsize * n))))
             self.rows = np.empty((count, n), dtype=dtype)

@@ -1,14 +1,22 @@
-"""Newton steps in the free coefficients of a kernel SVM.
+"""Sequential minimal optimisation of the kernel SVM with an uneven hinge.
+
+The problem is that of :mod:`uneven.solvers.kernel.dual`. The compiled steps are in
+:mod:`uneven.solvers.loops.smo_steps`; this file holds the loop around them. Rows are never left out (no "shrinking"):
+passes over all rows use vector registers, passes over scattered rows could not.
+
+A step moves the pair of coefficients that violates optimality most. A small violation alone says nothing about the
+objective: the gap is about the violation times the upper bounds. So the duality gap decides when to stop, and the steps
+go on to smaller violations until it is small enough.
 
 Steps of pairs are slow if C is large and rows are nearly dependent: they zigzag among coefficients strictly between
-their bounds. On this face of the box the problem is a linear system. A step towards its solution either reaches it, or
-stops at a bound; then that coefficient is fixed, and the next step is taken in the others.
+their bounds. With the others fixed, the problem is a linear system. A Newton step towards its solution either reaches
+it, or stops at a bound; then that coefficient is fixed, and the next step is taken in the others.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,80 +26,29 @@ from uneven.solvers.kernel.kernel_matrix import RowCache
 from uneven.solvers.progress import Progress, silent
 from uneven.solvers.threads import single_threaded_blas
 
-#: Most free coefficients; the cost of a step grows with their third power.
-MOST_FREE = 2000
-#: Arithmetic of one visit, in multiplications; at least one step is taken.
-_BUDGET = 1e9
-#: Ridge of the linear system, relative to the mean of its diagonal, if K is singular there.
-_RIDGE = 1e-14
+
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Steps between two rounds of Newton steps, progress updates and checks for Ctrl-C: ``pause`` plus
+    #: ``pause_per_row`` for each row, at most ``longest_pause``.
+    pause: int = 1000
+    pause_per_row: int = 5
+    longest_pause: int = 20_000
+    #: Most free coefficients of a Newton step: its cost grows with their third power. With more, none is taken.
+    most_free: int = 2000
+    #: Multiplications after which a round of Newton steps ends; at least one step is taken.
+    budget: float = 1e9
+    #: If the steps between two pauses gain less than this share of the gap, there is no hope to close it.
+    hopeless: float = 1e-6
 
 
-def climb(K: np.ndarray, g: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Free coefficients with a larger dual objective and the same sum, from those of K, g, b and bounds."""
-    b, g = b.copy(), g.copy()
-    free = np.arange(b.size)
-    spent = 0.0
-    while free.size >= 2 and spent < _BUDGET:
-        spent += free.size**3 / 3
-        part = K[np.ix_(free, free)]
-        d = _direction(part, g[free])
-        slope = float(g[free] @ d)
-        if not slope > 0:
-            break
-        curvature = float(d @ (part @ d))
-        with np.errstate(divide="ignore"):
-            rooms = np.where(d > 0, high[free] - b[free], np.where(d < 0, b[free] - low[free], math.inf)) / np.abs(d)
-        first = int(rooms.argmin())
-        room = float(rooms[first])
-        step = room if curvature * room <= slope else slope / curvature
-        if not math.isfinite(step):
-            break
-        b[free] = np.clip(b[free] + step * d, low[free], high[free])
-        g -= step * (K[:, free] @ d)
-        if step < room:
-            break
-        b[free[first]] = high[free[first]] if d[first] > 0 else low[free[first]]
-        free = free[(b[free] > low[free]) & (b[free] < high[free])]
-    return b
-
-
-def _direction(K: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """Maximise g'd - d'Kd/2 where the sum of d is 0."""
-    n = g.size
-    system = np.ones((n + 1, n + 1))
-    scale = float(np.trace(K)) / n
-    system[:n, :n] = K / scale if scale > 0 else K
-    system.flat[: n * (n + 2) : n + 2] += _RIDGE
-    system[n, n] = 0.0
-    try:
-        d = np.linalg.solve(system, np.append(g, 0.0))[:n]
-    except np.linalg.LinAlgError:
-        d = g.copy()
-    return np.asarray(d - d.mean()) / (scale if scale > 0 else 1.0)
-
-
-# Sequential minimal optimisation of the kernel SVM with an uneven hinge.
-#
-# The problem is that of :mod:`uneven.solvers.kernel.dual`. The compiled steps are in
-# :mod:`uneven.solvers.loops.smo_steps`; this file holds the loop around them. Rows are never left out (no
-# "shrinking"): passes over all rows use vector registers, passes over scattered rows could not.
-#
-# A step moves the pair of coefficients that violates optimality most. A small violation alone says nothing about the
-# objective: the gap is about the violation times the upper bounds. So the duality gap decides when to stop, and the
-# steps go on to smaller violations until it is small enough.
-
-#: Number of steps between progress updates and checks for Ctrl-C.
-_STEPS = 20_000
-#: Steps aim at this share of tol, because the gradient they keep has more rounding errors than the one that decides.
-_AIM, _ROUGH_AIM = 0.999, 0.9
+LIMITS = Limits()
 #: Error of an entry of K in float32, relative to the root of K_ii K_jj, with a wide margin.
 _FLOAT_32 = 2.0**-20
-#: A smaller tol needs rows in double precision.
-_FINE = 1e-4
 #: Relative change of a sum of doubles that rounding could have made.
 _ROUNDING = 2.0**-50
-#: If the steps between two updates gain less than this share of the gap, there is no hope to close it.
-_HOPELESS = 1e-6
 
 
 def solve(
@@ -109,7 +66,8 @@ def solve(
     For a kernel that is not positive semidefinite only the violation counts.
     """
     with single_threaded_blas():
-        cache = RowCache(dual.gram, cache_size, fine=min(tol, gap) < _FINE)
+        fine = min(tol, gap) < 1e-4  # needs rows in double precision
+        cache = RowCache(dual.gram, cache_size, fine=fine)
         return _solve(dual, tol, gap, max_iter, cache, start, progress)
 
 
@@ -127,8 +85,9 @@ def _solve(
     low, high, diagonal = dual.low, dual.high, dual.diagonal
     b = np.zeros(dual.gram.n) if start is None else start.copy()
     g = dual.margins - cache.times(b) if b.any() else dual.margins.astype(np.float64)
-    aim = tol * (_ROUGH_AIM if cache.rough else _AIM)
-    patience = min(1000 + 5 * b.size, _STEPS)
+    # The gradient that steps keep has more rounding errors than the one that decides.
+    aim = tol * (0.9 if cache.rough else 0.999)
+    patience = min(LIMITS.pause + LIMITS.pause_per_row * b.size, LIMITS.longest_pause)
     clock, exact_at, semidefinite = 0, 0, True
     reached, last = -math.inf, math.inf
     best: KernelSolution | None = None
@@ -146,7 +105,7 @@ def _solve(
                 cache.fetch(missing, clock)
         if event == smo_steps.PAUSED and clock != max_iter:
             progress(f"step {clock}: violation {most - least:.2g}, aim {aim:.2g}")
-            b, g = _climbed(dual, cache, b)
+            b, g = _climb_if_it_helps(dual, cache, b)
             exact_at = clock
         elif cache.complete and clock > exact_at:
             g, exact_at = dual.margins - cache.times(b), clock
@@ -155,7 +114,7 @@ def _solve(
             best = _better(best, found)
             before, reached = reached, 0.5 * float(b @ (dual.margins + g))
             blur = _ROUNDING * float(np.abs(b) @ np.abs(dual.margins))
-            if reached - before > blur + (_HOPELESS * found.duality_gap if found.bounded else 0.0):
+            if reached - before > blur + (LIMITS.hopeless * found.duality_gap if found.bounded else 0.0):
                 continue
             event = smo_steps.STUCK
         closable = found.duality_gap - found.rounding > found.rounding
@@ -164,7 +123,7 @@ def _solve(
             continue
         # The gradient was kept up to date by steps. From here on only the exact one counts.
         if clock > exact_at:
-            g, errors = _exact(dual, cache, found, g)
+            g, errors = _compute_exactly(dual, cache, found, g)
             exact_at = clock
             found = solution_from(dual, b, g, errors=errors, semidefinite=semidefinite, iterations=clock)
         if found.violation <= tol and found.within(gap):
@@ -175,7 +134,7 @@ def _solve(
         last = found.distance
 
 
-def _exact(dual: Dual, cache: RowCache, found: KernelSolution, g: np.ndarray) -> tuple[np.ndarray, Any]:
+def _compute_exactly(dual: Dual, cache: RowCache, found: KernelSolution, g: np.ndarray) -> tuple[np.ndarray, Any]:
     """The exact gradient, and bounds of its errors beyond rounding.
 
     Most rows are far beyond their margin, with a coefficient of 0. To know that is enough for the gap, and the gradient
@@ -197,11 +156,11 @@ def _better(best: KernelSolution | None, found: KernelSolution) -> KernelSolutio
     return best if best is not None and best.distance <= found.distance else replace(found, b=found.b.copy())
 
 
-def _climbed(dual: Dual, cache: RowCache, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _climb_if_it_helps(dual: Dual, cache: RowCache, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients after Newton steps in the free ones, if those help, and the exact gradient."""
     free = np.flatnonzero((b > dual.low) & (b < dual.high))
     exact = dual.margins - cache.times(b)
-    if not 2 <= free.size <= MOST_FREE:
+    if not 2 <= free.size <= LIMITS.most_free:
         return b, exact
     moved = b.copy()
     moved[free] = climb(cache.among(free), exact[free], b[free], dual.low[free], dual.high[free])
@@ -232,3 +191,50 @@ def feasible(b: Any, upper_before: np.ndarray, dual: Dual) -> np.ndarray:
     size[positive] *= min(1.0, sums[1] / sums[0])
     size[~positive] *= min(1.0, sums[0] / sums[1])
     return dual.signs * size
+
+
+# -- Newton steps in the free coefficients --------------------------------------------------------------------------
+
+
+def climb(K: np.ndarray, g: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Free coefficients with a larger dual objective and the same sum, from those of K, g, b and bounds."""
+    b, g = b.copy(), g.copy()
+    free = np.arange(b.size)
+    spent = 0.0
+    while free.size >= 2 and spent < LIMITS.budget:
+        spent += free.size**3 / 3
+        part = K[np.ix_(free, free)]
+        d = _direction(part, g[free])
+        slope = float(g[free] @ d)
+        if not slope > 0:
+            break
+        curvature = float(d @ (part @ d))
+        with np.errstate(divide="ignore"):
+            rooms = np.where(d > 0, high[free] - b[free], np.where(d < 0, b[free] - low[free], math.inf)) / np.abs(d)
+        first = int(rooms.argmin())
+        room = float(rooms[first])
+        step = room if curvature * room <= slope else slope / curvature
+        if not math.isfinite(step):
+            break
+        b[free] = np.clip(b[free] + step * d, low[free], high[free])
+        g -= step * (K[:, free] @ d)
+        if step < room:
+            break
+        b[free[first]] = high[free[first]] if d[first] > 0 else low[free[first]]
+        free = free[(b[free] > low[free]) & (b[free] < high[free])]
+    return b
+
+
+def _direction(K: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """Maximise g'd - d'Kd/2 where the sum of d is 0."""
+    n = g.size
+    system = np.ones((n + 1, n + 1))
+    scale = float(np.trace(K)) / n
+    system[:n, :n] = K / scale if scale > 0 else K
+    system.flat[: n * (n + 2) : n + 2] += 1e-14  # K may be singular there
+    system[n, n] = 0.0
+    try:
+        d = np.linalg.solve(system, np.append(g, 0.0))[:n]
+    except np.linalg.LinAlgError:
+        d = g.copy()
+    return np.asarray(d - d.mean()) / (scale if scale > 0 else 1.0)

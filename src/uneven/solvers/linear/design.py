@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -11,25 +12,35 @@ import numpy as np
 from uneven.solvers import loops
 from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 
-#: Bytes of the blocks that are converted or given to BLAS: at most, and at least (small blocks make BLAS slow).
-_BLOCK_BYTES = 1 << 22
-_LEAST_BYTES = 1 << 19
-#: Numbers of a dense X up to which BLAS and a copy are about as fast as one compiled pass, and no compiler is needed.
-_FEW_NUMBERS = 1 << 18
-#: Columns whose products stay in the cache, whatever their order.
-_FEW_COLUMNS = 200
-
 
 class Design(ABC):
-    """n rows and d columns of float64 or float32."""
+    """n rows and d columns of float64 or float32.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix
+    layout : {"rows", "columns", "sparse"}
+        How X lies in memory. There is a compiled loop for each; its name ends so.
+    arrays : tuple of ndarray
+        X as these loops take it: in C order; its transpose, if it is in F order; or the three arrays of a CSR matrix.
+    n, d : int
+    """
 
     X: Any
+    layout: str
+    arrays: tuple[Any, ...]
     n: int
     d: int
 
+    @property
     @abstractmethod
-    def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
-        """The sum of the losses of the rows lo to hi; their gradient is added to g."""
+    def numbers(self) -> int:
+        """How many numbers are stored."""
+
+    @property
+    @abstractmethod
+    def most_terms(self) -> int:
+        """Most numbers in a row."""
 
     @abstractmethod
     def rows(self, chosen: Any) -> np.ndarray:
@@ -52,26 +63,6 @@ class Design(ABC):
         """Some columns in the order in which it is fastest to compute their products."""
 
     @abstractmethod
-    def add_curvature_product(
-        self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
-    ) -> None:
-        """Add (X 1)' diag(curvature) (X 1) (v c) of the rows lo to hi to g."""
-
-    @abstractmethod
-    def write_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
-        """Write X w + b of the rows lo to hi into out."""
-
-    @abstractmethod
-    def add_kinked_gradient(
-        self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
-    ) -> None:
-        """Add the gradient of the rows lo to hi, with scores t and multipliers u, to g."""
-
-    @abstractmethod
-    def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
-        """Add the rows lo to hi, each times its number in r, to g; r has a number for every row of X."""
-
-    @abstractmethod
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
         """(X * X)' r in float64."""
 
@@ -89,62 +80,59 @@ class Design(ABC):
         parts = len(row_ranges(self.n, self.numbers, self.d))
         return -(-self.n // parts) + parts
 
-    @abstractmethod
-    def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
-        """Write X w + b of the rows lo to hi into out, summed in twice the precision."""
+    def _loop(self, module: Any, name: str) -> Callable[..., Any]:
+        """A compiled loop for this layout."""
+        return partial(getattr(module, f"{name}_{self.layout}"), *self.arrays)
+
+    def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
+        """The sum of the losses of the rows lo to hi; their gradient is added to g."""
+        loss: float = self._loop(loops.passes, "pass")(*common, w, b, lo, hi, g)
+        return loss
+
+    def add_kinked_gradient(
+        self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
+    ) -> None:
+        """Add the gradient of the rows lo to hi, with scores t and multipliers u, to g."""
+        self._loop(loops.kinked_passes, "gradient")(common, t, u, lo, hi, g)
+
+    def add_curvature_product(
+        self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
+    ) -> None:
+        """Add (X 1)' diag(curvature) (X 1) (v c) of the rows lo to hi to g."""
+        self._loop(loops.passes, "curvature_product")(curvature, v, c, lo, hi, g)
+
+    def scores(self, theta: np.ndarray) -> np.ndarray:
+        """X w + b."""
+        return self._scores(loops.passes, theta) if theta[:-1].any() else np.full(self.n, float(theta[-1]))
 
     def careful_scores(self, theta: np.ndarray) -> np.ndarray:
         """X w + b, wrong by one unit of rounding plus (d eps)^2 (abs(X) abs(w) + abs(b))."""
-        w, b = np.ascontiguousarray(theta[:-1], dtype=np.float64), float(theta[-1])
-        out = np.empty(self.n)
-        in_threads(lambda k, lo, hi: self.write_careful_scores(w, b, lo, hi, out), row_ranges(self.n, self.numbers))
-        return out
+        return self._scores(loops.proof_sums, theta)
 
-    @abstractmethod
-    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
-        """Add X' r of the rows lo to hi to total, and what rounding lost to errors."""
+    def _scores(self, module: Any, theta: np.ndarray) -> np.ndarray:
+        w, b, out = np.ascontiguousarray(theta[:-1], dtype=np.float64), float(theta[-1]), np.empty(self.n)
+        write = self._loop(module, "scores")
+        in_threads(lambda k, lo, hi: write(w, b, lo, hi, out), row_ranges(self.n, self.numbers))
+        return out
 
     def weighted_sum(self, r: np.ndarray) -> np.ndarray:
         """X' r in float64."""
         ranges = row_ranges(self.n, self.numbers, self.d)
-        sums = np.zeros((len(ranges), self.d))
-        in_threads(lambda k, lo, hi: self.add_weighted(r, lo, hi, sums[k]), ranges)
+        sums, add = np.zeros((len(ranges), self.d)), self._loop(loops.passes, "add")
+        in_threads(lambda k, lo, hi: add(r[lo:hi], lo, hi - lo, sums[k]), ranges)
         return sums.sum(axis=0)
 
     def careful_transposed_product(self, r: np.ndarray) -> np.ndarray:
         """X' r, wrong by one unit of rounding plus (n eps)^2 abs(X)' abs(r)."""
         total, errors = np.zeros((2, self.d))
-        self.add_carefully(r, 0, self.n, total, errors)
+        self._loop(loops.proof_sums, "add")(r, 0, self.n, total, errors)
         return total + errors
 
     @property
-    @abstractmethod
-    def numbers(self) -> int:
-        """How many numbers are stored."""
-
-    @property
-    @abstractmethod
-    def most_terms(self) -> int:
-        """Most numbers in a row."""
-
-    def scores(self, theta: np.ndarray) -> np.ndarray:
-        """X w + b."""
-        w, b = np.ascontiguousarray(theta[:-1], dtype=np.float64), float(theta[-1])
-        if not w.any():
-            return np.full(self.n, b)
-        out = np.empty(self.n)
-        in_threads(lambda k, lo, hi: self.write_scores(w, b, lo, hi, out), row_ranges(self.n, self.numbers))
-        return out
-
-    @property
     def rows_per_block(self) -> int:
+        """Rows that are converted or given to BLAS at once: at most 4 MB, at least 0.5 MB (BLAS is slow on less)."""
         share = self.numbers * self.X.dtype.itemsize // 64
-        return max(64, min(max(share, _LEAST_BYTES), _BLOCK_BYTES) // (8 * max(self.d, 1)))
-
-    def ranges(self) -> list[tuple[int, int]]:
-        """Blocks of rows of moderate size."""
-        size = self.rows_per_block
-        return [(lo, min(lo + size, self.n)) for lo in range(0, self.n, size)]
+        return max(64, min(max(share, 1 << 19), 1 << 22) // (8 * max(self.d, 1)))
 
 
 class Dense(Design):
@@ -154,6 +142,7 @@ class Dense(Design):
         if not (X.flags.c_contiguous or X.flags.f_contiguous):
             X = np.ascontiguousarray(X)
         self.X = X
+        self.layout, self.arrays = ("rows", (X,)) if X.flags.c_contiguous else ("columns", (X.T,))
         self.n, self.d = X.shape
 
     @property
@@ -171,11 +160,6 @@ class Dense(Design):
         copy[:, :-1] = self.X
         copy[:, -1] = 1.0
         return copy
-
-    def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
-        if self.X.flags.c_contiguous:
-            return loops.passes.pass_rows(self.X, *common, w, b, lo, hi, g)
-        return loops.passes.pass_columns(self.X.T, *common, w, b, lo, hi, g)
 
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].astype(np.float64, copy=False)
@@ -203,68 +187,28 @@ class Dense(Design):
         in_threads(lambda k, lo, hi: loops.quadratic_descent.copy_columns(self.X, chosen, lo, hi, out), ranges)
         return Dense(out)
 
-    def add_curvature_product(
-        self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
-    ) -> None:
-        if self.X.flags.c_contiguous:
-            loops.passes.curvature_product_rows(self.X, curvature, v, c, lo, hi, g)
-        else:
-            loops.passes.curvature_product_columns(self.X.T, curvature, v, c, lo, hi, g)
-
-    def write_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
-        if self.X.flags.c_contiguous:
-            loops.passes.block_scores_rows(self.X, w, b, lo, hi - lo, out[lo:])
-        else:
-            loops.passes.scores_columns(self.X.T, w, b, lo, hi, out)
-
-    def add_kinked_gradient(
-        self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
-    ) -> None:
-        if self.X.flags.c_contiguous:
-            loops.kinked_passes.gradient_rows(self.X, common, t, u, lo, hi, g)
-        else:
-            loops.kinked_passes.gradient_columns(self.X.T, common, t, u, lo, hi, g)
-
     def transposed_product(self, r: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if self.numbers <= _FEW_NUMBERS:
+        if self.numbers <= 1 << 18:  # as fast as one compiled pass, and no compiler is needed
             with single_threaded_blas():
                 return r @ self.X, np.abs(q) @ np.abs(self.X)
         ranges = row_ranges(self.n, self.numbers, self.d)
         sums = np.zeros((2, len(ranges), self.d))
-        add, X = loops.passes.transposed_rows, self.X
-        if not X.flags.c_contiguous:
-            add, X = loops.passes.transposed_columns, X.T
-        in_threads(lambda k, lo, hi: add(X, r, q, lo, hi, sums[0, k], sums[1, k]), ranges)
+        add = self._loop(loops.passes, "transposed")
+        in_threads(lambda k, lo, hi: add(r, q, lo, hi, sums[0, k], sums[1, k]), ranges)
         product, sizes = sums.sum(axis=1)
         return product, sizes
 
-    def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
-        if self.X.flags.c_contiguous:
-            loops.proof_sums.scores_rows(self.X, w, b, lo, hi, out)
-        else:
-            loops.proof_sums.scores_columns(self.X.T, w, b, lo, hi, out)
-
-    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
-        if self.X.flags.c_contiguous:
-            loops.proof_sums.rows(self.X, r, lo, hi, total, errors)
-        else:
-            loops.proof_sums.columns(self.X.T, r, lo, hi, total, errors)
-
-    def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
-        if self.X.flags.c_contiguous:
-            loops.passes.add_rows(self.X, r[lo:hi], lo, hi - lo, g)
-        else:
-            loops.passes.add_columns(self.X.T, r[lo:hi], lo, hi - lo, g)
-
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
-        return np.sum([np.square(self.rows(slice(lo, hi))).T @ r[lo:hi] for lo, hi in self.ranges()], axis=0)
+        size = self.rows_per_block
+        ranges = [slice(lo, lo + size) for lo in range(0, self.n, size)]
+        return np.sum([np.square(self.rows(block)).T @ r[block] for block in ranges], axis=0)
 
 
 class SparseRows(Design):
     """A CSR matrix."""
 
     def __init__(self, X: Any) -> None:
-        self.X = X
+        self.X, self.layout, self.arrays = X, "sparse", (X.data, X.indices, X.indptr)
         self.n, self.d = X.shape
 
     @property
@@ -275,16 +219,11 @@ class SparseRows(Design):
     def most_terms(self) -> int:
         return int(np.diff(self.X.indptr).max(initial=0))
 
-    def add_gradient(self, common: tuple[Any, ...], w: np.ndarray, b: float, lo: int, hi: int, g: np.ndarray) -> float:
-        return loops.passes.pass_sparse(self.X.data, self.X.indices, self.X.indptr, *common, w, b, lo, hi, g)
-
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].toarray().astype(np.float64, copy=False)
 
     def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        return loops.passes.combined_sparse(
-            self.X.data, self.X.indices, self.X.indptr, chosen, coefficients, np.zeros(self.d)
-        )
+        return loops.passes.combined_sparse(*self.arrays, chosen, coefficients, np.zeros(self.d))
 
     def some(self, chosen: np.ndarray) -> Design:
         return Dense(self.X[chosen].toarray())
@@ -298,7 +237,7 @@ class SparseRows(Design):
         return counts.sum(axis=0)
 
     def fullest_first(self, chosen: np.ndarray) -> np.ndarray:
-        if chosen.size <= _FEW_COLUMNS:
+        if chosen.size <= 200:  # their products stay in the cache, whatever their order
             return np.sort(chosen)
         return chosen[np.argsort(-self._counts[chosen], kind="stable")]
 
@@ -307,7 +246,7 @@ class SparseRows(Design):
         place[chosen] = np.arange(chosen.size)
         X, indptr = self.X, np.zeros(self.n + 1, dtype=self.X.indptr.dtype)
 
-        def copied(k: int, lo: int, hi: int) -> tuple[np.ndarray, np.ndarray]:
+        def copy(k: int, lo: int, hi: int) -> tuple[np.ndarray, np.ndarray]:
             most = int(X.indptr[hi]) - int(X.indptr[lo]) + 1  # only what is written becomes memory
             indices, data = np.empty(most, X.indices.dtype), np.empty(most, X.data.dtype)
             copy_chosen = loops.quadratic_descent.copy_chosen
@@ -315,7 +254,7 @@ class SparseRows(Design):
             return indices[:count], data[:count]
 
         ranges = row_ranges(self.n, self.numbers)
-        parts = in_threads(copied, ranges)
+        parts = in_threads(copy, ranges)
         before = 0
         for (lo, hi), (indices, _) in zip(ranges, parts, strict=True):
             indptr[lo + 1 : hi + 1] += before
@@ -329,43 +268,19 @@ class SparseRows(Design):
         columns = self.X.tocsc()
         return columns.data, columns.indices, columns.indptr
 
-    def add_curvature_product(
-        self, curvature: np.ndarray, v: np.ndarray, c: float, lo: int, hi: int, g: np.ndarray
-    ) -> None:
-        loops.passes.curvature_product_sparse(self.X.data, self.X.indices, self.X.indptr, curvature, v, c, lo, hi, g)
-
-    def write_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
-        loops.passes.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
-
-    def add_kinked_gradient(
-        self, common: tuple[Any, ...], t: np.ndarray, u: np.ndarray, lo: int, hi: int, g: np.ndarray
-    ) -> None:
-        loops.kinked_passes.gradient_sparse(self.X.data, self.X.indices, self.X.indptr, common, t, u, lo, hi, g)
-
     def transposed_product(self, r: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ranges = row_ranges(self.n, self.numbers, self.d)
         # Both numbers of a column lie together, because columns are met in any order.
         sums = np.zeros((len(ranges), 2 * self.d))
         in_threads(
-            lambda k, lo, hi: loops.passes.both_transposed_sparse(
-                self.X.data, self.X.indices, self.X.indptr, r, q, lo, hi, sums[k]
-            ),
+            lambda k, lo, hi: loops.passes.both_transposed_sparse(*self.arrays, r, q, lo, hi, sums[k]),
             ranges,
         )
         both = sums.sum(axis=0)
         return both[::2].copy(), both[1::2].copy()
 
-    def write_careful_scores(self, w: np.ndarray, b: float, lo: int, hi: int, out: np.ndarray) -> None:
-        loops.proof_sums.scores_sparse(self.X.data, self.X.indices, self.X.indptr, w, b, lo, hi, out)
-
-    def add_carefully(self, r: np.ndarray, lo: int, hi: int, total: np.ndarray, errors: np.ndarray) -> None:
-        loops.proof_sums.sparse(self.X.data, self.X.indices, self.X.indptr, r, lo, hi, total, errors)
-
-    def add_weighted(self, r: np.ndarray, lo: int, hi: int, g: np.ndarray) -> None:
-        loops.passes.add_sparse(self.X.data, self.X.indices, self.X.indptr, r[lo:hi], lo, hi - lo, g)
-
     def squared_transposed_product(self, r: np.ndarray) -> np.ndarray:
-        return loops.passes.squared_sparse(self.X.data, self.X.indices, self.X.indptr, r, np.zeros(self.d))
+        return loops.passes.squared_sparse(*self.arrays, r, np.zeros(self.d))
 
 
 def design(X: Any) -> Design:

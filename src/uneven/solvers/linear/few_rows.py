@@ -11,8 +11,6 @@ from uneven.solvers.linear.pair_of_losses import PairOfLosses
 
 #: Up to this many rows NumPy is about as fast as compiled code. More rows make its temporary arrays slow.
 MOST_ROWS = 5000
-#: A larger second derivative counts as this one.
-_LARGEST = 1e300
 
 
 class FewRows:
@@ -49,7 +47,7 @@ class FewRows:
             value, slope = (np.where(self._without_weight, 0.0, numbers) for numbers in (value, slope))
         np.multiply(self._slope_factors, slope, out=r)
         np.multiply(self._curvature_factors, curvature, out=h)
-        np.minimum(np.fmax(h, 0.0, out=h), _LARGEST, out=h)
+        np.minimum(np.fmax(h, 0.0, out=h), 1e300, out=h)  # products with it stay finite
         return float(self._factors @ value), float(r @ q), float((h * q) @ q)
 
 

@@ -15,12 +15,23 @@ from uneven.solvers import loops
 from uneven.solvers.linear.design import Design, SparseRows, design
 from uneven.solvers.threads import blas_on_all_cores, in_threads, row_ranges
 
-#: Multiplications up to which the products are always computed in double precision: single would save too little.
-_WORTH_SINGLE = 2e9
-#: Columns that are multiplied at once; their products are summed in double precision.
-_BLOCK_COLUMNS = 4096
-#: How many times as long a multiplication takes for a sparse matrix.
-_SPARSE_COST = 50.0
+
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Multiplications from which the products of a dense matrix are computed in single precision first: with fewer,
+    #: that would save too little. Steps then correct what the lost digits change.
+    worth_single: float = 2e9
+    #: Columns that are multiplied at once. Their products are summed in double precision.
+    block_columns: int = 4096
+    #: How many times as long a multiplication takes for a sparse matrix.
+    sparse_cost: float = 50.0
+
+
+LIMITS = Limits()
+#: With more rows in all parts together, one Gram matrix for all of them would need too much memory.
+_MOST_SHARED_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -66,14 +77,14 @@ def multiplications(design: Design) -> float:
     """How many multiplications the Gram matrix costs, in units of those of a dense matrix."""
     if isinstance(design, SparseRows):
         columns = np.bincount(design.X.indices, minlength=1).astype(np.float64)
-        return _SPARSE_COST * 0.5 * float(columns @ columns)
+        return LIMITS.sparse_cost * 0.5 * float(columns @ columns)
     return float(design.n) ** 2 * design.d
 
 
 def _computed(design: Design, exact: bool) -> Gram:
     if isinstance(design, SparseRows):
         return Gram(_of_sparse(design), exact=True)
-    exact = exact or design.n**2 * design.d <= _WORTH_SINGLE
+    exact = exact or design.n**2 * design.d <= LIMITS.worth_single
     return Gram(_of_dense(design.X, np.float64 if exact else np.float32), exact)
 
 
@@ -84,8 +95,8 @@ def _of_dense(X: np.ndarray, dtype: type[np.floating]) -> np.ndarray:
     multiply = get_blas_funcs("syrk", dtype=np.dtype(dtype))
     total = np.zeros((len(X), len(X)))
     with blas_on_all_cores():
-        for left in range(0, X.shape[1], _BLOCK_COLUMNS):
-            columns = X[:, left : left + _BLOCK_COLUMNS]
+        for left in range(0, X.shape[1], LIMITS.block_columns):
+            columns = X[:, left : left + LIMITS.block_columns]
             part = np.empty(columns.shape, dtype)
             in_threads(_copier(columns, part), row_ranges(len(X), part.size))
             products = multiply(1.0, part.T, trans=1, lower=0).T  # upper in Fortran order is lower in ours
@@ -128,10 +139,7 @@ def _of_sparse(design: SparseRows) -> np.ndarray:
     return total
 
 
-# One Gram matrix for many fits to parts of the same rows, as in cross-validation.
-
-#: With more rows in all, the Gram matrix of all would need too much memory.
-_MOST_SHARED_ROWS = 10_000
+# -- one Gram matrix for many fits to parts of the same rows, as in cross-validation ---------------------------------
 
 
 class SharedGrams:

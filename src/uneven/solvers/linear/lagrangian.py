@@ -25,11 +25,9 @@ from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 
 T = TypeVar("T")
 
-#: Rows whose second derivatives are computed at once.
+#: Rows whose second derivatives are in memory at once, where only the rows that have some are kept.
 _ROWS_AT_ONCE = 65_536
-#: Up to this many rows, choosing those that are curved takes longer than multiplying all.
-_ROWS_WORTH_CHOOSING = 500
-#: Rows whose curvatures are kept at once, where only their sum is needed.
+#: The same where only their sum is needed: so many stay in the cache.
 _ROWS_OF_SCRATCH = 8192
 
 
@@ -197,7 +195,7 @@ class Lagrangian:
         """A semismooth Newton step, right after the gradient was computed."""
         if self._few is not None:
             bends, curved = self._few.bends, rows_with_ones(self.objective)
-            if bends.size > _ROWS_WORTH_CHOOSING:
+            if bends.size > 500:  # with fewer rows, choosing those that are curved takes longer than multiplying all
                 rows = np.flatnonzero(bends)
                 bends, curved = bends[rows], curved[rows]
             return newton_direction(self.objective, curved, bends, gradient, self._ridge)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,27 +13,44 @@ from uneven.solvers.threads import blas_on_all_cores, in_threads, single_threade
 
 #: Rows lo to hi as a float64 matrix, and a nonnegative weight for each.
 Block = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
-#: Up to this many columns the matrix stays in the cache, and our own loop is faster than BLAS.
-_CACHED = 128
-#: Up to this many columns each part of the rows gets a matrix of its own, so that threads need not wait.
-_OWN_MATRIX = 600
-_PARTS = 4
-#: Multiplications of a part below which a thread is not worth its start.
-_LEAST_WORK = 1_000_000
+#: Maps a gradient to an approximate Newton step (without its sign).
+Metric = Callable[[np.ndarray], np.ndarray]
+#: Columns up to which matrices of second derivatives are factored. With more, a factor takes longer than many passes
+#: over X, and solvers only multiply with the matrices.
+MOST_COLUMNS = 2000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Columns up to which the matrix stays in the cache, and our own loop is faster than BLAS.
+    cached: int = 128
+    #: Columns up to which each of four parts of the rows gets a matrix of its own, so that threads need not wait; with
+    #: more, BLAS uses the threads.
+    own_matrix: int = 600
+    #: Multiplications of a part below which a thread is not worth its start.
+    least_work: int = 1_000_000
+    #: Rows of a matrix up to which BLAS factors it faster on one thread, alone or while our own threads rest.
+    one_thread_factor: int = 700
+    one_thread_metric: int = 1500
+
+
+LIMITS = Limits()
 
 
 def sum_squares(block: Block, count: int, size: int, rows_per_block: int) -> np.ndarray:
     """Sum the weighted squares of ``count`` rows; the last row and column belong to a column of ones."""
-    parts = _PARTS if size <= _OWN_MATRIX and count * size**2 >= _PARTS * _LEAST_WORK else 1
+    parts = 4 if size <= LIMITS.own_matrix and count * size**2 >= 4 * LIMITS.least_work else 1
     ranges = [(count * k // parts, count * (k + 1) // parts) for k in range(parts)]
     totals = np.zeros((parts, size, size))
-    add_block = loops.passes.add_squares if size <= _CACHED else _add_by_blas
+    add_block = loops.passes.add_squares if size <= LIMITS.cached else _add_by_blas
 
     def add(k: int, lo: int, hi: int) -> None:
         for start in range(lo, hi, rows_per_block):
             add_block(*block(start, min(start + rows_per_block, hi)), totals[k])
 
-    with single_threaded_blas() if _CACHED < size <= _OWN_MATRIX else nullcontext():
+    with single_threaded_blas() if LIMITS.cached < size <= LIMITS.own_matrix else nullcontext():
         in_threads(add, ranges)
     total = totals.sum(axis=0) if parts > 1 else totals[0]
     return np.tril(total) + np.tril(total, -1).T
@@ -50,12 +68,6 @@ def _add_by_blas(rows: np.ndarray, weight: np.ndarray, total: np.ndarray) -> Non
     total[-1, -1] += weight.sum()
 
 
-# Cholesky factors of symmetric matrices in C order, in place.
-
-#: Rows up to which more than one thread does not help.
-_ONE_THREAD_FACTOR = 700
-
-
 def factor_in_place(matrix: np.ndarray) -> bool:
     """Replace the lower triangle of a matrix by its Cholesky factor L, where matrix = L L'.
 
@@ -63,7 +75,7 @@ def factor_in_place(matrix: np.ndarray) -> bool:
     """
     from scipy.linalg.lapack import dpotrf
 
-    with blas_on_all_cores() if len(matrix) > _ONE_THREAD_FACTOR else nullcontext():
+    with blas_on_all_cores() if len(matrix) > LIMITS.one_thread_factor else nullcontext():
         # The lower triangle in C order is the upper one in Fortran order.
         return not dpotrf(matrix.T, lower=0, overwrite_a=1, clean=0)[1]
 
@@ -73,16 +85,6 @@ def solve_factored(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
     from scipy.linalg.lapack import dpotrs
 
     return np.asarray(dpotrs(factor.T, right, lower=0)[0])
-
-
-# Metrics in which steps are taken: approximate inverse Hessians.
-
-#: Columns up to which matrices of second derivatives are factored; with more, only products with them are computed.
-MOST_COLUMNS = 2000
-#: Rows of a matrix up to which BLAS is faster with one thread.
-_ONE_THREAD_METRIC = 1500
-#: Maps a gradient to an approximate Newton step (without its sign).
-Metric = Callable[[np.ndarray], np.ndarray]
 
 
 def cholesky_metric(hessian: np.ndarray) -> Metric:
@@ -101,7 +103,7 @@ def cholesky_metric(hessian: np.ndarray) -> Metric:
     scale[~positive] = scale.max() if positive.any() else 1.0
     scaled = hessian * scale[:, None] * scale
     np.fill_diagonal(scaled, 1.0)
-    alone = single_threaded_blas if len(scale) <= _ONE_THREAD_METRIC else nullcontext
+    alone = single_threaded_blas if len(scale) <= LIMITS.one_thread_metric else nullcontext
     ridge = 0.0
     with alone():
         while True:

@@ -8,6 +8,7 @@ split), its solutions are better guesses: then only the difference to them is ex
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,9 +19,18 @@ from uneven.solvers.linear.small import is_quick, is_small, minimise_quickly
 from uneven.solvers.linear.solve import minimise, minimise_to_gap
 from uneven.solvers.linear.solver import AUTO, Settings, Solution
 
-#: Steps of L-BFGS after which the metric is renewed, and how far along the path (in log gamma) it is used.
-_MANY_STEPS = 6
-_FAR = 0.5
+
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Steps of L-BFGS after which the metric is renewed: a new one costs about as much as so many steps.
+    many_steps: int = 6
+    #: How far along the path (in log gamma) a metric is used before a new one is made.
+    far: float = 0.5
+
+
+LIMITS = Limits()
 
 
 class Follower:
@@ -96,13 +106,13 @@ class Follower:
 
     def _lbfgs(self, objective: Objective, at: float, theta: np.ndarray, settings: Settings) -> Solution:
         nearest = min(self._metrics, key=lambda place: abs(place - at), default=None)
-        if nearest is None or abs(nearest - at) > _FAR:
+        if nearest is None or abs(nearest - at) > LIMITS.far:
             self._metrics[at] = _metric_at(objective, theta)
             nearest = at
         bends = self._metrics[nearest][1]
 
-        def refreshed(now: Iterate, iteration: int) -> Metric | None:
-            if iteration and iteration % _MANY_STEPS == 0:
+        def refresh(now: Iterate, iteration: int) -> Metric | None:
+            if iteration and iteration % LIMITS.many_steps == 0:
                 self._metrics[at] = _metric_at(objective, now.theta)
                 return self._metrics[at][0]
             return None
@@ -115,7 +125,7 @@ class Follower:
             max_iter=settings.max_iter,
             floor=objective.floor,
             gap=lambda now: objective.promised_gap(now.theta, now.gradient, float(bends[-1]), bends[:-1]),
-            refresh=refreshed,
+            refresh=refresh,
         )
 
     def _nearest(self, at: float) -> np.ndarray | None:
@@ -126,11 +136,11 @@ class Follower:
     def _guess(self, at: float) -> np.ndarray | None:
         """A guess of the solution at the next parameter."""
         if at not in self._guesses:
-            return _extrapolated(list(self._solved.items())[-3:], at)
+            return _extrapolate(list(self._solved.items())[-3:], at)
         guess = self._guesses[at]
         last = list(self._solved.items())[-3:]
         off = [(place, theta - self._guesses[place]) for place, theta in last if place in self._guesses]
-        correction = _extrapolated(off, at)
+        correction = _extrapolate(off, at)
         return guess if correction is None else guess + correction
 
 
@@ -141,7 +151,7 @@ def _metric_at(objective: Objective, theta: np.ndarray) -> tuple[Metric, np.ndar
     return cholesky_metric(hessian), bends
 
 
-def _extrapolated(points: list[tuple[float, np.ndarray]], at: float) -> np.ndarray | None:
+def _extrapolate(points: list[tuple[float, np.ndarray]], at: float) -> np.ndarray | None:
     """The polynomial through these points, evaluated at a parameter."""
     if not points:
         return None

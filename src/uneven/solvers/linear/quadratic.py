@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,22 +13,31 @@ from uneven.solvers.linear.newton_systems import cholesky_metric, sum_squares
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.threads import in_threads, row_ranges
 
-#: Columns up to which the matrix of second derivatives is kept.
-MOST_KEPT = 2500
-#: Columns of a CSR matrix up to which H costs no more than a step.
-_FEW_COLUMNS = 100
-#: Visits of the columns of a CSR matrix that cost as much as its H.
-_MOST_VISITS = 10.0
-#: Numbers of a sparse matrix from which its squares are worth a second thread.
-_WORTH_THREADS = 100_000
-#: Nonzero coordinates up to which a Newton step on them is faster than more visits.
-_MOST_FACTORED = 1500
+
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Columns up to which the matrix H of second derivatives is kept; with more, its memory and time are too much, and
+    #: coordinate descent reads the columns of X.
+    most_kept: int = 2500
+    #: Columns of a CSR matrix up to which H costs no more than a step, so that a new one is made for each step.
+    few_columns: int = 100
+    #: H of a CSR matrix is kept if it costs at most as much as so many visits of all columns.
+    most_visits: float = 10.0
+    #: Nonzero coordinates up to which a Newton step on them is faster than more visits.
+    most_factored: int = 1500
+    #: Factor of the accuracy where H is kept: visits cost little, compared with H.
+    more_accurate: float = 1e-3
+    #: Visits of all coordinates between two Newton steps on the nonzero ones.
+    visits: int = 20
+
+
+LIMITS = Limits()
 #: Share of the diagonal of H that is added to it, so that equal columns do not make it singular.
 _LEAST = 1e-12
-#: Factor of the accuracy where H is kept: visits cost little, compared with H.
-_MORE_ACCURATE = 1e-3
-#: Visits of all coordinates between two Newton steps on the nonzero ones, and most such rounds.
-_VISITS, _ROUNDS = 20, 40
+#: Most rounds of visits and Newton steps; usually a few are enough.
+_ROUNDS = 40
 
 
 class Model(Protocol):
@@ -52,10 +62,10 @@ def model(objective: Objective, curvature: np.ndarray, damping: np.ndarray) -> M
 
 def _worth_keeping(design: Design) -> bool:
     """Whether H is small, and costs less than the visits that it makes cheaper."""
-    if design.d > MOST_KEPT or not isinstance(design, SparseRows):
-        return design.d <= MOST_KEPT
+    if design.d > LIMITS.most_kept or not isinstance(design, SparseRows):
+        return design.d <= LIMITS.most_kept
     per_row = np.diff(design.X.indptr).astype(np.float64)
-    return float(per_row @ per_row) <= _MOST_VISITS * design.numbers
+    return float(per_row @ per_row) <= LIMITS.most_visits * design.numbers
 
 
 def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
@@ -65,7 +75,7 @@ def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
             lambda lo, hi: (design.rows(slice(lo, hi)), curvature[lo:hi]), design.n, size, design.rows_per_block
         )
     X = design.X
-    if size <= _FEW_COLUMNS:  # each range of rows gets a matrix of its own
+    if size <= LIMITS.few_columns:  # each range of rows gets a matrix of its own
         ranges = row_ranges(design.n, design.numbers + design.n)
         totals = np.zeros((len(ranges), size, size))
         in_threads(
@@ -77,7 +87,7 @@ def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
         total = totals.sum(axis=0)
     else:
         total = np.zeros((size, size))
-        parts = 2 if design.numbers >= _WORTH_THREADS else 1
+        parts = 2 if design.numbers >= 100_000 else 1  # with fewer, a second thread is not worth its start
         in_threads(
             lambda part, *_: loops.quadratic_descent.add_squares_sparse(
                 X.data, X.indices, X.indptr, curvature, parts, part, total
@@ -99,17 +109,17 @@ class _Kept:
             self.H[-1, :] = self.H[:, -1] = 0.0
             self.H[-1, -1] = 1.0
         self.diagonal = np.diagonal(self.H)
-        self.cheap = isinstance(design, SparseRows) and design.d <= _FEW_COLUMNS
+        self.cheap = isinstance(design, SparseRows) and design.d <= LIMITS.few_columns
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         x, slope = w.copy(), gradient.copy()
-        accuracy *= _MORE_ACCURATE
+        accuracy *= LIMITS.more_accurate
         gained = 0.0
         for _ in range(_ROUNDS):
-            gained, done = loops.quadratic_descent.descend(self.H, x, slope, l1, _VISITS, accuracy, gained)
+            gained, done = loops.quadratic_descent.descend(self.H, x, slope, l1, LIMITS.visits, accuracy, gained)
             if done:
                 break
-            if np.count_nonzero(x) <= _MOST_FACTORED:
+            if np.count_nonzero(x) <= LIMITS.most_factored:
                 gained += self._on_nonzero(x, slope, l1)
         return x, gained
 
@@ -164,7 +174,7 @@ class _Columns:
         gained = 0.0
         for _ in range(_ROUNDS):
             gained, done = self.descend(
-                *self.columns, self.diagonal, self.added, self.ones, self.inverse, x, w, gradient, s, l1, _VISITS,
+                *self.columns, self.diagonal, self.added, self.ones, self.inverse, x, w, gradient, s, l1, LIMITS.visits,
                 accuracy, gained,
             )  # fmt: skip
             if done:

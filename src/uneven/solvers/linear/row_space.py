@@ -25,9 +25,6 @@ from uneven.solvers.linear.newton_systems import factor_in_place, solve_factored
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.threads import in_threads, row_ranges
 
-#: The slope along a step ends below this share of the slope at its start: here a trial costs little.
-_FLAT = 1e-3
-
 
 class NotPositive(Exception):
     """The linear system is not positive definite: the Gram matrix is not accurate enough."""
@@ -283,7 +280,7 @@ class RowSpace:
             slope, curvature = loops.kinked_passes.along(common, self.losses.second, t, q, at, u, 0, t.size)
             return slope + linear + at * quadratic, curvature + quadratic
 
-        at = exact_step(slope_and_curvature, promised, flat=_FLAT)
+        at = exact_step(slope_and_curvature, promised, flat=1e-3)  # a trial costs little
         self._place(self.c + at * dc, self.b + at * db)
         return True
 

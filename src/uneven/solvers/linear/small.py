@@ -1,13 +1,16 @@
 """Small smooth problems: Newton steps with few calls, because calls from Python cost more than the arithmetic.
 
 X is multiplied by BLAS on one thread. Only the losses are compiled, and not even those of few rows, so that a first fit
-needs no compiler.
-The scores of all rows are kept: the length of a step is found from them alone.
+needs no compiler. The scores of all rows are kept: the length of a step is found from them alone.
+
+Who fits many such problems and needs no proof (tuning) calls one compiled loop instead. It is 2 to 10 times as fast up
+to 5,000 rows, but waits for the compiler the first time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,24 +22,29 @@ from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.solver import Settings, Solution
 from uneven.solvers.threads import single_threaded_blas
 
-#: Rows times columns squared, and numbers of X, up to which a problem is small.
-_MOST_WORK, _MOST_NUMBERS = 5e6, 1 << 20
-#: A minimiser that is not proved has this part of the tolerance: a step costs little there.
-_UNPROVED_SHARE = 0.1
-_MOST_QUICK_STEPS = 50
-_SUFFICIENT = 1e-4  # a step must bring this share of the decrease that the slope at its start promises
-_FLAT = 0.5  # where the slope is steeper than this share of the slope at the start, the step is too short
-_MOST_TRIALS = 60
+
+@dataclass(frozen=True)
+class Limits:
+    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
+
+    #: Multiplications of one matrix of second derivatives (rows times columns squared) up to which a problem is small.
+    #: Beyond it, compiled loops in threads gain more than their calls cost.
+    most_work: float = 5e6
+    #: Numbers of X up to which a problem is small: beyond it, the copy with a column of ones costs too much.
+    most_numbers: int = 1 << 20
+    #: A step is too short where the slope is still steeper than this share of the slope at its start.
+    flat: float = 0.5
+
+
+LIMITS = Limits()
 #: Relative change of the objective below which rounding hides it.
 _ROUNDING = 1e-13
-#: Diagonal of a factor, relative to a unit diagonal of the matrix, below which the matrix counts as singular.
-_SINGULAR = 1e-7
 
 
 def is_small(objective: Objective) -> bool:
     """Whether an objective with a squared penalty is small enough for what is here."""
     design = objective.design
-    few = design.numbers <= _MOST_NUMBERS and design.n * objective.size**2 <= _MOST_WORK
+    few = design.numbers <= LIMITS.most_numbers and design.n * objective.size**2 <= LIMITS.most_work
     return few and isinstance(design, Dense) and objective.penalty > 0 and objective.l1 == 0
 
 
@@ -56,7 +64,7 @@ def newton_direction(
     if diagonal.min() > 0:
         scale = 1 / np.sqrt(diagonal)
         factor, found, failed = dposv(matrix * scale * scale[:, None], scale * g)
-        if not failed and factor.diagonal().min() > _SINGULAR:
+        if not failed and factor.diagonal().min() > 1e-7:  # else the matrix counts as singular
             return -scale * found
     return -cholesky_metric(matrix)(g)
 
@@ -79,12 +87,12 @@ def is_quick(objective: Objective) -> bool:
 def minimise_quickly(objective: Objective, theta: np.ndarray | None, settings: Settings) -> np.ndarray | None:
     """A minimiser that is not proved, for those who need nothing else: one compiled call.
 
-    The gradient there promises a gap of a part of tol times the value. None if steps from theta (None: from 0) do not
-    get there.
+    The gradient there promises a gap of a tenth of tol times the value; that much accuracy costs little. None if 50
+    steps from theta (None: from 0) do not get there.
     """
     X = np.ascontiguousarray(objective.design.X, dtype=np.float64)
     found = np.zeros(objective.size) if theta is None else theta.copy()
-    tol, most = _UNPROVED_SHARE * settings.tol, min(_MOST_QUICK_STEPS, settings.max_iter)
+    tol, most = 0.1 * settings.tol, min(50, settings.max_iter)
     penalty = float(objective.penalty)
     reached = loops.newton_steps.steps(X, objective.derivatives, found, penalty, objective.fit_intercept, tol, most)
     return found if reached else None
@@ -161,14 +169,14 @@ def _length(
     does not fall, and not because rounding hides it.
     """
     low, high, step, reached = 0.0, np.inf, 1.0, value
-    for _ in range(_MOST_TRIALS):
+    for _ in range(60):
         loss, slope, curvature = losses_along(t, q, step, r, h)
         reached = loss + penalties[0] + step * (penalties[1] + step * penalties[2])
         slope += penalties[1] + 2 * step * penalties[2]
-        enough = reached <= value + _SUFFICIENT * step * promised
+        enough = reached <= value + 1e-4 * step * promised  # a share of the decrease that the slope promises
         if not enough and abs(reached - value) <= _ROUNDING * abs(value):
             enough = abs(slope) <= -promised
-        if enough and slope >= _FLAT * promised:
+        if enough and slope >= LIMITS.flat * promised:
             break
         low, high = (step, high) if enough else (low, step)
         curvature += 2 * penalties[2]

@@ -19,11 +19,6 @@ from uneven.solvers.linear.solver import AUTO, Settings, Solution, choose
 from uneven.solvers.progress import silent
 from uneven.solvers.threads import single_threaded_blas
 
-#: Factor of the solver's tolerance if its solution does not have the gap yet, and the tolerance that is strict enough.
-_STRICTER, _LEAST_TOL = 1e-2, 1e-15
-#: Tolerance of the convex problem whose solution is the starting point of a loss that is not convex.
-_TOL_OF_START = 1e-6
-
 P = TypeVar("P", bound=Penalised)
 
 
@@ -60,7 +55,7 @@ def minimise(
         if objective.pair.convex:
             return minimise_to_gap(record.minimise, objective, theta, settings)
         if theta is None and convex is not None:
-            start = replace(settings, tol=max(settings.tol, _TOL_OF_START), progress=silent)
+            start = replace(settings, tol=max(settings.tol, 1e-6), progress=silent)
             theta = minimise(convex, start).theta
         solution = record.minimise(objective, theta, settings)
         return replace(solution, duality_gap=None, stationarity=stationarity(objective, solution.theta))
@@ -104,9 +99,9 @@ def minimise_to_gap(
         gap = min(best.gap, max(best.value - lower, 0.0) + best.error)
         settings.progress(f"objective {best.value:.10g}, proved gap {gap:.2e}")
         reached = gap <= settings.tol * max(best.value, objective.floor)
-        if reached or not better or steps >= settings.max_iter or inner < _LEAST_TOL:
+        if reached or not better or steps >= settings.max_iter or inner < 1e-15:
             break
-        inner *= _STRICTER
+        inner *= 1e-2
         theta = best.theta
     require_consistent(objective, best.value, gap, start)
     return replace(

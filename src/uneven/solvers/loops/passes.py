@@ -220,6 +220,12 @@ def add_sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, n: int, g:
 
 
 @njit(**ANY_ORDER)
+def scores_rows(X: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
+    """Write the scores of the rows lo to hi of a C-ordered matrix to out."""
+    block_scores_rows(X, w, b, lo, hi - lo, out[lo:])
+
+
+@njit(**ANY_ORDER)
 def scores_columns(Xt: Any, w: Any, b: float, lo: int, hi: int, out: Any) -> None:
     size = 4 * rows_per_block(Xt.shape[0], Xt.itemsize)
     for start in range(lo, hi, size):

@@ -80,7 +80,7 @@ def scores_sparse(data: Any, indices: Any, indptr: Any, w: Any, b: float, lo: in
 
 
 @njit(**IN_ORDER)
-def rows(X: Any, r: Any, lo: int, hi: int, total: Any, errors: Any) -> None:
+def add_rows(X: Any, r: Any, lo: int, hi: int, total: Any, errors: Any) -> None:
     """Add X' r of the rows lo to hi of a C-ordered matrix to total, and what rounding lost to errors."""
     for i in range(lo, hi):
         a, row = r[i], X[i]
@@ -96,7 +96,7 @@ def rows(X: Any, r: Any, lo: int, hi: int, total: Any, errors: Any) -> None:
 
 
 @njit(**IN_ORDER)
-def columns(Xt: Any, r: Any, lo: int, hi: int, total: Any, errors: Any) -> None:
+def add_columns(Xt: Any, r: Any, lo: int, hi: int, total: Any, errors: Any) -> None:
     """The same for the transpose of an F-ordered matrix."""
     for j in range(Xt.shape[0]):
         column = Xt[j]
@@ -111,7 +111,7 @@ def columns(Xt: Any, r: Any, lo: int, hi: int, total: Any, errors: Any) -> None:
 
 
 @njit(**IN_ORDER)
-def sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, hi: int, total: Any, errors: Any) -> None:
+def add_sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, hi: int, total: Any, errors: Any) -> None:
     """The same for the rows of a CSR matrix."""
     for i in range(lo, hi):
         a = r[i]
