@@ -23,8 +23,9 @@ from uneven.app.files.table_columns import planned, typed
 from uneven.parts.streamed_rows import tables_of
 from uneven.parts.table_source import TableSource
 from uneven.tables import FrameEncoder
+from uneven.tables.arrow_columns import table_of_frame
 from uneven.tables.column_sums import Sizes
-from uneven.tables.columns_in_parts import ColumnSummary, encoded, is_number, output_names, table_of_frame
+from uneven.tables.columns_in_parts import ColumnSummary, encoded, is_number, output_names
 
 BUCKETS, MOST = 64, 60
 WORDS = np.array(["red", "blue", "green", "old", "new", "car", "bus", "bike", "fast", "slow", "Wien", "Graz"])

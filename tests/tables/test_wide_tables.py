@@ -143,3 +143,15 @@ def test_a_wide_table_becomes_numbers_and_categories() -> None:
     X = typed(table, plan.columns)
     assert list(X.columns) == list(made)
     assert (X["n7"].tolist(), list(X["c3"])) == ([float(text) for text in made["n7"]], made["c3"])
+
+
+def test_free_text_is_no_id_however_many_texts_there_are() -> None:
+    rows = 5_200  # more than are counted
+    said = [f"the customer called again about order {k}" for k in range(rows)]
+    table = read({"said": said, "card": [f"c{k}" for k in range(rows)], "y": ["u", "v"] * (rows // 2)})
+    plan = planned(table, "y")
+    assert [(column.name, column.role, column.words, column.counted) for column in plan.columns] == [
+        ("said", "text", True, False)
+    ]
+    assert plan.skipped == {"card": "looks like an ID (5,200 different values); --keep uses it"}
+    assert plan.remarks == ["Column 'said': free text (5,200 different texts); its words are used."]

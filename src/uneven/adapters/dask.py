@@ -21,8 +21,9 @@ from uneven.parts.cluster import HoldsClient, read_client
 from uneven.parts.fitting import FROM_PARTS
 from uneven.parts.starting_point import worth_asking
 from uneven.tables import columns_in_parts
+from uneven.tables.arrow_columns import names_of
 from uneven.tables.column_sums import Sizes
-from uneven.tables.columns_in_parts import names_of, require_columns
+from uneven.tables.columns_in_parts import require_columns
 
 with needs_extra("DaskUnevenLinearClassifier and uneven.adapters.dask", "dask"):
     import dask.array

@@ -222,7 +222,8 @@ class LearnsInParts(LinearScores):
         if plan is None or not hasattr(X, "iloc") or list(X.columns) == self.feature_names_in_.tolist():
             return super()._checked_score(X)
         # A dataframe with the columns of the table that the learner was fitted to, and not with those made of them.
-        from uneven.tables.columns_in_parts import encoded, table_of_frame
+        from uneven.tables.arrow_columns import table_of_frame
+        from uneven.tables.columns_in_parts import encoded
 
         check_is_fitted(self, "classes_")
         matrix = encoded(plan, table_of_frame(X), "X")

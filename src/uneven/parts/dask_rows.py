@@ -17,7 +17,7 @@ from uneven.inputs import brief
 from uneven.labels import distinct_labels, read_target, read_weights
 from uneven.parts.blocks import Batch, Block, BlockMaker
 from uneven.solvers.threads import require_finite
-from uneven.tables import columns_in_parts
+from uneven.tables import arrow_columns, columns_in_parts
 from uneven.tables.column_sums import Sizes
 from uneven.tables.columns_in_parts import ColumnSummary, Plan
 
@@ -56,7 +56,7 @@ def features(X: Any) -> Any:
     if X.shape[1] == 0:
         raise CostError("X must have a column to learn from, got none")
     if not is_array(X):
-        columns_in_parts.names_of(X)
+        arrow_columns.names_of(X)
     return X.rechunk({1: -1}) if is_array(X) and len(X.chunks[1]) > 1 else X
 
 
@@ -131,7 +131,7 @@ class LazyRows:
         by_row = {name: value for name, value in costs.items() if is_lazy(value) or np.ndim(value)}
         found |= {name: like_rows(name, value, X) for name, value in by_row.items()}
         numbers = {name: value for name, value in costs.items() if name not in by_row}
-        return cls(Recipe(None if is_array(X) else columns_in_parts.names_of(X), numbers), found, costs)
+        return cls(Recipe(None if is_array(X) else arrow_columns.names_of(X), numbers), found, costs)
 
     @property
     def row_costs(self) -> tuple[str, ...]:
@@ -219,7 +219,7 @@ class Rows:
     def table(self) -> Any:
         """X as an Arrow table."""
         X = self.batch.X
-        return columns_in_parts.table_of_matrix(X, self.names or ()) if self.plain else X
+        return arrow_columns.table_of_matrix(X, self.names or ()) if self.plain else X
 
     def block(self, make_block: BlockMaker, plan: Plan | None = None) -> Block:
         """The partition as the passes take it; made once."""
@@ -293,11 +293,11 @@ def _weights(weight: Any, n: int) -> np.ndarray:
 
 def _of_frame(X: Any, names: Sequence[str] | None) -> Any:
     """An array, or an Arrow table if some columns are not numbers or some values are missing."""
-    found = columns_in_parts.names_of(X)
+    found = arrow_columns.names_of(X)
     if found != names:
         raise CostError(f"X has the columns {brief(list(found))} instead of {brief(list(names or ()))}")
-    matrix = columns_in_parts.plain_matrix(X)
-    return columns_in_parts.table_of_frame(X) if matrix is None else matrix
+    matrix = arrow_columns.plain_matrix(X)
+    return arrow_columns.table_of_frame(X) if matrix is None else matrix
 
 
 def _matrix(X: Any) -> Any:

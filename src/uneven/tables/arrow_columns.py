@@ -1,4 +1,4 @@
-"""What an Arrow column holds, and its values as numbers or texts."""
+"""Columns of Arrow tables: what they hold, their values, and dataframes as such tables."""
 
 from __future__ import annotations
 
@@ -118,3 +118,47 @@ def as_labels(values: Any) -> np.ndarray:
         coded = values.dictionary_encode().combine_chunks()
         return np.array(coded.dictionary.to_pylist())[coded.indices.to_numpy(zero_copy_only=False)]
     return np.asarray(values.to_numpy())
+
+
+def names_of(frame: Any) -> tuple[str, ...]:
+    """The names of the columns, as texts; they must differ."""
+    names = tuple(map(str, frame.columns))
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise CostError(f"two columns of X have the name {twice!r}; rename one")
+    return names
+
+
+def table_of_frame(frame: Any) -> Any:
+    """A pandas dataframe as an Arrow table; NaN, None and NA become null, as in Parquet files that pandas writes."""
+    import pyarrow as pa
+
+    columns = {}
+    for k, name in enumerate(names_of(frame)):
+        values = frame.iloc[:, k]
+        try:
+            columns[name] = pa.array(values, from_pandas=True)
+        except (pa.ArrowException, TypeError):
+            raise CostError(
+                f"column {name!r} of X holds {values.dtype} values that are neither numbers, dates nor texts; encode "
+                "them before, or drop the column"
+            ) from None
+    return pa.table(columns)
+
+
+def plain_matrix(frame: Any) -> np.ndarray | None:
+    """A partition as an array, if all of its columns are numbers and none is missing; else None."""
+    if any(getattr(kind, "kind", "O") not in "biuf" for kind in frame.dtypes):
+        return None
+    single = all(kind == np.float32 for kind in frame.dtypes)
+    matrix = frame.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
+    with np.errstate(all="ignore"):
+        total = float(matrix.sum())
+    return None if np.isnan(total) and np.isnan(matrix).any() else matrix
+
+
+def table_of_matrix(matrix: np.ndarray, names: tuple[str, ...]) -> Any:
+    """The same for a partition that is an array already."""
+    import pyarrow as pa
+
+    return pa.table({name: pa.array(np.ascontiguousarray(matrix[:, k])) for k, name in enumerate(names)})

@@ -60,17 +60,7 @@ class CategoryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.dtype = dtype
 
     def fit(self, X: Any, y: Any = None) -> CategoryEncoder:
-        """Count the categories.
-
-        Parameters
-        ----------
-        X : DataFrame of categoricals
-        y : ignored
-
-        Returns
-        -------
-        CategoryEncoder
-        """
+        """Count the categories."""
         self.names_ = [str(name) for name in X.columns]
         self.categories_: list[list[str]] = []
         self.missing_: list[bool] = []
@@ -83,16 +73,7 @@ class CategoryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> Any:
-        """One row of 0 and 1 per row.
-
-        Parameters
-        ----------
-        X : DataFrame with the columns of ``fit``
-
-        Returns
-        -------
-        sparse matrix (CSR)
-        """
+        """One row of 0 and 1 per row."""
         from scipy.sparse import csr_matrix
 
         check_is_fitted(self)
@@ -184,32 +165,12 @@ class ManyCategoriesEncoder(TransformerMixin, BaseEstimator):  # type: ignore[mi
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> ManyCategoriesEncoder:
-        """Count, and average labels.
-
-        Parameters
-        ----------
-        X : DataFrame of categoricals
-        y : array-like, optional
-
-        Returns
-        -------
-        ManyCategoriesEncoder
-        """
+        """Count, and average labels."""
         self.fit_transform(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit, and encode the same rows without use of their own labels.
-
-        Parameters
-        ----------
-        X : DataFrame of categoricals
-        y : array-like, optional
-
-        Returns
-        -------
-        ndarray of float32
-        """
+        """Fit, and encode the same rows without use of their own labels."""
         self.names_ = [str(name) for name in X.columns]
         self.hashes_, self.counts_ = [], []
         for name in X.columns:
@@ -227,16 +188,7 @@ class ManyCategoriesEncoder(TransformerMixin, BaseEstimator):  # type: ignore[mi
         return self._with_counts(encoded, codes, 1)
 
     def transform(self, X: Any) -> np.ndarray:
-        """Encode rows.
-
-        Parameters
-        ----------
-        X : DataFrame with the columns of ``fit``
-
-        Returns
-        -------
-        ndarray of float32
-        """
+        """Encode rows."""
         check_is_fitted(self)
         codes = self._codes(X)
         return self._with_counts(_looked_up(self.means_, codes), codes, 0)

@@ -97,9 +97,14 @@ def text_column(
             return date_column(name, written.sums, sums.rows, written.format, list(written.others))
     if sums.counted and len(sums.texts) <= _FEW:
         return Column(name, CATEGORY)
-    words = np.mean([text.count(" ") + 1 for text in sums.sample()]) >= _WORDS or not sums.counted
+    words = is_free_text(sums) or not sums.counted
     many = sums.counted and len(sums.texts) <= _TEXTS and not words
-    return Column(name, MANY if many else TEXT, words=bool(words), counted=sums.counted)
+    return Column(name, MANY if many else TEXT, words=words, counted=sums.counted)
+
+
+def is_free_text(sums: TextSums) -> bool:
+    """Whether texts have several words on average, as far as a sample shows."""
+    return bool(np.mean([text.count(" ") + 1 for text in sums.sample()]) >= _WORDS)
 
 
 def decimals_of(columns: Mapping[str, TextSums]) -> dict[str, str]:

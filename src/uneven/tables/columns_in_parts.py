@@ -31,7 +31,8 @@ from uneven.tables.columns import (
     text_column,
 )
 from uneven.tables.dates import DateSums
-from uneven.tables.text_columns import word_weights
+from uneven.tables.text_columns import weighted_words, word_weights
+from uneven.tables.typed_frames import read_categories, read_dates, read_numbers
 from uneven.tables.written_numbers import NumberSums
 
 #: Below this share of numbers that are not 0, a batch becomes a sparse matrix.
@@ -235,9 +236,6 @@ class _Made:
     """A column of a table as the plan reads it; its values are read when they are first needed."""
 
     def __init__(self, entry: dict[str, Any], values: Any, place: str) -> None:
-        from uneven.tables import arrow_columns
-        from uneven.tables.typed_frames import read_categories, read_dates, read_numbers
-
         self._entry, self._arrow, self._place = entry, values, place
         self._values: Any = None
         column = column_of(entry)
@@ -254,10 +252,8 @@ class _Made:
 
     def numbers(self, part: str, mean: float) -> tuple[np.ndarray, np.ndarray]:
         """Numbers, of which missing ones are the mean, and where they are missing."""
-        from uneven.tables.arrow_columns import as_numbers
-
         if self._plain:
-            numbers = as_numbers(self._arrow)
+            numbers = arrow_columns.as_numbers(self._arrow)
             if not self._arrow.null_count:
                 missing = np.zeros(len(self._arrow), dtype=bool) if self._entry["flag"] else np.empty(0, dtype=bool)
                 return np.asarray(numbers.to_numpy()), missing
@@ -291,13 +287,8 @@ class _Made:
 
     def words(self) -> Any:
         """TF-IDF of the words of each row."""
-        from uneven.tables.text_columns import weighted_words
-
         idf = np.array(self._entry["idf"])
         return weighted_words(self._values.categories.tolist(), np.asarray(self._values.codes), idf)
-
-
-# What must be known of a table's columns before they become numbers: small sums, which can be added.
 
 
 @dataclass(frozen=True)
@@ -411,35 +402,6 @@ def replace_rows(sums: TextSums, rows: int, missing: int) -> TextSums:
     return TextSums(sums.sizes, rows, missing, sums.texts, sums.meanings, sums.declared)
 
 
-# Columns of dataframes in memory, such as the partitions of a large one, by the plan of a table.
-
-
-def names_of(frame: Any) -> tuple[str, ...]:
-    """The names of the columns, as texts; they must differ."""
-    names = tuple(map(str, frame.columns))
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise CostError(f"two columns of X have the name {twice!r}; rename one")
-    return names
-
-
-def table_of_frame(frame: Any) -> Any:
-    """A pandas dataframe as an Arrow table; NaN, None and NA become null, as in Parquet files that pandas writes."""
-    import pyarrow as pa
-
-    columns = {}
-    for k, name in enumerate(names_of(frame)):
-        values = frame.iloc[:, k]
-        try:
-            columns[name] = pa.array(values, from_pandas=True)
-        except (pa.ArrowException, TypeError):
-            raise CostError(
-                f"column {name!r} of X holds {values.dtype} values that are neither numbers, dates nor texts; encode "
-                "them before, or drop the column"
-            ) from None
-    return pa.table(columns)
-
-
 def require_columns(plan: Plan, names: Sequence[str], place: str) -> None:
     """Raise if a column of the plan is not there."""
     for column in plan:
@@ -468,24 +430,3 @@ def dtype_of(plan: Plan, schema: Any) -> np.dtype[Any]:
     fields = [schema.field(entry["name"]) for entry in plan if entry["numbers"]]
     single = all(entry["column"]["role"] == NUMBER for entry in plan if entry["numbers"])
     return np.dtype(np.float32 if single and all(map(arrow_columns.is_single, fields)) else np.float64)
-
-
-# Partitions of dataframes: as arrays where all columns are numbers, else as Arrow tables.
-
-
-def plain_matrix(frame: Any) -> np.ndarray | None:
-    """A partition as an array, if all of its columns are numbers and none is missing; else None."""
-    if any(getattr(kind, "kind", "O") not in "biuf" for kind in frame.dtypes):
-        return None
-    single = all(kind == np.float32 for kind in frame.dtypes)
-    matrix = frame.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
-    with np.errstate(all="ignore"):
-        total = float(matrix.sum())
-    return None if np.isnan(total) and np.isnan(matrix).any() else matrix
-
-
-def table_of_matrix(matrix: np.ndarray, names: tuple[str, ...]) -> Any:
-    """The same for a partition that is an array already."""
-    import pyarrow as pa
-
-    return pa.table({name: pa.array(np.ascontiguousarray(matrix[:, k])) for k, name in enumerate(names)})

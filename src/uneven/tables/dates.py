@@ -21,7 +21,7 @@ _MOST_OTHERS = 5
 _LONGEST = 60  # characters of a date; to search a long text for one would take very long
 _LIKELY = (
     r"^(\d{4}-\d{2}-\d{2}.*|\d{1,4}[./-] ?\d{1,2}[./-] ?\d{2,4}( .*)?|\d{1,2}:\d{2}(:\d{2})?|"
-    r".*[A-Za-z]{3,}.*\d{2,4}.*)$"
+    r"\d{1,2}(\.? |-)[^\W\d]{3,}\.?[ -]\d{2,4}( .*)?|[^\W\d]{3,}\.? \d{1,2}, \d{4}( .*)?)$"
 )
 
 

@@ -134,7 +134,9 @@ def _named(frame: Any) -> Any:
     double = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else ()
     if double:
         raise UnevenError(f"X has two columns named {min(double)!r}; rename one")
-    return frame.set_axis(np.array(names, dtype=object), axis=1)  # an index of Arrow texts takes longer at every use
+    import pandas as pd
+
+    return frame.set_axis(pd.Index(names, dtype=object), axis=1)  # an index of Arrow texts takes longer at every use
 
 
 def _require_pandas() -> None:

@@ -36,17 +36,7 @@ class NumberScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.sparse = sparse
 
     def fit(self, X: Any, y: Any = None) -> NumberScaler:
-        """Learn means and standard deviations.
-
-        Parameters
-        ----------
-        X : DataFrame or array of floats, NaN where missing
-        y : ignored
-
-        Returns
-        -------
-        NumberScaler
-        """
+        """Learn means and standard deviations."""
         values = np.asarray(X, dtype=float)
         names = getattr(X, "columns", map("x{}".format, range(values.shape[1])))
         self.names_ = np.array([str(name) for name in names], dtype=str)
@@ -62,16 +52,7 @@ class NumberScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> Any:
-        """Fill in and standardise.
-
-        Parameters
-        ----------
-        X : DataFrame or array with the columns of ``fit``
-
-        Returns
-        -------
-        ndarray or sparse matrix (CSR)
-        """
+        """Fill in and standardise."""
         check_is_fitted(self)
         values = np.asarray(X, dtype=float)
         filled = self._filled(values, np.isnan(values), self.mean_[: values.shape[1]])
@@ -88,17 +69,7 @@ class NumberScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return filled
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns and flags.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Other names of the columns.
-
-        Returns
-        -------
-        ndarray of str
-        """
+        """Names of the columns and flags."""
         check_is_fitted(self)
         names = self.names_.tolist() if input_features is None else list(input_features)
         return np.array([*names, *(f"{names[k]} = {MISSING}" for k in self.flagged_)], dtype=object)
@@ -137,46 +108,18 @@ class FloatNumbers(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def fit(self, X: Any, y: Any = None) -> FloatNumbers:
-        """Remember the names.
-
-        Parameters
-        ----------
-        X : DataFrame of floats, NaN where missing
-        y : ignored
-
-        Returns
-        -------
-        FloatNumbers
-        """
+        """Remember the names."""
         self.names_ = np.array([str(name) for name in X.columns], dtype=str)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """The numbers, those beyond the range of float32 at its end.
-
-        Parameters
-        ----------
-        X : DataFrame with the columns of ``fit``
-
-        Returns
-        -------
-        ndarray of float32
-        """
+        """The numbers, those beyond the range of float32 at its end."""
         check_is_fitted(self)
         end = float(np.finfo(np.float32).max)
         found = np.empty(X.shape, dtype=np.float32)
         return np.clip(X.to_numpy(dtype=float), -end, end, out=found, casting="same_kind")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns.
-
-        Parameters
-        ----------
-        input_features : ignored
-
-        Returns
-        -------
-        ndarray of str
-        """
+        """Names of the columns."""
         check_is_fitted(self)
         return self.names_.astype(object)

@@ -41,17 +41,7 @@ class WordEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.buckets = buckets
 
     def fit(self, X: Any, y: Any = None) -> WordEncoder:
-        """Count in how many rows each word occurs.
-
-        Parameters
-        ----------
-        X : DataFrame of categoricals
-        y : ignored
-
-        Returns
-        -------
-        WordEncoder
-        """
+        """Count in how many rows each word occurs."""
         self.names_ = [str(name) for name in X.columns]
         self.idf_ = []
         for name in X.columns:
@@ -62,16 +52,7 @@ class WordEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> Any:
-        """TF-IDF of the words of each row.
-
-        Parameters
-        ----------
-        X : DataFrame with the columns of ``fit``
-
-        Returns
-        -------
-        sparse matrix (CSR)
-        """
+        """TF-IDF of the words of each row."""
         from scipy.sparse import hstack
 
         check_is_fitted(self)
@@ -143,17 +124,7 @@ class LatentTextEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> LatentTextEncoder:
-        """Learn the latent columns.
-
-        Parameters
-        ----------
-        X : DataFrame of categoricals
-        y : ignored
-
-        Returns
-        -------
-        LatentTextEncoder
-        """
+        """Learn the latent columns."""
         self.names_ = [str(name) for name in X.columns]
         self.weights_, self.projections_ = [], []
         for name in X.columns:
@@ -171,16 +142,7 @@ class LatentTextEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """The latent columns.
-
-        Parameters
-        ----------
-        X : DataFrame with the columns of ``fit``
-
-        Returns
-        -------
-        ndarray of float32
-        """
+        """The latent columns."""
         check_is_fitted(self)
         found = [np.empty((len(X), 0), dtype=np.float32)]
         for name, weights, svd in zip(X.columns, self.weights_, self.projections_, strict=True):

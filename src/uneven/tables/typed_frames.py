@@ -61,7 +61,8 @@ def _varies(values: np.ndarray) -> np.ndarray:
 
 def typed_frame(frame: Any, columns: list[Column]) -> Any:
     """The same columns of other rows."""
-    absent = [column.name for column in columns if column.name not in frame.columns]
+    there = set(frame.columns)
+    absent = [column.name for column in columns if column.name not in there]
     if absent:
         listed, more = ", ".join(map(repr, absent[:8])), ", ..." if len(absent) > 8 else ""
         known = ", ".join(map(repr, list(frame.columns)[:12]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -240,9 +241,10 @@ def numbers_in_texts(texts: dict[str, int], decimal: str) -> NumberSums | None:
     """
     import pyarrow.compute as pc
 
-    names = arrow_texts(list(texts))
-    if as_numbers(names[:_FIRST_NAMES], decimal).others.sum() > _MOST_OTHERS:
+    first = arrow_texts(list(islice(texts, _FIRST_NAMES)))
+    if as_numbers(first, decimal).others.sum() > _MOST_OTHERS:
         return None
+    names = arrow_texts(list(texts))
     read = as_numbers(names, decimal)
     strange = np.flatnonzero(read.others)
     if strange.size > _MOST_OTHERS or pc.any(pc.match_substring_regex(names, _CODE), min_count=0).as_py():

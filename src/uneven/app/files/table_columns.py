@@ -17,13 +17,11 @@ from uneven.tables import dates, written_numbers
 from uneven.tables.category_columns import MOST_COUNTED, SPARSE_BELOW, frequent_categories, rare_below
 from uneven.tables.column_sums import Sizes, TextSums
 from uneven.tables.column_values import texts_of
-from uneven.tables.columns import DATE, NUMBER, TEXT, Column, date_column, date_parts, text_column
+from uneven.tables.columns import DATE, NUMBER, Column, date_column, date_parts, is_free_text, text_column
 from uneven.tables.dates import DateSums
 
 _ID_NAME = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|nr|no|index)$)|[a-z](Id|ID|Nr|Key)$")
 _FEWEST = 20  # rows from which a column can be called an ID
-
-
 _ONE_VALUE = "it has only one value"
 
 
@@ -90,7 +88,7 @@ def _column(table: Table, name: str, keep: bool, remarks: list[str]) -> Column:
         _say_dates(table, column, names, remarks)
         return column
     distinct, known = names.size, codes.size - sums.missing
-    if column.role == TEXT and column.words and sums.counted:
+    if column.words and is_free_text(sums):
         remarks.append(f"Column {name!r}: free text ({distinct:,} different texts); its words are used.")
     elif not keep and distinct >= _FEWEST and distinct > known / 2:
         raise Skip(f"looks like an ID ({distinct:,} different values); --keep uses it")
