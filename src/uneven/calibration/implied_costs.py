@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from uneven.calibration.half_lines import crossing
 from uneven.calibration.search.prover import decide
-from uneven.calibration.trusted.claims import CALIBRATED, NOT_CALIBRATED, ROUNDING, UP_TO_ROUNDING
+from uneven.calibration.trusted.claims import CALIBRATED_OR_ROUNDED, NOT_CALIBRATED, ROUNDING
 from uneven.calibration.verdict import round_down, round_up, why
 from uneven.errors import UnevenError
 from uneven.expression.text import number_text, to_text
@@ -61,6 +61,14 @@ class ImpliedAlpha:
     def cost_ratio(self) -> float | None:
         """How many false positives a false negative costs: (1 - alpha)/alpha."""
         return None if self._ratio is None else to_float(self._ratio)
+
+    def weight_for(self, alpha: Fraction) -> Fraction | None:
+        """The weight on the positives that makes the loss calibrated for this alpha; None if nothing is proved.
+
+        With odds(x) = x/(1 - x), a loss that is calibrated for alpha_0 needs the weight odds(alpha_0)/odds(alpha).
+        """
+        own = self.middle
+        return None if own is None else own / (1 - own) * (1 - alpha) / alpha
 
     @property
     def _without_costs(self) -> str:
@@ -202,9 +210,8 @@ class Prescription:
 def prescribe(loss: Loss, alpha: Fraction) -> Prescription | None:
     """What makes a loss calibrated for alpha; None if it is calibrated, or if nothing is proved.
 
-    If a loss is calibrated for alpha_0, weights w on the positives make it calibrated for the alpha with
-    odds(alpha) = odds(alpha_0)/w, where odds(x) = x/(1 - x). A loss that is calibrated for no alpha is replaced.
-    The prover decides about the prescribed loss before it is returned.
+    The positives are weighted; a loss that is calibrated for no alpha is replaced. The prover decides about the
+    prescribed loss before it is returned.
 
     Examples
     --------
@@ -221,11 +228,9 @@ def prescribe(loss: Loss, alpha: Fraction) -> Prescription | None:
     if decide(loss).claim.only.kind == "none":
         other: Loss = UnevenMarginLoss(_SUBSTITUTE, alpha=alpha)
         return _proved(other, f"no weights repair this loss; take another, such as {_SUBSTITUTE}", alpha)
-    implied = implied_alpha(loss)
-    own = implied.exact if implied.exact is not None else implied.middle
-    if own is None:
+    weight = implied_alpha(loss).weight_for(alpha)
+    if weight is None:
         return None
-    weight = own / (1 - own) * (1 - alpha) / alpha
     try:
         other = _reweight(loss, weight, alpha)
     except UnevenError:  # a formula that is almost too long may be too long with a factor
@@ -235,7 +240,7 @@ def prescribe(loss: Loss, alpha: Fraction) -> Prescription | None:
 
 def _proved(loss: Loss, words: str, alpha: Fraction) -> Prescription | None:
     status = decide(loss, alpha).claim.status
-    return Prescription(loss, words, status) if status in (CALIBRATED, UP_TO_ROUNDING) else None
+    return Prescription(loss, words, status) if status in CALIBRATED_OR_ROUNDED else None
 
 
 def _reweight(loss: Loss, weight: Fraction, alpha: Fraction) -> Loss:

@@ -17,7 +17,14 @@ import numpy as np
 from uneven.calibration import implied_alpha
 from uneven.calibration.implied_costs import costs_in_words
 from uneven.calibration.search.prover import decide
-from uneven.calibration.trusted.claims import CALIBRATED, NOT_CALIBRATED, ROUNDING, UNDECIDED, UP_TO_ROUNDING
+from uneven.calibration.trusted.claims import (
+    CALIBRATED,
+    CALIBRATED_OR_ROUNDED,
+    NOT_CALIBRATED,
+    ROUNDING,
+    UNDECIDED,
+    UP_TO_ROUNDING,
+)
 from uneven.errors import CostError, UnevenError
 from uneven.expression import substitute, to_text
 from uneven.expression.algebra import add
@@ -113,16 +120,13 @@ def _shift(loss: Loss, point: Fraction) -> Loss | None:
 def _proved_status(loss: Loss, alpha: Fraction) -> str | None:
     """What is proved about alpha, if it is the alpha of the loss, perhaps up to the rounding of the threshold."""
     claim = decide(loss, alpha).claim
-    if claim.status in (CALIBRATED, UP_TO_ROUNDING):
+    if claim.status in CALIBRATED_OR_ROUNDED:
         return claim.status
     if claim.only.interval is not None:
         low, high = claim.only.interval
         if max(abs(alpha - low), abs(alpha - high)) <= ROUNDING * min(alpha, 1 - alpha):
             return UP_TO_ROUNDING
     return None
-
-
-_PROVED = (CALIBRATED, UP_TO_ROUNDING)
 
 
 @dataclass(frozen=True)
@@ -238,17 +242,17 @@ def _turn_knob(one: ZooLoss, knob: Knob, alpha: Fraction, parameters: Mapping[st
         weight = knob.weight(alpha, neutral)
     else:
         implied = implied_alpha(built(one, neutral))
-        own = implied.exact if implied.exact is not None else implied.middle
-        if own is None:
+        found = implied.weight_for(alpha)
+        if found is None:
             return _move_threshold(
                 one, alpha, parameters, "weights cannot repair a loss that is calibrated for no costs"
             )
-        weight, rounded = own / (1 - own) * (1 - alpha) / alpha, implied.exact is None
+        weight, rounded = found, implied.exact is None
     value = knob.value(weight)
     answer = {**fixed, knob.parameter: _as_decimals(value) if rounded else value}
     loss = built(one, read(one, answer))
     status = decide(loss, alpha).claim.status
-    if status in _PROVED:
+    if status in CALIBRATED_OR_ROUNDED:
         return Recipe(one.name, alpha, answer, 0.0, status, "", loss)
     return _move_threshold(one, alpha, parameters, f"{knob.parameter} does not set its costs here")
 
@@ -273,7 +277,7 @@ def _move_threshold(one: ZooLoss, alpha: Fraction, parameters: Mapping[str, Any]
     kept = {key: values[key] for key in {**_required(one), **parameters}}
     loss = built(one, values)
     status = decide(loss, alpha).claim.status
-    if status in _PROVED:
+    if status in CALIBRATED_OR_ROUNDED:
         return Recipe(one.name, alpha, kept, 0.0, status, "", loss)
     found = threshold_for(loss, alpha)
     if isinstance(found, NoThreshold):

@@ -51,6 +51,7 @@ def read_end(text: Any) -> Fraction | float:
 # What is claimed about a loss: for which alpha it is calibrated. Data only; the prover makes claims.
 
 CALIBRATED, UP_TO_ROUNDING = "calibrated", "calibrated up to rounding"
+CALIBRATED_OR_ROUNDED = (CALIBRATED, UP_TO_ROUNDING)
 NOT_CALIBRATED, UNDECIDED = "not calibrated", "undecided"
 
 #: If an alpha differs from the alpha of the loss by at most this share of min(alpha, 1 - alpha), it counts as rounding.
