@@ -10,7 +10,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from doors import visit_every_door
 from laws import LAWS, Law
@@ -101,6 +103,28 @@ print(run({command!r}, "hinge").output)
     )
     assert done.returncode == 0, done.stderr
     assert "relu(1 - t)" in done.stdout
+
+
+def test_an_estimator_says_how_it_learns_and_how_it_scores() -> None:
+    """The estimator shown in CONTRIBUTING.md reads, predicts for given costs and scores in money."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    text = re.search(r"^## Add an estimator \(2 files\)\n(.*?)(?=^## )", page, re.M | re.S)
+    assert text is not None
+    code = re.search(r"```python\n(.*?)```", text[1], re.S)
+    assert code is not None
+    names: dict[str, Any] = {"__name__": "shown"}
+    exec(code[1], names)
+    random = np.random.default_rng(0)
+    y = np.where(random.random(4000) < 0.3, "fraud", "ok")
+    X = random.normal(size=(4000, 2)) + (y == "fraud")[:, None]
+    plain = names["UnevenMeansClassifier"](pos_label="fraud").fit(X, y)
+    truth = 1 / (1 + 7 / 3 * np.exp(1 - X.sum(axis=1)))
+    assert np.abs(plain.predict_proba(X)[:, 0] - truth).mean() < 0.05
+    costly = names["UnevenMeansClassifier"](fn_cost=9, pos_label="fraud").fit(X, y)
+    assert (costly.predict(X) == plain.predict(X, fn_cost=9)).mean() > 0.97
+    assert costly.score(X, y) > max(-one.cost for one in costly.constant_costs_.values())
+    with pytest.raises(uneven.errors.CostError, match="must come from two classes"):
+        plain.fit(X, np.full(4000, "ok"))
 
 
 @pytest.mark.parametrize(
