@@ -40,12 +40,17 @@ PROVING = (
 )
 
 
+@functools.lru_cache(maxsize=1)
+def caches(loaded: int) -> list[Any]:
+    """The caches that would hide a second computation; looked for again when more modules are loaded."""
+    # its type, not isinstance: some objects of other libraries warn when they are looked at
+    found = [thing for thing in gc.get_objects() if type(thing) is functools._lru_cache_wrapper]
+    return [cache for cache in found if str(cache.__module__).startswith(PROVING)]
+
+
 def forget() -> None:
-    """Empty the caches that would hide a second computation."""
-    for thing in gc.get_objects():
-        # its type, not isinstance: some objects of other libraries warn when they are looked at
-        if type(thing) is functools._lru_cache_wrapper and str(thing.__module__).startswith(PROVING):
-            thing.cache_clear()
+    for cache in caches(len(sys.modules)):
+        cache.cache_clear()
 
 
 def verdicts(loss: uneven.Loss) -> tuple[Any, ...]:
