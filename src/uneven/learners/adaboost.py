@@ -20,7 +20,7 @@ from uneven.learners.boosted_trees import (
     train,
 )
 from uneven.learners.contract import costs_to_score
-from uneven.learners.training_set import Problem
+from uneven.learners.training_set import TrainingSet
 from uneven.losses import Loss, Phi
 from uneven.metrics.expected_cost import expected_cost
 
@@ -188,7 +188,7 @@ class UnevenAdaBoostClassifier(BoostedTrees):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, problem: Problem, given: GivenCosts) -> None:
+    def _learn(self, problem: TrainingSet, given: GivenCosts) -> None:
         loss = self._loss_for(problem.costs)
         weighting = problem.weighting(self.loss)
         pair = convex_pair(loss, weighting.class_factors, weighted=isinstance(self.loss, Loss))

@@ -25,7 +25,7 @@ from uneven.errors import CostError, LossError, ParameterError, UnevenError
 from uneven.inputs import brief, to_float, warn_caller
 from uneven.labels import Classes, positive_class
 from uneven.learners.contract import EstimatorContract, costs_of_fit, plain
-from uneven.learners.training_set import Problem, read_features, read_matrix, read_training_set, require_target
+from uneven.learners.training_set import TrainingSet, read_features, read_matrix, read_training_set, require_target
 from uneven.losses import Loss
 from uneven.solvers.threads import require_finite
 
@@ -74,7 +74,7 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
             return loss_for_rows(self.loss, self.margin_gamma)
         return loss_for(self.loss, costs, self.margin_gamma)
 
-    def _remember(self, problem: Problem, scale: float, loss: Loss | None = None) -> None:
+    def _remember(self, problem: TrainingSet, scale: float, loss: Loss | None = None) -> None:
         """Keep what the loss of this fit is made from; without a loss it is made when it is asked for."""
         regrets, costs = None, problem.costs
         if isinstance(costs, Cost):
@@ -165,13 +165,13 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
     def _read_parameters(self) -> Any:
         """Check the parameters that only this learner has."""
 
-    def _learn(self, problem: Problem, given: GivenCosts) -> None:
+    def _learn(self, problem: TrainingSet, given: GivenCosts) -> None:
         """Fit to a training set; a learner whose ``fit`` takes more than others has a ``fit`` of its own instead."""
         raise NotImplementedError
 
     # -- reading the data -------------------------------------------------------------------------------------------
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, given: GivenCosts | None = None) -> Problem:
+    def _read(self, X: Any, y: Any, sample_weight: Any, given: GivenCosts | None = None) -> TrainingSet:
         """Validate everything before any work, and set ``classes_``; ``given`` are the costs given to ``fit``."""
         require_target(self, y)
         problem = read_training_set(self, self._read_features(X, reset=True), y, sample_weight, given)
@@ -311,7 +311,7 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
 
 def read_problem(
     learner: UnevenClassifier, X: Any, y: Any, sample_weight: Any, given: GivenCosts | None = None
-) -> Problem:
+) -> TrainingSet:
     """Read a training set as the learner's ``fit`` would; sets its ``classes_``."""
     return learner._read(X, y, sample_weight, given)
 

@@ -15,7 +15,7 @@ from uneven.errors import CostError, LossError, ParameterError
 from uneven.inputs import brief, require_choice, require_integer
 from uneven.labels import Classes
 from uneven.learners.base import UnevenClassifier
-from uneven.learners.training_set import Problem, Weighting, learnt_labels
+from uneven.learners.training_set import TrainingSet, Weighting, learnt_labels
 from uneven.losses import Loss
 from uneven.solvers.boosting.boost import (
     ALGORITHMS,
@@ -70,10 +70,9 @@ class TrainingRows:
     regrets: np.ndarray
 
     @classmethod
-    def of(cls, problem: Problem, weighting: Weighting) -> TrainingRows:
+    def of(cls, problem: TrainingSet, weighting: Weighting) -> TrainingRows:
         """The rows of a problem whose weight is not 0."""
-        count = weighting.y.size
-        masses = problem.sample_weight if problem.sample_weight.size else np.ones(count)
+        masses = problem.masses
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the weighting has said which labels it turned
             regrets = learnt_labels(problem.costs, problem.y)[1]

@@ -32,7 +32,7 @@ from uneven.learners.cascade_exits import (
     stage_ends,
     try_exits,
 )
-from uneven.learners.training_set import Problem
+from uneven.learners.training_set import TrainingSet
 from uneven.losses import Loss, Phi
 from uneven.solvers.progress import progress, silent
 
@@ -205,7 +205,7 @@ class UnevenCascadeClassifier(BoostedTrees):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, problem: Problem, given: GivenCosts) -> None:
+    def _learn(self, problem: TrainingSet, given: GivenCosts) -> None:
         if not isinstance(problem.costs, Cost):
             raise CostError(
                 "UnevenCascadeClassifier learns with one cost for all rows, because a stage must decide before it "

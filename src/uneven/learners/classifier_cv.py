@@ -235,7 +235,7 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
         X, y = indexable(X, y)
         classes = problem.classes.labels
         labels = problem.classes.label(problem.y)
-        weight = problem.sample_weight if problem.sample_weight.size else None
+        weight = problem.weight_or_none
         costs = costs_of_all(given, problem.y.size, learner)
         fixed = labels_as_parameters(problem.classes, learner)
         if isinstance(problem.costs, Cost):  # numbers given to fit are those of the learner from here on

@@ -18,7 +18,7 @@ from uneven.errors import LossError, ParameterError
 from uneven.inputs import Exact, generator, require_choice, require_integer, warn_caller
 from uneven.learners.base import penalty_weights, with_parameters
 from uneven.learners.linear_parts import LearnsInParts
-from uneven.learners.training_set import Problem, Weighting
+from uneven.learners.training_set import TrainingSet, Weighting
 from uneven.losses import Declaration, Loss, Phi
 from uneven.parts.streamed_rows import StreamedRows, is_streamed
 from uneven.solvers.linear.design import design
@@ -330,7 +330,7 @@ class UnevenLinearClassifier(LearnsInParts):
         logistic = loss_for_rows("logistic", gamma)
         return _kept_pair(logistic, _declarations(logistic), True).times(float(self.C) * factors)
 
-    def _objective(self, problem: Problem, weighting: Weighting, pair: PairOfLosses) -> Objective:
+    def _objective(self, problem: TrainingSet, weighting: Weighting, pair: PairOfLosses) -> Objective:
         l1, squared = penalty_weights(self.penalty, self.l1_ratio)
         if l1 > 0 and pair.why_not_convex:
             raise LossError(
@@ -360,7 +360,7 @@ class UnevenLinearClassifier(LearnsInParts):
             return None
         return self._theta().astype(np.float64)
 
-    def _keep(self, solution: Solution, problem: Problem) -> None:
+    def _keep(self, solution: Solution, problem: TrainingSet) -> None:
         self._keep_theta(solution.theta)  # in float64 also for float32 data: rounded, it would be another solution
         self.n_iter_ = max(solution.iterations, 1)
         self.objective_ = solution.value

@@ -17,7 +17,7 @@ from uneven.inputs import brief, exact, to_float
 from uneven.labels import Classes
 from uneven.learners.base import LinearScores, penalty_weights
 from uneven.learners.contract import costs_of_fit, sums_of_classes
-from uneven.learners.training_set import Problem, Weighting, of_classes
+from uneven.learners.training_set import TrainingSet, Weighting, of_classes
 from uneven.losses import Loss
 from uneven.parts.blocks import Batch, Source, batches
 from uneven.parts.streamed_rows import StreamedRows, is_streamed
@@ -93,7 +93,7 @@ class LearnsInParts(LinearScores):
     def _last_theta(self) -> np.ndarray | None: ...
 
     @abstractmethod
-    def _keep(self, solution: Solution, problem: Problem) -> None: ...
+    def _keep(self, solution: Solution, problem: TrainingSet) -> None: ...
 
     @abstractmethod
     def _warn(self, solution: Solution, separated: bool) -> None: ...
@@ -155,7 +155,9 @@ class LearnsInParts(LinearScores):
             self.feature_names_in_ = np.array(parts.names, dtype=object)
         self._table_plan = parts.plan
         kept = _constant_sums(seen.survey, numbers)
-        problem = Problem(None, weighting.y, weighting.row_factors, seen.classes, costs, plain_numbers(numbers), kept)
+        problem = TrainingSet(
+            None, weighting.y, weighting.row_factors, seen.classes, costs, plain_numbers(numbers), kept
+        )
         self._remember(problem, weighting.scale, loss)
         self._keep(solution, problem)
         self._warn(solution, separated)

@@ -16,7 +16,7 @@ from uneven.inputs import Exact, brief, require_integer, to_float, warn_caller
 from uneven.labels import Classes, one_column, read_weights, two_classes
 from uneven.learners.base import LinearScores
 from uneven.learners.contract import costs_of_fit
-from uneven.learners.training_set import Problem, learnt_labels, require_both
+from uneven.learners.training_set import TrainingSet, learnt_labels, require_both
 from uneven.solvers.kernel.kernel_matrix import squared_norms
 from uneven.solvers.perceptron_training import Examples, PerceptronState, one_pass, train
 from uneven.solvers.progress import progress
@@ -148,7 +148,7 @@ class UnevenPerceptron(LinearScores):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, problem: Problem, given: GivenCosts) -> None:
+    def _learn(self, problem: TrainingSet, given: GivenCosts) -> None:
         loss = self._loss_for(problem.costs)
         target, regrets = learnt_labels(problem.costs, problem.y)
         require_both(target, regrets, problem.classes)
@@ -221,7 +221,7 @@ class UnevenPerceptron(LinearScores):
         for name in ("max_iter", "n_iter_no_change"):
             require_integer(name, getattr(self, name))
 
-    def _read_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any, given: GivenCosts) -> Problem:
+    def _read_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any, given: GivenCosts) -> TrainingSet:
         """A batch of a stream; the classes are those of the first call."""
         first = not hasattr(self, "_state")
         labels = one_column(y)
@@ -248,7 +248,7 @@ class UnevenPerceptron(LinearScores):
         check_consistent_length(X, labels)
         weight = read_weights(sample_weight, labels.shape[0])
         self._keep_classes(both)
-        return Problem(X, (labels == known[both.positive]).astype(np.int8), weight, both, costs, numbers)
+        return TrainingSet(X, (labels == known[both.positive]).astype(np.int8), weight, both, costs, numbers)
 
     # -- passes -----------------------------------------------------------------------------------------------------
 
@@ -256,7 +256,7 @@ class UnevenPerceptron(LinearScores):
         self.radius_ = float(np.sqrt(squared_norms(X).max())) or 1.0
         self._state = PerceptronState.zero(X.shape[1])
 
-    def _examples(self, problem: Problem, target: np.ndarray, regrets: np.ndarray) -> Examples:
+    def _examples(self, problem: TrainingSet, target: np.ndarray, regrets: np.ndarray) -> Examples:
         rates = float(self.eta0) * self.cost_scale_ * regrets
         if problem.sample_weight.size:
             rates = rates * problem.sample_weight

@@ -16,7 +16,7 @@ from uneven.costs import GivenCosts
 from uneven.errors import CostError, ParameterError
 from uneven.inputs import Exact, brief, require_integer, warn_caller
 from uneven.learners.base import UnevenClassifier
-from uneven.learners.training_set import Problem, Weighting
+from uneven.learners.training_set import TrainingSet, Weighting
 from uneven.solvers.hinge_identity import HingeIdentity
 from uneven.solvers.kernel import smo
 from uneven.solvers.kernel.dual import Dual, KernelSolution, check_solution
@@ -215,7 +215,7 @@ class UnevenSVC(UnevenClassifier):
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
 
-    def _learn(self, problem: Problem, given: GivenCosts) -> None:
+    def _learn(self, problem: TrainingSet, given: GivenCosts) -> None:
         before = self._warm if self.warm_start and hasattr(self, "_warm") else None
         kernel = self._read_kernel(problem)
         self._fit(self._read_parameters(), problem, kernel, gram(kernel, problem.X), before)
@@ -223,7 +223,7 @@ class UnevenSVC(UnevenClassifier):
     def _fit(
         self,
         numbers: _Numbers,
-        problem: Problem,
+        problem: TrainingSet,
         kernel: KernelFunction,
         K: Gram,
         before: tuple[np.ndarray, np.ndarray] | None,
@@ -292,7 +292,7 @@ class UnevenSVC(UnevenClassifier):
             inputs.positive("gamma", self.gamma)
         return numbers
 
-    def _read_kernel(self, problem: Problem) -> KernelFunction:
+    def _read_kernel(self, problem: TrainingSet) -> KernelFunction:
         """The kernel with its parameters; "scale" and "auto" are replaced by numbers."""
         X = problem.X
         if callable(self.kernel) or self.kernel == "precomputed":
@@ -343,7 +343,7 @@ class UnevenSVC(UnevenClassifier):
 
     # -- keeping and predicting -------------------------------------------------------------------------------------
 
-    def _keep(self, solution: KernelSolution, intercept: float, problem: Problem, kernel: KernelFunction) -> None:
+    def _keep(self, solution: KernelSolution, intercept: float, problem: TrainingSet, kernel: KernelFunction) -> None:
         turned = self._classes.turned
         self.support_ = np.flatnonzero(solution.b).astype(np.int32)
         self.dual_coef_ = turned(solution.b[self.support_].reshape(1, -1))

@@ -238,15 +238,14 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         costs = self._given_costs(problem.y.size, given)
         classes, pos_label, is_positive = problem.classes.labels, problem.classes.pos_label, problem.y == 1
         X, labels = indexable(X, problem.classes.label(is_positive))
-        told = problem.sample_weight if problem.sample_weight.size else None
+        told = problem.weight_or_none
         if self.prefit:
             self._require_fitted(classes)
             probability = self._prefit_probability(X, is_positive, told, pos_label)
         else:
             probability = self._out_of_fold_probability(X, labels, classes, told, pos_label, params)
         tested = ~np.isnan(probability)
-        weight = np.ones(labels.size) if told is None else told
-        rows = OutOfFoldRows(probability[tested], is_positive[tested], weight[tested])
+        rows = OutOfFoldRows(probability[tested], is_positive[tested], problem.masses[tested])
         self._keep_decisions(rows, costs.take(tested))
         self._fold = self._fold[tested]
         self._tested = tested

@@ -188,7 +188,7 @@ def require_both(y: np.ndarray, weights: np.ndarray, classes: Classes) -> None:
 
 
 @dataclass(frozen=True)
-class Problem:
+class TrainingSet:
     """A validated training set.
 
     Attributes
@@ -215,6 +215,16 @@ class Problem:
     numbers: dict[str, Any]
     constant_sums: dict[str, Any] | None = None
 
+    @property
+    def weight_or_none(self) -> np.ndarray | None:
+        """The sample weights as other libraries take them."""
+        return self.sample_weight if self.sample_weight.size else None
+
+    @property
+    def masses(self) -> np.ndarray:
+        """The sample weights, 1 by default."""
+        return self.sample_weight if self.sample_weight.size else np.ones(self.y.size)
+
     def weighting(self, loss: Any) -> Weighting:
         """How much each row counts; ``loss`` is the learner's parameter."""
         finished = loss if isinstance(loss, Loss) else None
@@ -227,7 +237,7 @@ def require_target(learner: Any, y: Any) -> None:
         raise CostError(f"This {type(learner).__name__} estimator requires y to be passed, but the target y is None.")
 
 
-def read_training_set(learner: Any, X: Any, y: Any, sample_weight: Any, given: GivenCosts | None = None) -> Problem:
+def read_training_set(learner: Any, X: Any, y: Any, sample_weight: Any, given: GivenCosts | None = None) -> TrainingSet:
     """Labels, weights and costs for features that have been read, checked together.
 
     The learner has the four costs, ``pos_label``, ``neg_label``, and ``_symmetric(costs)``, which says whether it makes
@@ -245,4 +255,4 @@ def read_training_set(learner: Any, X: Any, y: Any, sample_weight: Any, given: G
     symmetric = learner._symmetric(costs)
     classes = Classes(both, positive_class(both, learner.pos_label, symmetric=symmetric, neg_label=learner.neg_label))
     target = (index == classes.positive).astype(np.int8)
-    return Problem(X, target, weight, classes, costs, plain_numbers(four), constant_sums(four, target, weight))
+    return TrainingSet(X, target, weight, classes, costs, plain_numbers(four), constant_sums(four, target, weight))

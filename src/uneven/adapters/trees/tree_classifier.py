@@ -20,7 +20,7 @@ from uneven.inputs import Exact, brief, require_choice, require_integer, to_floa
 from uneven.labels import read_target, read_weights
 from uneven.learners.base import UnevenClassifier
 from uneven.learners.contract import costs_of_fit
-from uneven.learners.training_set import Problem, read_features
+from uneven.learners.training_set import TrainingSet, read_features
 from uneven.losses import Loss, Phi
 
 Self = TypeVar("Self", bound="UnevenTreeClassifier")
@@ -264,7 +264,7 @@ class UnevenTreeClassifier(UnevenClassifier):
 
     def _descend(
         self,
-        problem: Problem,
+        problem: TrainingSet,
         loss: Loss,
         rows: TreeRows,
         binned: Any,

@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 from uneven.calibration.calibrated_losses import loss_for, only_alpha
 from uneven.costs import Cost, RowCosts, read_cost
 from uneven.inputs import require_choice, to_float
-from uneven.learners.training_set import Problem, learnt_labels
+from uneven.learners.training_set import TrainingSet, learnt_labels
 from uneven.losses import Declaration, Loss, Phi
 from uneven.solvers.boosting.row_losses import RowLosses, logistic
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
@@ -263,7 +263,7 @@ class TreeRows:
         return TreeRows(_safe_indexing(self.X, rows), self.y[rows], self.weight[rows])
 
 
-def training_rows(problem: Problem, loss: Any) -> tuple[TreeRows, float]:
+def training_rows(problem: TrainingSet, loss: Any) -> tuple[TreeRows, float]:
     """The rows of a training set, and by what the costs were multiplied; ``loss`` is the learner's parameter."""
     weighting = problem.weighting(loss)
     weight = weighting.factors

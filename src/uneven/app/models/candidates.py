@@ -13,16 +13,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from uneven.app.models.asked_learner import AUTO, ENSEMBLE, LINEAR, SVC, AskedLearner, new_ensemble
 from uneven.app.models.written_costs import GivenCosts, mean_regrets
 from uneven.costs import RowCosts
 from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
+from uneven.learners.contract import EstimatorContract
 
 PLAIN, WEIGHTED, MOVED = "plain", "weighted", "moved"
 
 
-class LogisticRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LogisticRule(EstimatorContract, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """scikit-learn's logistic regression of the labels 0 and 1, and where its probabilities are cut.
 
     Parameters
@@ -40,6 +42,8 @@ class LogisticRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Columns of a sparse matrix with a number in a training row; the others would have the coefficient 0.
     classes_ : ndarray
     """
+
+    _positive = 1
 
     def __init__(self, way: str = PLAIN, fp_cost: float = 1.0, fn_cost: float = 1.0) -> None:
         self.way = way
@@ -86,61 +90,24 @@ class LogisticRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return probability_thresholds(*costs.thresholds())
         return np.full(costs.count, 0.5 if self.way == PLAIN else self.fp_cost / (self.fp_cost + self.fn_cost))
 
-    def decision_function(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = 0.0, tn_cost: Any = 0.0
-    ) -> np.ndarray:
-        """Scores whose threshold is 0; only "moved" uses the costs of the rows, by default those of the constructor.
-
-        Parameters
-        ----------
-        X
-        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,)
-
-        Returns
-        -------
-        ndarray
-        """
-        score = self.model_.decision_function(self._used(X))
+    def _positive_scores(self, X: Any, given: dict[str, Any], method: str) -> np.ndarray:
+        """Scores whose threshold is 0; only "moved" uses the costs of the rows, by default those of the constructor."""
+        check_is_fitted(self, "model_")
+        score = np.asarray(self.model_.decision_function(self._used(X)))
         if self.way != MOVED:
-            return np.asarray(score)
-        if fp_cost is None or fn_cost is None:
-            fp_cost, fn_cost = self.fp_cost, self.fn_cost
-        costs = RowCosts.read(score.size, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost)
-        alpha, sign = costs.thresholds()
+            return score
+        own = {"fp_cost": self.fp_cost, "fn_cost": self.fn_cost, "tp_cost": 0.0, "tn_cost": 0.0}
+        four = own | {name: value for name, value in given.items() if value is not None}
+        alpha, sign = RowCosts.read(score.size, **four).thresholds()
         return np.asarray(sign * (score - threshold_log_odds(alpha)))
 
-    def predict(
-        self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = 0.0, tn_cost: Any = 0.0
-    ) -> np.ndarray:
-        """The label of each row.
-
-        Parameters
-        ----------
-        X, fp_cost, fn_cost, tp_cost, tn_cost
-            As in :meth:`decision_function`.
-
-        Returns
-        -------
-        ndarray
-        """
-        costs = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
-        return self.classes_[(self.decision_function(X, **costs) > 0).astype(int)]
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of both classes; the weights of "weighted" are taken out again.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-        """
+    def _positive_probability(self, X: Any, given: dict[str, Any]) -> np.ndarray:
+        """The weights of "weighted" are taken out again; costs change nothing."""
+        check_is_fitted(self, "model_")
         score = self.model_.decision_function(self._used(X))
         if self.way == WEIGHTED:
             score = score - np.log(self.fn_cost / self.fp_cost)
-        return np.column_stack([expit(-score), expit(score)])
+        return np.asarray(expit(score))
 
 
 # What is compared by cost: what was asked for, what is commonly used when costs are unequal, and constant rules.

@@ -250,7 +250,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         count, classes, is_positive = problem.y.size, problem.classes, problem.y == 1
         costs = self._given_costs(count, given)
         labels = classes.label(is_positive)
-        weight = problem.sample_weight if problem.sample_weight.size else None
+        weight = problem.weight_or_none
         parts = splits(self._folds(count), X, labels, classes.labels, groups, self.random_state)
         task, entries = self._plan(X, labels, classes, is_positive, weight, parts, deadline)
         with warnings.catch_warnings():

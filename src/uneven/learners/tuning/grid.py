@@ -20,7 +20,7 @@ from uneven.labels import Classes
 from uneven.learners.base import UnevenClassifier, current_loss, read_problem, with_parameters
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.svc import UnevenSVC
-from uneven.learners.training_set import Problem, learnt_labels
+from uneven.learners.training_set import TrainingSet, learnt_labels
 from uneven.learners.tuning.gamma_rules import automatic_grid
 from uneven.solvers.hinge_identity import is_hinge
 
@@ -74,7 +74,7 @@ def read_parts(search: Any) -> tuple[Any, Any, Any, str]:
     return whole, steps, learner, prefix
 
 
-def read_data(X: Any, y: Any, sample_weight: Any, given: GivenCosts, steps: Any, learner: Any) -> Problem:
+def read_data(X: Any, y: Any, sample_weight: Any, given: GivenCosts, steps: Any, learner: Any) -> TrainingSet:
     """Labels, weights and costs by the learner's own rules; also X, unless preprocessing reads it.
 
     ``given`` are the costs given to ``fit``.
@@ -118,12 +118,12 @@ def as_parameters(given: GivenCosts, costs: RowCosts) -> dict[str, Any]:
     return {"fp_cost": costs.fp_regret, "fn_cost": costs.fn_regret, "tp_cost": 0.0, "tn_cost": 0.0}
 
 
-def read_gammas(search: Any, problem: Problem) -> np.ndarray:
+def read_gammas(search: Any, problem: TrainingSet) -> np.ndarray:
     """The grid of gammas, in rising order."""
     if isinstance(search.margin_gammas, str):
         if search.margin_gammas != "auto":
             raise ParameterError(f"margin_gammas must be 'auto' or positive numbers, got {brief(search.margin_gammas)}")
-        mass = problem.sample_weight if problem.sample_weight.size else np.ones(problem.y.size)
+        mass = problem.masses
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the fit will say which labels it turns
             target, regrets = learnt_labels(problem.costs, problem.y)
@@ -135,7 +135,7 @@ def read_gammas(search: Any, problem: Problem) -> np.ndarray:
     return np.unique(_positive_numbers("margin_gammas", search.margin_gammas))
 
 
-def read_uses_of_row_costs(search: Any, problem: Problem, learner: Any, losses: list[Any]) -> list[str]:
+def read_uses_of_row_costs(search: Any, problem: TrainingSet, learner: Any, losses: list[Any]) -> list[str]:
     """How costs of each row are used: learnt with, or decided by; [] if all rows have the same costs."""
     require_choice("row_costs", search.row_costs, ("auto", *USES_OF_ROW_COSTS))
     if not isinstance(problem.costs, RowCosts):
