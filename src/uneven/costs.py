@@ -21,6 +21,8 @@ __all__ = ["COSTS", "Cost", "GivenCosts", "RowCosts"]
 
 #: The names of the four costs, in the order in which functions take them.
 COSTS = ("fp_cost", "fn_cost", "tp_cost", "tn_cost")
+#: What an outcome costs if nobody says so.
+DEFAULT_COSTS = {"fp_cost": 1.0, "fn_cost": 1.0, "tp_cost": 0.0, "tn_cost": 0.0}
 
 
 @dataclass(frozen=True, kw_only=True)

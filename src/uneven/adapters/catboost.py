@@ -115,26 +115,7 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
 
     Parameters
     ----------
-    loss : str, Phi or Loss
-        A name (:func:`uneven.losses.names`), an expression in t, a phi, or a finished loss. For a loss that is not
-        convex the curvature is replaced by a bound of it, so that steps descend. One with kinks is smoothed there.
-    fp_cost, fn_cost : number
-        What a false positive and a false negative cost. ``fit`` and ``predict`` also take costs of each row.
-    tp_cost, tn_cost : number
-        What the right decisions cost; a benefit is a negative cost. Each mistake must cost more.
-    margin_gamma : positive number
-        Margin asymmetry gamma. You may tune it freely: the classifier stays calibrated for your costs.
-    eval_metric : {"surrogate", "cost"}
-        What is computed on ``eval_set`` in each round and what early stopping looks at: the loss, or the cost of the
-        decisions above that of the right ones, per row.
-    warmup_rounds : int, optional
-        For a loss that is not convex: so many rounds descend the logistic loss for the same costs first, by default
-        half of them. Far from 0 such a loss is flat, and descent from a constant may lead nowhere.
-    pos_label : label, optional
-        The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both classes are treated
-        alike.
-    neg_label : label, optional
-        The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
+    {parameters}
     **library
         Parameters of CatBoostClassifier. Unless given, nothing is printed, no files are written, the learning rate is
         the one that CatBoost chooses for its own logistic objective, and with another objective leaves take one Newton
@@ -144,20 +125,9 @@ class UnevenCatBoostClassifier(UnevenTreeClassifier):
     ----------
     booster_ : catboost.CatBoost
         Its raw scores are those of the positive class.
-    start_ : float
-        The best constant score, which the scores contain.
-    classes_ : ndarray of shape (2,)
-    evals_result_ : dict
-        ``eval_metric`` of each evaluation set and round.
     best_iteration_ : int or None
         The best round, if there is an evaluation set; later rounds are dropped unless ``use_best_model=False``.
-    constant_costs_ : dict of str to CostEstimate
-        What "all positive" and "all negative" cost on the training rows.
-    probability_ratio_ : float or None
-        Mean of ``predict_proba`` over the share of positives, on ``eval_set`` or else the training rows; if it is far
-        from 1, ``predict_proba`` warns.
-    cost_scale_, loss_, analysis_
-        As in :class:`uneven.UnevenLinearClassifier`.
+    {attributes}
 
     Examples
     --------

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.costs import RowCosts
+from uneven.costs import COSTS, DEFAULT_COSTS, RowCosts
 from uneven.errors import CostError
 from uneven.inputs import brief
 from uneven.labels import read_labels, require_same_length, where_positive
@@ -274,9 +274,7 @@ def _mean_with_interval(
 # -- any metric of this package ---------------------------------------------------------------------------------------
 
 #: The arguments of metrics that may hold one value for each row.
-_PER_ROW = ("sample_weight", "fp_cost", "fn_cost", "tp_cost", "tn_cost", "baseline")
-#: What metrics take an outcome to cost if they are not told.
-_COSTS = {"fp_cost": 1.0, "fn_cost": 1.0, "tp_cost": 0.0, "tn_cost": 0.0}
+_PER_ROW = ("sample_weight", *COSTS, "baseline")
 
 
 @dataclass(frozen=True)
@@ -388,5 +386,5 @@ def _mistakes(truth: np.ndarray, answers: list[np.ndarray], given: dict[str, Any
     if labels.size != 2:
         return float((answers[0] != (truth if len(answers) == 1 else answers[1])).sum())
     is_positive, *said = where_positive(given.get("pos_label"), truth, *answers)
-    costs = {name: given.get(name, default) for name, default in _COSTS.items()}
+    costs = {name: given.get(name, default) for name, default in DEFAULT_COSTS.items()}
     return mistakes_behind(RowCosts.read(truth.size, **costs), is_positive, *(one[None] for one in said))

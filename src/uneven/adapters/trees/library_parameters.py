@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import numbers as abstract
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -74,7 +75,7 @@ def parameters_of(signatures: Iterable[Callable[..., Any]], without: Iterable[st
 
 
 def takes(parameters: LibraryParameters) -> Callable[[C], C]:
-    """A class decorator: ``__init__`` lists the parameters of the library after our own."""
+    """A class decorator: ``__init__`` and the docstring list the parameters of the library and our own."""
 
     def listed(estimator: C) -> C:
         own = inspect.signature(estimator.__init__)  # type: ignore[misc]
@@ -94,9 +95,17 @@ def takes(parameters: LibraryParameters) -> Callable[[C], C]:
         estimator._take = estimator.__init__  # type: ignore[attr-defined, misc]
         estimator.__init__ = __init__  # type: ignore[misc]
         estimator._library = replace(parameters, own=frozenset(names - {"self"}))  # type: ignore[attr-defined]
+        if estimator.__doc__:  # Python leaves it out with -OO
+            estimator.__doc__ = _with_shared_sections(estimator.__doc__, estimator.__mro__[1].__doc__ or "")
         return estimator
 
     return listed
+
+
+def _with_shared_sections(own: str, base: str) -> str:
+    """A docstring in which the base class says what the parameters and attributes of all libraries are."""
+    _, parameters, attributes = re.split(r"\n\n(?:Parameters|Attributes)\n-+\n", inspect.cleandoc(base))
+    return inspect.cleandoc(own).replace("{parameters}", parameters).replace("{attributes}", attributes)
 
 
 # Sparse matrices in the form that LightGBM and CatBoost know.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from uneven.costs import money
+from uneven.costs import GivenCosts, money
 from uneven.figures.displays.display import (
     MARK,
     PredictionsDisplay,
@@ -87,7 +87,7 @@ class CostCurveDisplay(PredictionsDisplay):
         """
         require_matplotlib()
         options: dict[str, Any] = {"pos_label": pos_label, "sample_weight": sample_weight}
-        options |= {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        options |= GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         if threshold is None:
             threshold = default_threshold(*read_scores(y_true, y_score, **options))
         curve = cost_curve(y_true, y_score, threshold=threshold, **options)
@@ -198,7 +198,7 @@ class DecisionCurveDisplay(PredictionsDisplay):
         """
         require_matplotlib()
         options: dict[str, Any] = {"pos_label": pos_label, "sample_weight": sample_weight}
-        options |= {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        options |= GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         found = net_benefit(y_true, y_prob, thresholds=thresholds, **options)
         if thresholds is None and 0 < found.own_threshold < 1:  # so that the value at the marked threshold is known
             found = net_benefit(

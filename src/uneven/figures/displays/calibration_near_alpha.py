@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from uneven import inputs
+from uneven.costs import GivenCosts
 from uneven.errors import CostError, ParameterError
 from uneven.figures.displays.display import PredictionsDisplay, add_legend, is_drawn, require_matplotlib
 from uneven.figures.style import COLOURS, GREY
@@ -115,7 +116,7 @@ class CalibrationNearAlphaDisplay(PredictionsDisplay):
             raise ParameterError(f"reach must be a number greater than 1, got {brief(reach)}")
         if isinstance(n_bins, bool) or not isinstance(n_bins, int) or n_bins < 2:
             raise ParameterError(f"n_bins must be a whole number of at least 2, got {brief(n_bins)}")
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         known = inputs.probabilities("y_prob", y_prob, CostError)[0]
         rows, probability = read_scores(
             y_true, known, pos_label=pos_label, sample_weight=sample_weight, name="y_prob", **given

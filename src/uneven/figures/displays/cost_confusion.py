@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from uneven.costs import RowCosts, money
+from uneven.costs import GivenCosts, RowCosts, money
 from uneven.figures.displays.display import PredictionsDisplay, costs_of, positive_of, require_matplotlib
 from uneven.labels import distinct_labels, read_labels
 from uneven.metrics.passing_costs import predict_labels, require_way_to_decide
@@ -76,15 +76,14 @@ class CostConfusionDisplay(PredictionsDisplay):
 
     @classmethod
     def _ask(
-        cls, estimator: Any, X: Any, y: Any, pos_label: Any, given: dict[str, Any], options: dict[str, Any]
-    ) -> tuple[np.ndarray, Any, dict[str, Any]]:
+        cls, estimator: Any, X: Any, y: Any, pos_label: Any, given: GivenCosts, options: dict[str, Any]
+    ) -> tuple[np.ndarray, Any, GivenCosts]:
         """Labels; with ``decide`` by probabilities, or with the costs of the rows if any are given."""
         decide = options.pop("decide", "auto")
         require_way_to_decide(decide)
         positive, costs = positive_of(estimator, pos_label), costs_of(estimator, given)
         rows = RowCosts.read(read_labels("y", y).size, **costs)
-        told = any(cost is not None for cost in given.values())
-        how = {"decide": decide, "costs_of_rows": told, "pos_label": positive}
+        how = {"decide": decide, "costs_of_rows": bool(given.known), "pos_label": positive}
         return predict_labels(estimator, X, rows, **how), positive, costs
 
     @classmethod
@@ -120,7 +119,7 @@ class CostConfusionDisplay(PredictionsDisplay):
             Colours of the cells: the larger the cost, the darker. Cells that earn money are green.
         """
         require_matplotlib()
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         rows, said = read_decisions(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight, **given)
         paid = rows.repetitions * rows.costs.paid(rows.is_positive, said)
         cells = [[(rows.is_positive == true) & (said == guess) for guess in (False, True)] for true in (False, True)]

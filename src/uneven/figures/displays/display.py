@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from uneven.costs import RowCosts
+from uneven.costs import COSTS, DEFAULT_COSTS, GivenCosts, RowCosts
 from uneven.errors import ParameterError, needs_extra
 from uneven.figures.style import COLOURS, styled
 from uneven.inputs import brief
@@ -107,15 +107,15 @@ class PredictionsDisplay(Display):
             :func:`uneven.metrics.make_cost_scorer`.
         """
         require_matplotlib()
-        given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         answers, positive, costs = cls._ask(estimator, X, y, pos_label, given, options)
         known = {**costs, "pos_label": positive, "name": _name_of(estimator, name)}
         return cls.from_predictions(y, answers, **known, **options)
 
     @classmethod
     def _ask(
-        cls, estimator: Any, X: Any, y: Any, pos_label: Any, given: dict[str, Any], options: dict[str, Any]
-    ) -> tuple[np.ndarray, Any, dict[str, Any]]:
+        cls, estimator: Any, X: Any, y: Any, pos_label: Any, given: GivenCosts, options: dict[str, Any]
+    ) -> tuple[np.ndarray, Any, GivenCosts]:
         """What the estimator says, its positive class and the costs; takes out the options that are about this."""
         response = options.pop("response_method", cls._response) if cls._response == "auto" else cls._response
         positive, costs = positive_of(estimator, pos_label), costs_of(estimator, given)
@@ -187,7 +187,6 @@ def is_drawn(ax: Axes, label: str) -> bool:
 # -- estimators -------------------------------------------------------------------------------------------------------
 
 _METHODS = {"auto": ("decision_function", "predict_proba")}
-_COSTS = {"fp_cost": 1.0, "fn_cost": 1.0, "tp_cost": 0.0, "tn_cost": 0.0}
 
 
 def _chain(estimator: Any) -> list[Any]:
@@ -213,10 +212,9 @@ def _name_of(estimator: Any, name: str | None) -> str:
     return type(_chain(estimator)[-1]).__name__ if name is None else name
 
 
-def costs_of(estimator: Any, given: dict[str, Any]) -> dict[str, Any]:
+def costs_of(estimator: Any, given: GivenCosts) -> GivenCosts:
     """The costs that are given; for those that are None, the estimator's own, or 1 for a mistake and 0 otherwise."""
-    known = {cost: _own(estimator, cost) if value is None else value for cost, value in given.items()}
-    return {cost: _COSTS[cost] if value is None else value for cost, value in known.items()}
+    return given.filled({name: _own(estimator, name) for name in COSTS}).filled(DEFAULT_COSTS)
 
 
 def positive_of(estimator: Any, pos_label: Any) -> Any:
@@ -226,7 +224,7 @@ def positive_of(estimator: Any, pos_label: Any) -> Any:
     return classes.tolist()[positive_class(classes, chosen, symmetric=False)]
 
 
-def _scores_of(estimator: Any, X: Any, pos_label: Any, response_method: str, costs: dict[str, Any]) -> np.ndarray:
+def _scores_of(estimator: Any, X: Any, pos_label: Any, response_method: str, costs: GivenCosts) -> np.ndarray:
     """Scores that rise with the probability of the positive class; ``costs`` are for estimators that need them."""
     from sklearn.utils.validation import _num_samples
 
@@ -247,9 +245,9 @@ def _scores_of(estimator: Any, X: Any, pos_label: Any, response_method: str, cos
     return values if index == 1 else -values
 
 
-def _needs_costs(estimator: Any, method: str, costs: dict[str, Any]) -> bool:
+def _needs_costs(estimator: Any, method: str, costs: GivenCosts) -> bool:
     """Whether the answer may need costs of rows: a probability after a fit with them, a search that decides by them."""
-    if not any(np.ndim(cost) for cost in costs.values()) or not takes_costs(estimator, method):
+    if not costs.per_row or not takes_costs(estimator, method):
         return False
     return method == "predict_proba" or _own(estimator, "row_costs_") == "decide"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from uneven.costs import money
+from uneven.costs import GivenCosts, money
 from uneven.figures.displays.display import (
     MARK,
     PredictionsDisplay,
@@ -107,7 +107,7 @@ class ThresholdCostDisplay(PredictionsDisplay):
         """
         require_matplotlib()
         options: dict[str, Any] = {"pos_label": pos_label, "sample_weight": sample_weight}
-        options |= {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
+        options |= GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         found = cost_by_threshold(y_true, y_score, **options)
         used = default_threshold(*read_scores(y_true, y_score, **options)) if threshold is None else threshold
         found.at(used)  # an error if it is no number
