@@ -180,7 +180,7 @@ def train(
             break
     kept = len(trees) if stopping is None else stopping.best
     mean = np.array(losses[: kept + 1]) / float(rows.masses.sum())
-    return Boosted(start, Trees.stacked(trees[:kept], settings.depth), mean)
+    return Boosted(start, Trees.stack(trees[:kept], settings.depth), mean)
 
 
 def held_out(

@@ -237,7 +237,7 @@ class OwnMinimum:
         sigma = LIMITS.width * self.pair.width_of_kinks if self.pair.kinked else 1.0
         matrix = SlopesAt(theta, self.pair, sigma, stride=1).answer(sampled).curvature
         assert matrix is not None
-        matrix = losses.completed(matrix)
+        matrix = losses.add_penalty(matrix)
         found = Parabolas(matrix, matrix @ theta)
         return found if np.isfinite(found.product).all() else nothing
 

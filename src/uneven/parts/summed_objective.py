@@ -128,7 +128,7 @@ class SummedObjective(Penalised):
             gradient[-1] = 0.0
         curvature = found.curvature
         if curvature is not None:
-            curvature = self.completed(self.columns.curvature(curvature))
+            curvature = self.add_penalty(self.columns.curvature(curvature))
         own = self.penalty_of(w)
         return Slopes(found.value + own, gradient, curvature, found.loss + own, found.above)
 

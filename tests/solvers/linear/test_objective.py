@@ -118,7 +118,7 @@ def test_a_design_is_its_matrix(layout: str) -> None:
     for ours, expected in (
         (design.scores(v), ones @ v),
         (design.rows(chosen), X[chosen]),
-        (design.combined(chosen, WEIGHT[chosen]), WEIGHT[chosen] @ X[chosen]),
+        (design.combine(chosen, WEIGHT[chosen]), WEIGHT[chosen] @ X[chosen]),
         (design.squared_transposed_product(WEIGHT), (X**2).T @ WEIGHT),
         (out, ones.T @ (curvature * (ones @ v))),
         (np.asarray(design.some(chosen).X, dtype=np.float64), X[chosen]),

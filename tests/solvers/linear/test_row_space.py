@@ -148,7 +148,7 @@ def test_a_gram_matrix_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None
     objective = linear_objective("logistic", X, Y)
     first = gram_of(objective.design)
     assert gram_of(objective.design, exact=True) is first
-    monkeypatch.setattr(gram, "_computed", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr(gram, "_compute", lambda *_: pytest.fail("computed again"))
     assert solved(objective).converged
     assert solved(replace(objective, penalty=2.0)).converged
 
@@ -194,7 +194,7 @@ def test_a_newton_step_is_that_of_the_columns() -> None:
     objective = linear_objective("logistic", X, Y)
     state = row_space.RowSpace(objective, gram_of(objective.design))
     assert state.newton_step()
-    theta, value, _ = state.measured()
+    theta, value, _ = state.measure()
     zero = np.zeros(objective.size)
     newton = -np.linalg.solve(objective.hessian(zero), objective.value_and_gradient(zero)[1])
     np.testing.assert_allclose(theta / np.linalg.norm(theta), newton / np.linalg.norm(newton), atol=1e-10)
@@ -240,13 +240,13 @@ def test_it_is_not_preferred_where_matrices_would_cost_more_than_iterating() -> 
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The numbers of rows of the Gram matrices that are computed."""
     found: list[int] = []
-    compute = gram._computed
+    compute = gram._compute
 
     def counted(design: Any, exact: bool) -> gram.Gram:
         found.append(design.n)
         return compute(design, exact)
 
-    monkeypatch.setattr(gram, "_computed", counted)
+    monkeypatch.setattr(gram, "_compute", counted)
     return found
 
 
@@ -291,5 +291,5 @@ def test_steps_in_theta_where_the_square_of_a_slope_overflows() -> None:
     far = np.zeros(objective.size)
     far[-1] = 200.0  # slopes of about exp(400)
     with np.errstate(over="ignore", invalid="ignore"):
-        assert list(state.polished(far, 3, 0.0)) == []
+        assert list(state.polish(far, 3, 0.0)) == []
         assert not np.isfinite(state.gain())

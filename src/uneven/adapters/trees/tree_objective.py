@@ -80,7 +80,7 @@ class TreeObjective:
         self._set()
 
     def _set(self) -> None:
-        self._losses = row_losses(self.loss, weighted=True).normalised()
+        self._losses = row_losses(self.loss, weighted=True).normalise()
 
     def __getstate__(self) -> dict[str, Any]:
         return {"loss": self.loss}
@@ -337,7 +337,7 @@ class Descent:
 
         ``inside`` is the alpha of a loss that contains costs itself, else None.
         """
-        normalised = losses.normalised()
+        normalised = losses.normalise()
         convex = convex_losses(normalised, inside)
         start = convex.best_constant(class_masses(rows.y, rows.weight))
         return cls(losses, normalised, convex, 0 if losses.pair.convex else warmup, start, metric)

@@ -33,10 +33,27 @@ from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.loops import tree_passes
 from uneven.solvers.loops.passes import losses_along
 from uneven.solvers.progress import Progress, silent
-from uneven.solvers.threads import in_threads, row_ranges
+from uneven.solvers.threads import in_threads, score_ranges
 
-#: Width of the window around a kink, in units of the margin.
-_WIDTH = Fraction(1, 2)
+
+@dataclass(frozen=True)
+class Limits:
+    """Choices that the trees depend on, more than the time."""
+
+    #: Width of the window in which a kink is rounded, in units of the margin; less if it would reach 0.
+    window: Fraction = Fraction(1, 2)
+    #: A curvature counts as at least this share of slope times scale of the loss, so that straight parts have a step,
+    #: too. It is below that of the exponential loss, which is 1.
+    least_curvature: float = 1 / 16
+    #: A leaf goes no further than where the slopes of the class that it favours have fallen to this share: a leaf of
+    #: one class may have its minimum at infinity.
+    least_slope: float = 1 / 64
+
+
+LIMITS = Limits()
+#: The slope at the end of a line search, as a share of that at its start: sums over leaves cost little.
+_FLAT = 1e-10
+_EXPONENTIAL = parse("exp(-t)")
 
 
 def round_kinks(pair: PairOfLosses) -> PairOfLosses:
@@ -67,18 +84,12 @@ def round_kinks_of_tree(tree: Node) -> Node:
     text = f"({to_text(tree)})"
     for kink, jump in zip(*kinks_and_jumps(tree), strict=True):
         place = Fraction(kink)
-        width = min(_WIDTH, abs(place)) or _WIDTH
+        width = min(LIMITS.window, abs(place)) or LIMITS.window
         text += f" + ({Fraction(jump) / (2 * width)}) * relu({width / 2} - abs(t - ({place})))**2"
     return simplify(parse(text))
 
 
-# Rows while they are boosted: scores, and the slopes and curvatures of their losses there.
-
-#: A curvature counts as at least this share of slope times scale of the loss, so that straight parts have a step, too.
-#: It is below that of the exponential loss, which is 1.
-_LEAST_CURVATURE = 1 / 16
-#: Work of a pass per row, in numbers of a matrix.
-_EFFORT = 16
+# -- rows while they are boosted ------------------------------------------------------------------------------------
 
 
 class BoostedRows:
@@ -106,8 +117,8 @@ class BoostedRows:
     def __init__(self, pair: PairOfLosses, y: np.ndarray, factors: np.ndarray, scores: np.ndarray) -> None:
         self.pair, self.y, self.factors, self.scores = pair, y, factors, scores
         self.slopes, self.curvatures = np.empty(y.size), np.empty(y.size)
-        self._ranges = row_ranges(y.size, _EFFORT * y.size)
-        self._floors = _LEAST_CURVATURE * np.abs(pair.scales)
+        self._ranges = score_ranges(y.size)
+        self._floors = LIMITS.least_curvature * np.abs(pair.scales)
         self._pairs, self._filled = np.empty((y.size, 2)), False
         self.loss = self.along(np.zeros(y.size), 0.0)[0]
 
@@ -131,7 +142,7 @@ class BoostedRows:
     def move(self, direction: np.ndarray, step: float) -> bool:
         """Take a step unless it raises the loss by more than rounding; says whether it was taken."""
         self._filled = False
-        return self._moved(step * direction, self.along(direction, step)[0])
+        return self._take(step * direction, self.along(direction, step)[0])
 
     def move_leaves(self, slots: np.ndarray, leaves: np.ndarray) -> bool:
         """Add the value of each row's leaf to its score, as :meth:`move` does."""
@@ -143,10 +154,10 @@ class BoostedRows:
             self._fill_pairs(lo, hi)
             return loss
 
-        self._filled = self._moved(change, sum(self.each_range(part)))
+        self._filled = self._take(change, sum(self.each_range(part)))
         return self._filled
 
-    def _moved(self, change: np.ndarray, loss: float) -> bool:
+    def _take(self, change: np.ndarray, loss: float) -> bool:
         if not loss <= self.loss + 1e-13 * abs(self.loss):
             self.along(change, 0.0)
             return False
@@ -181,22 +192,7 @@ class BoostedRows:
         return out
 
 
-# What the leaves of a tree add to the scores: three ways to choose it, all for any convex loss.
-#
-# - discrete: each leaf says +1 or -1, and one number for the tree is the length of the step (AdaBoost).
-# - real: each leaf gets the best number of its own (real AdaBoost).
-# - gradient: each leaf gets a Newton step, and one number for the tree is its length (gradient boosting).
-#
-# Lengths are minima along the tree, or of a leaf. So a share of at most 1 of them never raises a convex loss.
-
-#: The slope at the end of a line search, as a share of that at its start.
-_FLAT = 1e-10
-#: A leaf goes no further than where the slopes of the class that it favours have fallen to this share: a leaf of one
-#: class may have its minimum at infinity.
-_LEAST_SLOPE = 1 / 64
-_MOST_TRIALS = 200
-
-_EXPONENTIAL = parse("exp(-t)")
+# -- what the leaves of a tree add to the scores --------------------------------------------------------------------
 
 
 def has_closed_form(rows: BoostedRows) -> bool:
@@ -224,7 +220,7 @@ def real(rows: BoostedRows, slots: np.ndarray, sums: np.ndarray, pairs: np.ndarr
             value = np.nan_to_num(
                 np.log(-sums[:, 1] / sums[:, 0]) / (negative + positive), posinf=np.inf, neginf=-np.inf
             )
-        most = -np.log(_LEAST_SLOPE)
+        most = -np.log(LIMITS.least_slope)
         return np.clip(value, -most / negative, most / positive)
     return _leaf_minima(rows, slots, sums, pairs)
 
@@ -234,12 +230,12 @@ def _leaf_minima(rows: BoostedRows, slots: np.ndarray, sums: np.ndarray, pairs: 
     leaves = np.arange(len(sums))
     way = -np.sign(sums[:, 0] + sums[:, 1])
     favoured = (way > 0).astype(np.intp)
-    least = _LEAST_SLOPE * np.abs(sums[leaves, favoured])
+    least = LIMITS.least_slope * np.abs(sums[leaves, favoured])
     size = np.abs(sums[:, :2]).sum(axis=1)
     unit = 1 / float(np.abs(rows.pair.scales).max())
     low, high, at = np.zeros(len(sums)), np.full(len(sums), np.inf), np.zeros(len(sums))
     found = sums
-    for _ in range(_MOST_TRIALS):
+    for _ in range(200):
         slope, curvature = way * (found[:, 0] + found[:, 1]), found[:, 2] + found[:, 3]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             newton = at - slope / curvature
@@ -294,10 +290,7 @@ ALGORITHMS: dict[str, Callable[[BoostedRows, np.ndarray, np.ndarray, np.ndarray]
 }
 
 
-# Boosting: one tree after the other, each a step that lowers the loss.
-
-#: Slopes below this share of those at the start: the loss cannot fall any further.
-_NOTHING_LEFT = 1e-9
+# -- one tree after the other ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -358,7 +351,7 @@ def boost(rows: BoostedRows, data: Binned, settings: BoostSettings) -> Iterator[
             return
         settings.progress(f"round {number + 1}: loss {rows.loss:.6g}")
         yield tried
-        if not float(np.abs(rows.slopes).sum()) > _NOTHING_LEFT * at_start:
+        if not float(np.abs(rows.slopes).sum()) > 1e-9 * at_start:  # the loss cannot fall any further
             return
 
 

@@ -1,4 +1,20 @@
-"""First and second derivatives of the losses of all rows, for boosted trees."""
+r"""Losses of rows as functions of their scores, for the boosted trees of other libraries: slopes, curvatures, sums.
+
+A tree learner needs a positive curvature. Which one it is given depends on phi:
+
+- Smooth and convex: :math:`\varphi''`, but at least :math:`|\varphi'| / 4`, so that the Newton step of no row is longer
+  than four margins. Where phi is nearly straight, its own curvature would allow a step of any length, after which the
+  rows of the other class step back by as much. This happens quickly if the margins of the classes differ. (The plain
+  logistic loss keeps its curvature, as the libraries have it.)
+- Smooth, not convex: :math:`\varphi''` can be negative. A bound :math:`B \ge \sup \varphi''`, found by interval
+  arithmetic from the tree, makes
+
+  .. math:: \varphi(t + s) \le \varphi(t) + \varphi'(t) s + \tfrac12 B s^2 \quad \text{for all } s,
+
+  so a leaf value that minimises the right side never raises the loss.
+- With kinks: the mean of phi over :math:`[t - \delta, t + \delta]` takes its place. It is smooth, its slope is the
+  difference quotient of phi and its curvature that of phi'; away from a kink of straight pieces it is phi itself.
+"""
 
 from __future__ import annotations
 
@@ -18,26 +34,13 @@ from uneven.shape.bounds import upper_bound
 from uneven.shape.structure import is_continuous
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.loops.score_passes import derivative_pairs, derivatives, loss_sum
-from uneven.solvers.threads import in_threads, row_ranges
-
-# Which positive curvature a tree learner is given for a phi.
-#
-# - Smooth and convex: :math:`\varphi''`, but at least :math:`|\varphi'| / 4`, so that the Newton step of no row is
-# longer than four margins. Where phi is nearly straight, its own curvature would allow a step of any length, after
-# which the rows of the other class step back by as much. This happens quickly if the margins of the classes differ.
-# (The plain logistic loss keeps its curvature, as the libraries have it.) - Smooth, not convex: :math:`\varphi''` can
-# be negative. A bound :math:`B \ge \sup \varphi''`, found by interval arithmetic from the tree, makes
-#
-# .. math:: \varphi(t + s) \le \varphi(t) + \varphi'(t) s + \tfrac12 B s^2 \quad \text{for all } s,
-#
-# so a leaf value that minimises the right side never raises the loss. - With kinks: the mean of phi over :math:`[t -
-# \delta, t + \delta]` takes its place. It is smooth, its slope is the difference quotient of phi and its curvature
-# that of phi'; away from a kink of straight pieces it is phi itself.
+from uneven.solvers.threads import in_threads, score_ranges
 
 #: Half width of the mean of a phi with kinks; less if a kink is closer to 0, so that the slope at 0 stays.
 _HALF_WIDTH = 0.25
 #: One over the longest Newton step of a row, in margins.
 _SHORTEST = 0.25
+_NO_WEIGHTS = np.empty(0)
 
 
 @lru_cache(maxsize=256)
@@ -60,13 +63,6 @@ def rule(phi: Phi) -> tuple[float, float, float]:
             "descend; a convex loss such as 'logistic' would work"
         )
     return half, largest, 0.0
-
-
-# The losses of rows as functions of their scores: derivatives, sums, and the best constant score.
-
-#: Work for one row, in numbers of a matrix: for the choice of the number of threads.
-_WORK = 16
-_NO_WEIGHTS = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,7 @@ class RowLosses:
         addresses = np.stack([pair.addresses, np.array(steps, dtype=np.int64)], axis=1)
         return cls(pair, np.ascontiguousarray(addresses), rules)
 
-    def normalised(self) -> RowLosses:
+    def normalise(self) -> RowLosses:
         """The same losses times a number: their slopes at the score 0 are 1/2 on average, like the logistic loss's.
 
         So limits and penalties of a tree, which are in units of slopes and curvatures, mean the same for every loss.
@@ -128,9 +124,7 @@ class RowLosses:
         """
         g, h = np.empty(t.size, np.float32), np.empty(t.size, np.float32)
         facts = (self.addresses, self.rules, self.pair.weights, self.pair.scales)
-        bad = in_threads(
-            lambda k, lo, hi: derivatives(*facts, t, y, weight, 1.0, g, h, lo, hi), row_ranges(t.size, _WORK * t.size)
-        )
+        bad = in_threads(lambda k, lo, hi: derivatives(*facts, t, y, weight, 1.0, g, h, lo, hi), score_ranges(t.size))
         self._require_finite(max(bad), t)
         return g, h
 
@@ -153,9 +147,7 @@ class RowLosses:
     def total(self, t: np.ndarray, y: np.ndarray, weight: np.ndarray = _NO_WEIGHTS) -> float:
         """The sum of the losses."""
         facts = (self.addresses, self.pair.weights, self.pair.scales)
-        return sum(
-            in_threads(lambda k, lo, hi: loss_sum(*facts, t, y, weight, lo, hi), row_ranges(t.size, _WORK * t.size))
-        )
+        return sum(in_threads(lambda k, lo, hi: loss_sum(*facts, t, y, weight, lo, hi), score_ranges(t.size)))
 
     def best_constant(self, masses: np.ndarray) -> float:
         """The constant score of least loss for total weights of the two classes, negative first; a convex pair only.

@@ -8,7 +8,7 @@ import numpy as np
 
 from uneven.solvers.loops import tree_passes
 from uneven.solvers.loops.tree_passes import NONE_MISSING, best_splits, empty_splits
-from uneven.solvers.threads import in_threads, row_ranges
+from uneven.solvers.threads import in_threads, row_ranges, score_ranges
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Trees:
     leaves: np.ndarray
 
     @classmethod
-    def stacked(cls, trees: list[Trees], depth: int) -> Trees:
+    def stack(cls, trees: list[Trees], depth: int) -> Trees:
         """Several trees as one; there may be none."""
         nodes = 2**depth - 1
         empty = cls(
@@ -83,16 +83,15 @@ class Trees:
         return np.unique(self.features[self.features >= 0])
 
 
-# Columns as small whole numbers: the place of each value among at most 254 thresholds of its column.
+# -- columns as small whole numbers: the place of each value among the thresholds of its column ----------------------
 
 #: The bin of a missing value; all others are below it.
 MISSING = 255
 #: Most bins of values that are known.
 MOST_BINS = 255
-#: Rows of which the thresholds of a column with many different values are made.
+#: Rows that decide the thresholds of a column with many different values. More would move them by little, and take long
+#: to sort.
 _SAMPLE = 20_000
-#: Work of sorting a number, in numbers of a matrix that is read.
-_SORTING = 8
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,8 @@ def find_thresholds(X: np.ndarray, weight: np.ndarray, random: np.random.Generat
             cuts = _cuts(sample[:, j].astype(np.float64), mass)
             found[j, : cuts.size] = cuts
 
-    in_threads(fill, row_ranges(X.shape[1], _SORTING * sample.size))
+    # Sorting a number takes about as long as reading eight.
+    in_threads(fill, row_ranges(X.shape[1], 8 * sample.size))
     return found
 
 
@@ -174,10 +174,8 @@ def _cuts(column: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return np.where((middle >= below) & (middle < above), middle, below)
 
 
-# One tree, grown level by level.
+# -- one tree -------------------------------------------------------------------------------------------------------
 
-#: Work of a pass per row, in numbers of a matrix.
-_EFFORT = 16
 _NO_SLOTS = np.empty(0, np.int32)
 _NO_MASSES = np.empty((0, 0, 0, 0))
 _UNWEIGHED = np.empty(0)
@@ -271,6 +269,6 @@ def _descend(
     """Move the rows one level down; the mass in each slot after that, 0 if ``masses`` is empty."""
     parts = in_threads(
         lambda k, lo, hi: tree_passes.descend(data.bins, features, cuts, missing_left, masses, lo, hi, slots),
-        row_ranges(slots.size, _EFFORT * slots.size),
+        score_ranges(slots.size),
     )
     return np.asarray(np.sum(parts, axis=0))

@@ -120,7 +120,7 @@ class Stored(Gram):
 
     def times(self, b: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
         chosen = np.flatnonzero(b)
-        total = combined_rows(self.K, chosen, b[chosen])
+        total = combine_rows(self.K, chosen, b[chosen])
         return total if at is None else total[at]
 
     def whole(self, buffer: Buffer | None = None) -> np.ndarray:
@@ -142,7 +142,7 @@ class KernelFunction:
     def between(self, X: Any, Z: Any) -> np.ndarray:
         """k(x, z) for all rows x of X and z of Z."""
         if callable(self.name):
-            return _called(self.name, X, Z)
+            return _call(self.name, X, Z)
         products = _products(X, Z)
         self.apply(products, squared_norms(X), squared_norms(Z), products)
         return products
@@ -169,7 +169,7 @@ class KernelFunction:
                 centre = Z.mean(axis=0)
                 X, Z = X - centre, Z - centre
             with single_threaded_blas():
-                return self.combined(Z, X, squared_norms(Z), squared_norms(X), coefficients)
+                return self.combine(Z, X, squared_norms(Z), squared_norms(X), coefficients)
         size = max(1, LIMITS.block // max(Z.shape[0], 1))
         if callable(self.name):
             size = max(n, 1)  # a user's function is called only once
@@ -178,7 +178,7 @@ class KernelFunction:
             out[lo : lo + size] = self.between(X[lo : lo + size], Z) @ coefficients
         return out
 
-    def combined(self, Z: Any, X: Any, own: np.ndarray, other: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    def combine(self, Z: Any, X: Any, own: np.ndarray, other: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         """sum_j c_j k(x, z_j) for every row x of a dense X, from the rows z_j and the squared norms of both."""
         from uneven.solvers.loops import gram_blocks
 
@@ -256,7 +256,7 @@ class Computed(Gram):
             return super().times(b, at)
         chosen = np.flatnonzero(b)
         X, norms = (self.X, self.norms) if at is None else (self.X[at], self.norms[at])
-        return self.kernel.combined(self.X[chosen], X, self.norms[chosen], norms, b[chosen])
+        return self.kernel.combine(self.X[chosen], X, self.norms[chosen], norms, b[chosen])
 
     def shift(self, b: np.ndarray) -> float:
         if self.kernel.name != "linear" or self.mean is None:
@@ -272,7 +272,7 @@ class Computed(Gram):
         return out[0]
 
 
-def combined_rows(rows: np.ndarray, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+def combine_rows(rows: np.ndarray, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
     """The sum of the chosen rows of a matrix, each times its coefficient."""
     from uneven.solvers.loops import gram_blocks
 
@@ -294,7 +294,7 @@ def gram(kernel: KernelFunction, X: Any) -> Gram:
     if kernel.name == "precomputed":
         return Stored(X)
     if callable(kernel.name):
-        return Stored(_called(kernel.name, X, X))
+        return Stored(_call(kernel.name, X, X))
     return Computed(kernel, X)
 
 
@@ -322,7 +322,7 @@ def _products(X: Any, Z: Any) -> np.ndarray:
     return np.ascontiguousarray(X @ Z.toarray().T)
 
 
-def _called(function: Callable[[Any, Any], Any], X: Any, Z: Any) -> np.ndarray:
+def _call(function: Callable[[Any, Any], Any], X: Any, Z: Any) -> np.ndarray:
     """A user's kernel, checked: one number for every pair of rows."""
     K = np.asarray(function(X, Z), dtype=np.float64)
     wanted = (X.shape[0], Z.shape[0])
@@ -372,7 +372,7 @@ class RowCache:
         chosen = np.flatnonzero(b)
         if self.rough or (self.slot[chosen] < 0).any():
             return self.gram.times(b)
-        return combined_rows(self.rows, self.slot[chosen], b[chosen])
+        return combine_rows(self.rows, self.slot[chosen], b[chosen])
 
     def fetch(self, wanted: int, clock: int) -> None:
         """Compute a row. The row that the next step needs as well is marked as used later, so it stays."""

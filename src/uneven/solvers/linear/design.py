@@ -47,7 +47,7 @@ class Design(ABC):
         """Some rows as a dense float64 matrix: a copy, or a view."""
 
     @abstractmethod
-    def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    def combine(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         """Some rows, each times its coefficient, summed."""
 
     @abstractmethod
@@ -164,7 +164,7 @@ class Dense(Design):
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].astype(np.float64, copy=False)
 
-    def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    def combine(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         size = self.rows_per_block
         if chosen.size <= size:
             return np.asarray(coefficients @ self.rows(chosen))
@@ -222,8 +222,8 @@ class SparseRows(Design):
     def rows(self, chosen: Any) -> np.ndarray:
         return self.X[chosen].toarray().astype(np.float64, copy=False)
 
-    def combined(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        return loops.passes.combined_sparse(*self.arrays, chosen, coefficients, np.zeros(self.d))
+    def combine(self, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        return loops.passes.combine_sparse(*self.arrays, chosen, coefficients, np.zeros(self.d))
 
     def some(self, chosen: np.ndarray) -> Design:
         return Dense(self.X[chosen].toarray())

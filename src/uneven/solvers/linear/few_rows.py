@@ -9,7 +9,7 @@ import numpy as np
 from uneven.solvers import loops
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 
-#: Up to this many rows NumPy is about as fast as compiled code. More rows make its temporary arrays slow.
+#: Rows up to which NumPy is about as fast as compiled code. With more, its temporary arrays leave the cache.
 MOST_ROWS = 5000
 
 
@@ -59,11 +59,8 @@ def absolute_sums(r: np.ndarray, t: np.ndarray) -> tuple[float, float]:
     return float(np.abs(r).sum()), float(np.abs(r * t).sum())
 
 
-# Losses made of straight pieces on few rows, by NumPy: a small fit starts no compiler, as in :mod:`few_rows`.
-
-
 class FewPolygons:
-    """Such losses of rows in their scores, weighted, with multipliers u at their kinks (one row of u per kink).
+    """Losses made of straight pieces, weighted, with multipliers u at their kinks (one row of u per kink).
 
     The loss of a margin m is a line plus jump * relu(m - kink) for each kink.
 
@@ -81,7 +78,7 @@ class FewPolygons:
         self._factors = factors
         self._slope_factors = factors * self._scale
         self._curvature_factors = self._slope_factors * self._scale
-        self._steepest = np.abs(self._slope_factors) * _summed(self._jumps)
+        self._steepest = np.abs(self._slope_factors) * _sum_kinks(self._jumps)
         self._line_terms = self._slope_factors * self._line_slopes
         self.slopes = self.bends = np.empty(0)
 
@@ -98,7 +95,7 @@ class FewPolygons:
         def derivatives(step: float) -> tuple[float, float]:
             wanted = start + step * rise
             taken = np.minimum(np.maximum(wanted, 0.0), self._jumps)
-            self.slopes, self.bends = lines + factors * _summed(taken), curvatures * _summed(taken == wanted)
+            self.slopes, self.bends = lines + factors * _sum_kinks(taken), curvatures * _sum_kinks(taken == wanted)
             return float(self.slopes @ q), float((self.bends * q) @ q)
 
         return derivatives
@@ -110,7 +107,7 @@ class FewPolygons:
         wanted += u
         return wanted
 
-    def updated(self, t: np.ndarray, u: np.ndarray, sigma: float) -> np.ndarray:
+    def update(self, t: np.ndarray, u: np.ndarray, sigma: float) -> np.ndarray:
         """The multipliers that are the slopes of the parabolas at the scores."""
         return np.minimum(np.maximum(self._wanted(t, u, sigma), 0.0), self._jumps)
 
@@ -124,13 +121,13 @@ class FewPolygons:
         margins = self._scale * t
         over = margins - self._kinks
         bent = self._jumps * np.maximum(over, 0.0)
-        slopes = self._line_terms + self._slope_factors * _summed(u)
-        values = self._line_values + self._line_slopes * margins + _summed(bent)
-        above = _summed(bent - u * over)
+        slopes = self._line_terms + self._slope_factors * _sum_kinks(u)
+        values = self._line_values + self._line_slopes * margins + _sum_kinks(bent)
+        above = _sum_kinks(bent - u * over)
         return slopes, np.abs(slopes) + self._steepest, float(self._factors @ values), float(self._factors @ above)
 
 
-def _summed(terms: np.ndarray) -> np.ndarray:
+def _sum_kinks(terms: np.ndarray) -> np.ndarray:
     """The sum over the kinks; most losses have one."""
     total: np.ndarray = terms[0] if len(terms) == 1 else terms.sum(axis=0)
     return total

@@ -64,7 +64,7 @@ def gram_of(design: Design, *, exact: bool = False) -> Gram:
         _kept.pop(design, None)  # frees its memory before the new one is made
         ask = source.get()
         found = ask(design, exact) if ask else None
-        found = _kept[design] = found or _computed(design, exact)
+        found = _kept[design] = found or _compute(design, exact)
     return found
 
 
@@ -81,7 +81,7 @@ def multiplications(design: Design) -> float:
     return float(design.n) ** 2 * design.d
 
 
-def _computed(design: Design, exact: bool) -> Gram:
+def _compute(design: Design, exact: bool) -> Gram:
     if isinstance(design, SparseRows):
         return Gram(_of_sparse(design), exact=True)
     exact = exact or design.n**2 * design.d <= LIMITS.worth_single

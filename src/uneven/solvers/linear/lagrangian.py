@@ -225,7 +225,7 @@ class Lagrangian:
         """Matrix of second derivatives, from the rows whose own are not 0."""
         design = self.objective.design
 
-        def found(k: int, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+        def find(k: int, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
             rows, values = [], []
             work = np.empty(min(_ROWS_AT_ONCE, last - first))
             for lo in range(first, last, _ROWS_AT_ONCE):
@@ -236,14 +236,14 @@ class Lagrangian:
                 values.append(work[curved])
             return np.concatenate(rows), np.concatenate(values)
 
-        rows, values = (np.concatenate(parts) for parts in zip(*self.over_rows(found), strict=True))
+        rows, values = (np.concatenate(parts) for parts in zip(*self.over_rows(find), strict=True))
         total = sum_squares(
             lambda lo, hi: (design.rows(rows[lo:hi]), values[lo:hi]),
             rows.size,
             self.theta.size,
             design.rows_per_block,
         )
-        total = self.objective.completed(total)
+        total = self.objective.add_penalty(total)
         total[-1, -1] = max(total[-1, -1], self._ridge)
         return total
 
@@ -372,7 +372,7 @@ class Lagrangian:
         """Replace the multipliers by the current slopes. The gradient at the current scores stays the same."""
         self._evaluated_here = False
         if self._few is not None:
-            self.u[...] = self._few.updated(self.t, self.u, self.sigma)
+            self.u[...] = self._few.update(self.t, self.u, self.sigma)
             return
 
         def part(k: int, first_row: int, last_row: int) -> None:

@@ -12,9 +12,6 @@ from uneven.solvers.linear.newton_systems import Metric
 from uneven.solvers.linear.solver import Solution
 from uneven.solvers.progress import Progress, silent
 
-_SUFFICIENT = 1e-4  # a step must bring this share of the decrease that the slope at the start promises
-_FLAT = 0.9  # where the slope is steeper than this share of the slope at the start, the step is too short
-_MOST_TRIALS = 40
 #: Relative change of the objective below which rounding hides it, and only slopes can tell better from worse.
 _ROUNDING = 1e-13
 
@@ -46,15 +43,15 @@ def search(evaluate: Evaluate, start: Iterate, direction: np.ndarray, step: floa
         return None, 0
     too_short, too_long = 0.0, np.inf
     best: Iterate | None = None
-    for trial in range(1, _MOST_TRIALS + 1):
+    for trial in range(1, 41):
         tried = evaluate_at(evaluate, start.theta + step * direction)
         new_slope = float(tried.gradient @ direction)
         rounding = abs(tried.value - start.value) <= _ROUNDING * abs(start.value)
-        enough = tried.value <= start.value + _SUFFICIENT * step * slope
+        enough = tried.value <= start.value + 1e-4 * step * slope  # a share of the decrease that the slope promises
         if enough or (rounding and tried.value <= start.value and new_slope <= -slope):
             if best is None or tried.value <= best.value:
                 best = tried
-            if new_slope >= _FLAT * slope or trial > 8:
+            if new_slope >= 0.9 * slope or trial > 8:  # a steeper slope would mean that the step is too short
                 return best, trial
             too_short = step
         else:
@@ -70,7 +67,7 @@ def search(evaluate: Evaluate, start: Iterate, direction: np.ndarray, step: floa
         step = min(max(parabola, too_short + 0.1 * width), too_short + 0.5 * width)
         if step * abs(slope) <= 1e-18 * abs(start.value):
             return best, trial
-    return best, _MOST_TRIALS
+    return best, trial
 
 
 def search_beyond_rounding(
@@ -90,13 +87,12 @@ def search_beyond_rounding(
     return whole if hidden and gap(whole) < 0.5 * gap(start) else None, trials + 1
 
 
-# The length of a step along which the slope and the curvature of a convex function are cheap to compute.
-
-
 def exact_step(
     slope_and_curvature: Callable[[float], tuple[float, float]], promised: float, flat: float = 0.1
 ) -> float:
     """About the minimum of a convex function along a direction, found by bracketed Newton steps from 1.
+
+    For functions whose slope and curvature along the direction are cheap to compute.
 
     Parameters
     ----------
@@ -127,8 +123,6 @@ def exact_step(
     return at
 
 
-# L-BFGS in a given metric.
-
 #: Called before each step with the iterate and the number of steps so far; returns a new metric, or None to keep it.
 Refresh = Callable[[Iterate, int], Metric | None]
 
@@ -148,7 +142,7 @@ class CurvaturePairs:
         if product > 1e-12 * float(np.linalg.norm(step) * np.linalg.norm(change)):
             self.pairs.append((step, change, product))
 
-    def scaled(self, gradient: np.ndarray) -> np.ndarray:
+    def scale(self, gradient: np.ndarray) -> np.ndarray:
         """The metric alone; a diagonal one is first multiplied by the ratio that fits the last step."""
         result = self.metric(gradient)
         if self.rescale and self.pairs:
@@ -172,7 +166,7 @@ class CurvaturePairs:
             share = float(step @ result) / product
             shares.append(share)
             daxpy(change, result, a=-share)
-        result = self.scaled(result)
+        result = self.scale(result)
         for (step, change, product), share in zip(self.pairs, reversed(shares), strict=True):
             daxpy(step, result, a=share - float(change @ result) / product)
         return result
@@ -203,7 +197,7 @@ def lbfgs(
     iteration, passes, reached = 0, 0, False
     for iteration in range(max_iter + 1):
         direction = -corrected(now.gradient)
-        estimate = -0.5 * min(float(now.gradient @ direction), -float(now.gradient @ corrected.scaled(now.gradient)))
+        estimate = -0.5 * min(float(now.gradient @ direction), -float(now.gradient @ corrected.scale(now.gradient)))
         progress(f"lbfgs {iteration}: objective {now.value:.10g}, estimated suboptimality {estimate:.2e}")
         enough = tol * max(now.value, floor)
         reached = bool(gap(now) <= 0.5 * enough if gap else estimate <= 0.25 * enough)

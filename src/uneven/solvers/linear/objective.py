@@ -1,4 +1,9 @@
-"""What every penalised sum of losses knows about itself, whoever holds its rows."""
+r"""What a linear learner minimises.
+
+.. math:: \frac{\rho}{2} \|w\|^2 + \lambda \|w\|_1 + \sum_i s_i c_{y_i} \varphi_{y_i}(k_{y_i} (w^\top x_i + b))
+
+with a weight c and a scale k for each class. The margin asymmetry gamma is one of the scales, so it costs no time.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +22,13 @@ from uneven.solvers.linear.newton_systems import sum_squares
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.threads import in_threads, row_ranges
 
-#: Share of the objective at theta = 0 below which an unpenalised objective counts as 0.
-_COUNTS_AS_ZERO = 1e-6
-#: How much larger the coefficients may be that an unpenalised objective is compared with.
+#: How many times as far a column may move the scores, without a penalty, as the one that moves them most now. The gap
+#: of such an objective is about coefficients of this size, because an optimum may lie at infinity.
 TIMES_LARGER = 10.0
 
 
 class Penalised(ABC):
-    """A penalised sum of losses over theta = (w, b).
+    """A penalised sum of losses over theta = (w, b), whoever holds its rows.
 
     Attributes
     ----------
@@ -108,9 +112,9 @@ class Penalised(ABC):
     @property
     def floor(self) -> float:
         """Any objective below this counts as 0. Without a penalty, separable data have infimum 0, at infinity."""
-        return _COUNTS_AS_ZERO * self.value_at_zero if self.penalty == self.l1 == 0 else 0.0
+        return 1e-6 * self.value_at_zero if self.penalty == self.l1 == 0 else 0.0
 
-    def completed(self, hessian: np.ndarray) -> np.ndarray:
+    def add_penalty(self, hessian: np.ndarray) -> np.ndarray:
         """Add the penalty to the second derivatives of the losses.
 
         If the intercept is not fitted, its row and column become those of the identity.
@@ -122,19 +126,9 @@ class Penalised(ABC):
         return hessian
 
 
-# What a linear learner minimises.
-#
-# .. math:: \frac{\rho}{2} \|w\|^2 + \lambda \|w\|_1 + \sum_i s_i c_{y_i} \varphi_{y_i}(k_{y_i} (w^\top x_i + b))
-#
-# with a weight c and a scale k for each class. The margin asymmetry gamma is one of the scales, so it costs no time.
-
-#: At least this many rows of a class enter their mean, or all.
-_ROWS_OF_MEAN = 64
-
-
 @dataclass(frozen=True)
 class Objective(Penalised):
-    """A penalised sum of losses over theta = (w, b).
+    """A penalised sum of the losses of rows in memory.
 
     Attributes
     ----------
@@ -238,10 +232,10 @@ class Objective(Penalised):
 
     def _mean_of(self, label: int) -> tuple[float, np.ndarray]:
         members = np.flatnonzero(self.y == label)
-        members = members[:: max(1, members.size // _ROWS_OF_MEAN)]
+        members = members[:: max(1, members.size // 64)]  # at least 64 rows, or all
         weight = self.sample_weight[members] if self.sample_weight.size else np.ones(members.size)
         total = float(weight.sum())
-        return total, self.design.combined(members, weight / total) if total > 0 else np.zeros(self.design.d)
+        return total, self.design.combine(members, weight / total) if total > 0 else np.zeros(self.design.d)
 
     def with_losses(self, pair: PairOfLosses) -> Objective:
         """The same rows and penalty with other losses; what was computed from the rows alone is kept."""
@@ -308,7 +302,7 @@ class Objective(Penalised):
             curvature = self.curvatures(rows @ theta[:-1] + theta[-1], part)
             return rows, curvature if np.ndim(factor) == 0 else curvature * factor[lo:hi]
 
-        return self.completed(sum_squares(block, count, self.size, self.design.rows_per_block))
+        return self.add_penalty(sum_squares(block, count, self.size, self.design.rows_per_block))
 
     def diagonal(self, theta: np.ndarray) -> np.ndarray:
         """Diagonal of the matrix of second derivatives, by one pass over X."""

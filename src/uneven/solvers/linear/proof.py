@@ -37,16 +37,14 @@ from uneven.solvers.linear.small import balance_slopes, is_small
 from uneven.solvers.linear.supporting_lines import balance, set_multipliers_from_scores
 
 EPS = float(np.finfo(np.float64).eps)
-#: Part of the wanted gap that the intercept may cost.
+#: Share of the wanted gap that the intercept may cost. If it costs more, the intercept is placed more accurately.
 _INTERCEPT_SHARE = 1e-2
-#: Part of the wanted gap that rounding of X' s, or of the scores and losses, may cost before they are computed more
-#: precisely.
+#: Share of the wanted gap that rounding of X' s, or of the scores and losses, may cost. If it costs more, they are
+#: computed in twice the precision.
 _ROUNDING_SHARE = 0.1
 #: Sizes of margins between which a bound of a margin is looked for.
 _SIZES = 2.0 ** np.arange(0.0, 1000.0)
-#: Most rounds in which the gap and the bound of the intercept improve each other.
-_ROUNDS = 6
-#: Up to this many numbers are summed without any error of rounding, which takes long for more.
+#: Up to this many numbers are summed without any error of rounding; more would take long, and are summed in pairs.
 _SUMMED_EXACTLY = 2000
 
 
@@ -258,7 +256,7 @@ def with_intercept(
     total = min(gap + stuck * bound_of_intercept(objective, theta, value), value - objective.lower_bound)
     if total - gap <= _INTERCEPT_SHARE * wanted:
         return total
-    for _ in range(_ROUNDS if objective.penalty > 0 and math.isfinite(total) else 0):
+    for _ in range(6 if objective.penalty > 0 and math.isfinite(total) else 0):
         distance = math.sqrt(2 * max(total, 0.0) / objective.penalty)
         better = gap + stuck * bound_of_intercept(objective, theta, value, distance)
         if better > 0.5 * total or better - gap <= _INTERCEPT_SHARE * wanted:

@@ -156,7 +156,7 @@ class _Columns:
         self.columns: tuple[Any, ...]
         self.descend: Any
         if isinstance(design, SparseRows):
-            scaled, own, self.ones = _scaled(design, root)
+            scaled, own, self.ones = _scale_columns(design, root)
             self.columns, self.descend = (scaled, *design.by_columns[1:]), loops.quadratic_descent.descend_sparse
         else:
             columns = np.ascontiguousarray(design.X.T) * root
@@ -182,7 +182,7 @@ class _Columns:
         return x, gained
 
 
-def _scaled(design: SparseRows, root: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _scale_columns(design: SparseRows, root: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The numbers of diag(root) X, column by column, the squares of these columns, and their products with root."""
     data, indices, indptr = design.by_columns
     scaled, (squares, ones) = np.empty(data.size), np.empty((2, design.d))

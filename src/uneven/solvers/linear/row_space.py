@@ -33,7 +33,7 @@ class NotPositive(Exception):
 class RowSpace:
     """The augmented Lagrangian of an objective, at coefficients of the rows and multipliers of the kinks.
 
-    :meth:`measured` computes the scores from X. Later differences to them are computed with the Gram matrix, which may
+    :meth:`measure` computes the scores from X. Later differences to them are computed with the Gram matrix, which may
     be inexact.
     """
 
@@ -153,12 +153,12 @@ class RowSpace:
             self._base = self.c, self._own, self._squared_norm
         return self._w
 
-    def measured(self) -> tuple[np.ndarray, float, float]:
+    def measure(self) -> tuple[np.ndarray, float, float]:
         """theta, the objective there, and its gap, with scores computed from X."""
         theta = np.append(self.refresh(), self.b)
         return theta, self.value(), self.gap(self.losses.u)
 
-    def polished(self, theta: np.ndarray, most: int, enough: float) -> Iterator[tuple[np.ndarray, float, float]]:
+    def polish(self, theta: np.ndarray, most: int, enough: float) -> Iterator[tuple[np.ndarray, float, float]]:
         """Newton steps in theta itself, for smooth losses; each gives theta, the objective and its gap.
 
         With columns of very different scale, w = X'c loses digits: rounding of c moves scores that depend on large
@@ -236,7 +236,7 @@ class RowSpace:
         rows = np.flatnonzero(curvature)
         roots = np.sqrt(curvature[rows] / self._rho)
         # R (t' - t) = (I + R G R)^-1 R (off + b' - b), and the slopes change by rho R times that.
-        change = self._solved(rows, roots, np.stack([roots * off[rows], roots], axis=1))
+        change = self._solve(rows, roots, np.stack([roots * off[rows], roots], axis=1))
         change *= self._rho * roots[:, None]
         db = 0.0
         if self.objective.fit_intercept:
@@ -249,7 +249,7 @@ class RowSpace:
         total[rows] = change[:, 0] + db * change[:, 1]
         return total, db
 
-    def _solved(self, rows: np.ndarray, roots: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def _solve(self, rows: np.ndarray, roots: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Solve with I + R G R."""
         size = rows.size
         if not size:

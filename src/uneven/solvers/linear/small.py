@@ -58,7 +58,7 @@ def newton_direction(
     """
     from scipy.linalg.lapack import dposv
 
-    matrix = objective.completed((rows * h[:, None]).T @ rows)
+    matrix = objective.add_penalty((rows * h[:, None]).T @ rows)
     matrix[-1, -1] = max(matrix[-1, -1], ridge)
     diagonal = matrix.diagonal()
     if diagonal.min() > 0:

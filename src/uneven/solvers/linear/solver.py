@@ -62,9 +62,6 @@ class Solution:
     stats: dict[str, float] = field(default_factory=dict)
 
 
-# What a linear solver is: a record of what it needs of an objective, and of how it minimises it.
-
-
 @dataclass(frozen=True)
 class Settings:
     """What a caller asks of a solver.
@@ -186,7 +183,7 @@ def has_more_columns_than_rows(objective: Objective) -> bool:
     return objective.design.n < objective.design.d
 
 
-# The linear solvers: found as files in the folder ``algorithms``, or added at run time.
+# -- which there are ------------------------------------------------------------------------------------------------
 
 #: The value of ``solver`` that lets the library choose.
 AUTO = "auto"

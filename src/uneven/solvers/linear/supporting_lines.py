@@ -38,7 +38,7 @@ def bounds(state: Lagrangian, gradient: np.ndarray) -> tuple[float, float]:
             y = state.objective.y[move.rows]
             constant -= float((move.change / state.objective.pair.scales[y]) @ state.kinks[y, move.kink])
             support[-1] += move.change.sum()
-            support[:-1] += state.objective.design.combined(move.rows, move.change)
+            support[:-1] += state.objective.design.combine(move.rows, move.change)
         constant -= abs(support[-1]) * (1 + abs(state.theta[-1]))
     return value, float(constant) - float(support[:-1] @ support[:-1]) / (2 * state.penalty)
 

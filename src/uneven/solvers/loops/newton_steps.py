@@ -1,4 +1,4 @@
-"""Compiled Newton systems of a small problem with a C-ordered matrix X, on one thread and without BLAS."""
+"""Compiled Newton steps on a small smooth problem with a C-ordered matrix X, on one thread and without BLAS."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from numba import njit
 from uneven.solvers.loops.options import ANY_ORDER
 from uneven.solvers.loops.passes import MOST_ROWS, add_rows, add_squares, block_scores_rows, losses_along
 
+#: Relative change of the objective below which rounding hides it. Then only a smaller gradient shows progress.
+_ROUNDING = 1e-13
 #: Diagonal of a factor, relative to a unit diagonal of the matrix, below which the matrix counts as singular.
 _SINGULAR = 1e-7
 
@@ -60,12 +62,12 @@ def factor_newton(
         for b in range(a):
             matrix[a, b] *= scale[a] * scale[b]
     more = 0.0
-    while not _factored(matrix, 1.0 + more, factor) and more < 1.0:
+    while not _factor(matrix, 1.0 + more, factor) and more < 1.0:
         more = max(10 * more, 1e-14)
 
 
 @njit(**ANY_ORDER)
-def _factored(matrix: Any, diagonal: float, factor: Any) -> bool:
+def _factor(matrix: Any, diagonal: float, factor: Any) -> bool:
     """Write the Cholesky factor of a matrix with this diagonal into ``factor``; False if it is singular."""
     for a in range(matrix.shape[0]):
         row = factor[a]
@@ -102,14 +104,6 @@ def newton_step(factor: Any, scale: Any, g: Any, with_intercept: bool, out: Any)
         out[a] *= scale[a]
     if not with_intercept:
         out[-1] = 0.0
-
-
-# Compiled Newton steps on a small smooth problem with a C-ordered matrix, on one thread and without BLAS.
-
-_SUFFICIENT = 1e-4  # a step must bring this share of the decrease that the slope at its start promises
-_MOST_HALVINGS = 20
-#: Relative change of the objective below which rounding hides it. Then only a smaller gradient shows progress.
-_ROUNDING = 1e-13
 
 
 @njit(**ANY_ORDER)
@@ -184,10 +178,10 @@ def steps(X: Any, pair: Any, theta: Any, penalty: float, with_intercept: bool, t
         write_scores(X, direction, q)
         linear, square = penalty * dot(theta, direction, d), penalty * dot(direction, direction, d)
         own, before, step = 0.5 * penalty * dot(theta, theta, d), value, 1.0
-        for _ in range(_MOST_HALVINGS):
+        for _ in range(20):
             value = losses_along(pair, t, q, step, r, h)[0] + own + step * (linear + 0.5 * step * square)
             hidden = abs(value - before) <= _ROUNDING * abs(before)
-            if value <= before + _SUFFICIENT * step * promised or hidden:
+            if value <= before + 1e-4 * step * promised or hidden:
                 break
             step *= 0.5
         else:

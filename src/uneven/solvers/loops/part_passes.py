@@ -1,7 +1,8 @@
-"""Compiled sums over rows for a first look: weights, columns and their squares, for each class.
+"""Compiled passes over the rows of a part: a first look at them, a random sample, and columns from anywhere in memory.
 
-``out`` has six rows of d + 1 numbers: weighted sums of x - about of the negative and the positive class, the same of
-its square, and both sums over all rows without weights. The last entries of the first two rows are sums of weights.
+A first look sums weights, columns and their squares for each class. ``out`` has six rows of d + 1 numbers: weighted
+sums of x - about of the negative and the positive class, the same of its square, and both sums over all rows without
+weights. The last entries of the first two rows are sums of weights.
 """
 
 from __future__ import annotations
@@ -133,9 +134,6 @@ def add_sparse(data: Any, indices: Any, indptr: Any, y: Any, s: Any, about: Any,
     for j in range(d):
         out[4, j] -= (hi - lo) * about[j]
         out[5, j] += (hi - lo) * about[j] ** 2
-
-
-# A compiled copy of columns that lie anywhere in memory into one matrix: one call without a lock for all of them.
 
 
 @intrinsic

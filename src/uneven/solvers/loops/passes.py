@@ -277,7 +277,7 @@ def both_transposed_sparse(data: Any, indices: Any, indptr: Any, r: Any, q: Any,
 
 
 @njit(**ANY_ORDER)
-def combined_sparse(data: Any, indices: Any, indptr: Any, chosen: Any, r: Any, out: Any) -> Any:
+def combine_sparse(data: Any, indices: Any, indptr: Any, chosen: Any, r: Any, out: Any) -> Any:
     """Add some rows of a CSR matrix, each times its coefficient, to out."""
     for position in range(chosen.size):
         i, a = chosen[position], r[position]

@@ -2,7 +2,8 @@
 
 Each product and each sum is split into its rounded value and its exact error (Dekker, Knuth), and the errors are summed
 beside it. A sum of n terms is then wrong by at most one unit of rounding plus (n eps)^2 times the sum of their absolute
-values (Ogita, Rump, Oishi 2005). Sums must be taken in the order written, so these loops are slower than plain ones."""
+values (Ogita, Rump, Oishi 2005). Sums must be taken in the order written, so these loops are slower than plain ones.
+"""
 
 from __future__ import annotations
 
@@ -124,9 +125,6 @@ def add_sparse(data: Any, indices: Any, indptr: Any, r: Any, lo: int, hi: int, t
             after = before + product
             errors[j] += _error_of_product(a, x, product) + _error_of_sum(before, product, after)
             total[j] = after
-
-
-# Compiled sums for the lines that support the losses of rows: what a proof of the gap needs of each row.
 
 
 @njit(**ANY_ORDER)

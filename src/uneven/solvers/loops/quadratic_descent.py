@@ -1,4 +1,11 @@
-"""Compiled copies of some columns of a CSR matrix, and the weighted squares of its rows."""
+"""Compiled coordinate descent for a quadratic function plus an l1 norm, and what it needs of some columns of X.
+
+With a gradient g and a matrix H of second derivatives, it minimises g'(x - w) + (x - w)' H (x - w)/2 + l1 |x|_1 over x.
+The last coordinate, the intercept, is not in the norm.
+
+All coordinates are visited, then the nonzero ones several times, then all again, until a visit of all gains at most a
+share (``accuracy``) of what all visits gained.
+"""
 
 from __future__ import annotations
 
@@ -84,14 +91,6 @@ def mirror(total: Any, lo: int, hi: int) -> None:
                 total[i, j] = both
                 total[j, i] = both
 
-
-# Compiled coordinate descent for a quadratic function plus an l1 norm.
-#
-# With a gradient g and a matrix H of second derivatives, it minimises g'(x - w) + (x - w)' H (x - w)/2 + l1 |x|_1 over
-# x. The last coordinate, the intercept, is not in the norm.
-#
-# All coordinates are visited, then the nonzero ones several times, then all again, until a visit of all gains at most
-# a share (``accuracy``) of what all visits gained.
 
 #: Most visits of the nonzero coordinates between two visits of all; they end when one gains less than this share of
 #: what the visit of all gained.

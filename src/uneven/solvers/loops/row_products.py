@@ -53,11 +53,10 @@ def fill_system(gram: Any, rows: Any, roots: Any, lo: int, hi: int, out: Any) ->
         target[i] += 1.0
 
 
-# Four vectors times X X', by one read of X: the matrix itself is never formed.
-
 #: Vectors that are multiplied at once: with two rows of X, they fill the registers.
 TOGETHER = 4
-#: Numbers that are read before they are used once more, so that they are still in the cache; columns at least, at most.
+#: Numbers of X that are read before they are used once more, so that they are still in the cache; so many columns at
+#: least and at most.
 _NUMBERS, _LEAST_COLUMNS, _MOST_COLUMNS = 1 << 17, 128, 512
 
 

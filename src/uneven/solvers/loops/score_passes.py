@@ -3,7 +3,9 @@
 ``phi`` holds the addresses of compiled functions of the negative and the positive class, ``weights`` and ``scales`` one
 entry per class. The loss of a row is weights[y] * s * phi[y](scales[y] * t); an empty ``s`` means 1 for all rows. A row
 with y > 0 is positive. ``rules`` says for each class how the curvature is made: half width, bound, least ratio to the
-slope (:mod:`uneven.solvers.boosting.row_losses`)."""
+slope (:mod:`uneven.solvers.boosting.row_losses`). Where curvatures are made, ``phi`` has two addresses for each class:
+values and slopes, and slopes and curvatures.
+"""
 
 from __future__ import annotations
 
@@ -80,14 +82,6 @@ def losses_and_slopes(
                 values_here[i] = values[i]
     return total, int(zeros), int(minus_ones), int(hi - lo - zeros - ones - minus_ones)
 
-
-# Compiled passes over scores: the slope and a positive curvature of the loss of each row, and the sum of the losses.
-#
-# ``phi`` holds the addresses of compiled functions, one row per class (negative, positive): values and slopes, and
-# slopes and curvatures. ``rules`` says for each class how the curvature is made
-# (:mod:`uneven.solvers.boosting.row_losses`): half width, bound, least ratio to the slope. ``weights`` and ``scales``
-# have one entry per class. The loss of a row is weights[y] * s * phi[y](scales[y] * t); an empty ``s`` means 1 for all
-# rows. A row with y > 0 is positive.
 
 #: The least and the largest curvature of a phi that a library sees: positive and finite also in single precision.
 _LEAST, _LARGEST = 1e-16, 1e30

@@ -6,7 +6,8 @@ tree. A node that is not split has the feature -1 and sends all rows to the left
 
 With sums G of slopes and H of curvatures, a step of the rows of a node lowers the loss by about G^2/(2H). A split is as
 good as G_L^2/H_L + G_R^2/H_R - G^2/H rises. For the exponential loss with gamma = 1 this is the decrease of the Gini
-impurity, weights as in AdaBoost."""
+impurity, weights as in AdaBoost.
+"""
 
 from __future__ import annotations
 
@@ -151,15 +152,6 @@ def add_scores(
             total += leaves[m, node - nodes]
         out[i] = total
 
-
-# The best split of each node, from its histograms.
-#
-# With sums G of slopes and H of curvatures, a step of the rows of a node lowers the loss by about :math:`G^2/(2H)`. A
-# split is as good as this rises:
-#
-# .. math:: \frac{G_L^2}{H_L} + \frac{G_R^2}{H_R} - \frac{G^2}{H}.
-#
-# For the exponential loss with gamma = 1 this is the decrease of the Gini impurity, weights as in AdaBoost.
 
 #: Rises below this share of the larger term are rounding.
 _ROUNDING = 1e-11

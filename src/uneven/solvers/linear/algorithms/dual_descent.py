@@ -193,14 +193,14 @@ def _find_awake(state: Lagrangian, slopes: np.ndarray, lowest: np.ndarray, margi
     """Rows that are not safely beyond all their kinks with the slope that belongs there."""
     scales, highest = state.objective.pair.scales, lowest + state.jumps.sum(axis=1)
 
-    def found(k: int, lo: int, hi: int) -> np.ndarray:
+    def find(k: int, lo: int, hi: int) -> np.ndarray:
         y, slope = state.objective.y[lo:hi], slopes[lo:hi]
         m = scales[y] * state.t[lo:hi]
         resting = (slope == lowest[y]) & (m < state.kinks[y, 0] - margin)
         resting |= (slope == highest[y]) & (m > state.kinks[y, -1] + margin)
         return lo + np.flatnonzero(~resting)
 
-    return np.concatenate(state.over_rows(found))
+    return np.concatenate(state.over_rows(find))
 
 
 def _spread_slopes(state: Lagrangian, slopes: np.ndarray, lowest: np.ndarray) -> None:

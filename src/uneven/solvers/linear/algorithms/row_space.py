@@ -192,7 +192,7 @@ class _Run:
                     state.losses.sigma = min(LIMITS.widen * state.losses.sigma, state.typical_change())
                 else:
                     state.losses.sigma *= LIMITS.shrink
-                    self._guarded(partial(state.predicted_step, at_kinks))
+                    self._take(partial(state.predicted_step, at_kinks))
                 continue
             value = self.value
             gap, idle = self._measure(), 0
@@ -215,7 +215,7 @@ class _Run:
         wanted = LIMITS.close * self.settings.tol * self.value
         most = min(10, self.settings.max_iter - self.steps)
         try:
-            for theta, value, gap in self.state.polished(self.theta, most, wanted):
+            for theta, value, gap in self.state.polish(self.theta, most, wanted):
                 self.steps += 1
                 self.settings.progress(f"gram {self.steps}: objective {value:.10g}, gap {gap:.2e}")
                 if gap < self.gap:
@@ -239,12 +239,12 @@ class _Run:
                 state.kinked and (gain <= 0.01 * gap or gap <= LIMITS.much_smaller * min(value, self.last))
             ):
                 return True
-            if self.steps >= self.settings.max_iter or not self._guarded(state.newton_step):
+            if self.steps >= self.settings.max_iter or not self._take(state.newton_step):
                 return False
         self.creeping = True
         return True
 
-    def _guarded(self, step: Callable[[], bool]) -> bool:
+    def _take(self, step: Callable[[], bool]) -> bool:
         """Take a step; if the Gram matrix is not accurate enough for it, take none."""
         self.steps += 1
         try:
@@ -262,7 +262,7 @@ class _Run:
     def _measure(self) -> float:
         """Compute scores, value and gap from X, and keep the best solution; returns the gap of this one."""
         self.measured += 1
-        theta, value, gap = self.state.measured()
+        theta, value, gap = self.state.measure()
         if value < self.value or gap < self.gap:
             self.theta, self.value, self.gap, self.multipliers = theta, value, gap, self.state.losses.u
         self.settings.progress(f"gram {self.steps}: objective {value:.10g}, gap {gap:.2e}")
