@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from uneven.app.files.table import Table, read_table
-from uneven.app.files.table_columns import planned, typed
-from uneven.app.files.text_files import Reading
+from uneven.app.files.table_columns import plan_columns, type_columns
+from uneven.app.files.table_formats import Reading
 from uneven.errors import UnevenError
 from uneven.tables.columns import CATEGORY, DATE, MANY, NUMBER, TEXT
 from uneven.tables.dates import parsed
@@ -84,7 +84,7 @@ def test_a_table_is_read_as_it_was_written(
     assert np.array_equal(read, [np.nan if k == 7 else float(value) for k, value in enumerate(numbers)], equal_nan=True)
     days = table.texts("day")
     assert days.to_pylist() == [None if k == 7 else day for k, day in enumerate(shown_dates)]
-    roles = {column.name: column for column in planned(table, "target", keep=["word", "number"]).columns}
+    roles = {column.name: column for column in plan_columns(table, "target", keep=["word", "number"]).columns}
     if len(set(words)) > 1:
         assert (roles["word"].role == CATEGORY) == (len(set(words)) <= 20)
         assert roles["word"].role in (CATEGORY, MANY, TEXT)
@@ -147,7 +147,7 @@ def test_any_file_is_a_table_or_refused(pieces: list[bytes], tmp_path: Path) -> 
     path.write_bytes(b"".join(pieces))
     try:
         table = read_table(str(path))
-        plan = planned(table, str(table.frame.columns[0]))
-        assert typed(table, plan.columns).shape[0] == len(table)
+        plan = plan_columns(table, str(table.frame.columns[0]))
+        assert type_columns(table, plan.columns).shape[0] == len(table)
     except UnevenError as error:
         assert str(error)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from uneven.app.files import remarks as leaking
 from uneven.app.files import table as tables
-from uneven.app.files.remarks import leaks
+from uneven.app.files.remarks import find_leaks
 from uneven.app.files.table import Table, read_text_table
-from uneven.app.files.table_columns import matrix_width, planned, typed
+from uneven.app.files.table_columns import matrix_width, plan_columns, type_columns
 from uneven.tables.written_numbers import Numbers
 
 WRITTEN = (
@@ -111,8 +111,8 @@ def test_a_column_leaks_whatever_is_beside_it(seed: int, monkeypatch: pytest.Mon
     X, is_positive = awkward_table(seed)
     alone: dict[str, str] = {}
     for name in X.columns:
-        alone |= leaks(X[[name]], is_positive)
-    assert list(leaks(X, is_positive).items()) == list(alone.items())
+        alone |= find_leaks(X[[name]], is_positive)
+    assert list(find_leaks(X, is_positive).items()) == list(alone.items())
     assert alone
 
 
@@ -124,7 +124,7 @@ def test_leaks_follow_from_the_definition(seed: int) -> None:
     X, is_positive = awkward_table(seed)
     numbers = X.select_dtypes("number").dropna(axis=1)
     share = [roc_auc_score(is_positive, numbers[name]) for name in numbers]
-    found = leaking._of_numbers(numbers.to_numpy(), np.zeros(len(X), dtype=bool), is_positive)
+    found = leaking._order_by_numbers(numbers.to_numpy(), np.zeros(len(X), dtype=bool), is_positive)
     np.testing.assert_allclose(found, np.maximum(share, 1 - np.array(share)), rtol=1e-12)
 
 
@@ -139,8 +139,8 @@ def test_a_wide_table_becomes_numbers_and_categories() -> None:
     made = {f"n{k}": [f"{v:.2f}" for v in random.normal(size=12)] for k in range(300)}
     made |= {f"c{k}": list(random.choice(["a", "b"], 12)) for k in range(20)}
     table = read({**made, "y": ["u", "v"] * 6})
-    plan = planned(table, "y")
-    X = typed(table, plan.columns)
+    plan = plan_columns(table, "y")
+    X = type_columns(table, plan.columns)
     assert list(X.columns) == list(made)
     assert (X["n7"].tolist(), list(X["c3"])) == ([float(text) for text in made["n7"]], made["c3"])
 

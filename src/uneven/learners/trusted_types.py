@@ -39,7 +39,6 @@ _TYPES = frozenset(
     {
         # The simple candidates and the preprocessing.
         "uneven.app.models.candidates.LogisticRule",
-        "uneven.app.models.asked_learner.DecidedByRow",
         "uneven.tables.frame_encoder.Blocks",
         "uneven.tables.category_columns.CategoryEncoder",
         "uneven.tables.number_columns.NumberScaler",

@@ -167,7 +167,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], sentenc
 
 
 def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from uneven.app.files.whole_files import write_whole
+    from uneven.app.files.file_kinds import write_whole
 
     target = tmp_path / "file"
     target.write_text("before")

@@ -21,9 +21,9 @@ from skops import io
 import uneven
 from uneven.app.cli.commands import fit as fit_command
 from uneven.app.cli.main import main
-from uneven.app.models.asked_learner import left_out_in_words
 from uneven.app.models.candidates import ALTERNATIVES
 from uneven.app.models.model_files import read_model
+from uneven.app.report.sentences import left_out_in_words
 
 SMALL = ["--members", "linear,svc"]
 

@@ -23,7 +23,7 @@ from mutated_files import ARCHIVE, BYTES, PACKED, mutants
 from uneven.app.cli.main import main
 from uneven.app.explorer import data_fits as explored
 from uneven.app.explorer.questions import Refusal
-from uneven.app.files import table
+from uneven.app.files import table, table_formats
 from uneven.app.models import model_files
 from uneven.errors import UnevenError
 
@@ -247,7 +247,7 @@ def test_bombs_are_not_unpacked(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_parquet_file_that_would_fill_the_memory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "usable_memory", lambda: 500)
+    monkeypatch.setattr(table_formats, "usable_memory", lambda: 500)
     done = CliRunner().invoke(main, ["fit", str(folder / "t.parquet"), *FIT, "-o", str(folder / "o.skops")])
     assert done.exit_code == 2
     assert "has 20 rows and 3 columns, too many for the memory of this machine" in done.stderr

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import uneven
 from uneven.app.cli.main import main
 from uneven.app.models.candidates import EVERYONE, NO_ONE
-from uneven.app.models.files_in_parts import is_in_parts, streamed_report
+from uneven.app.models.files_in_parts import is_in_parts, report_in_parts
 from uneven.app.models.model_files import read_model
 from uneven.metrics import compare_predictions
 
@@ -83,7 +83,7 @@ def test_report_is_that_of_the_predictions(folder: Path, tmp_path: Path, fn_cost
     truth = pd.concat([pd.read_parquet(path) for path in sorted(folder.glob("*.parquet"))])
     said, real = pd.read_parquet(out)["prediction"].to_numpy() == "yes", truth["fraud"].to_numpy() == "yes"
     miss = 20.0 if fn_cost == "20" else truth["amount"].to_numpy()
-    made = streamed_report(read_model(str(model)), str(folder), {})
+    made = report_in_parts(read_model(str(model)), str(folder), {})
     rows = {
         row.name: row
         for row in compare_predictions(

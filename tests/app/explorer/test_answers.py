@@ -11,7 +11,7 @@ import pytest
 import uneven
 from uneven.app.explorer.answers import ETAS, alpha_of_gamma, certificate, curves, enclosure, verdict
 from uneven.app.explorer.questions import read_question
-from uneven.app.explorer.workers import DONE, REFUSED, answer, encoded
+from uneven.app.explorer.workers import DONE, REFUSED, answer, to_json
 
 PHIS = uneven.losses.names()
 
@@ -28,7 +28,7 @@ def array(values: list[float | None]) -> np.ndarray:
 @pytest.mark.parametrize("phi", PHIS)
 def test_curves_are_those_of_the_analysis(phi: str) -> None:
     question = asked(phi)
-    found = json.loads(encoded(curves(question)))
+    found = json.loads(to_json(curves(question)))
     loss = read_question(question).loss
     analysis = uneven.analyze(loss, "1/10")
     assert (found["alpha"], found["largest"]) == (analysis.alpha, analysis.largest_regret)
@@ -59,7 +59,7 @@ def test_curves_are_those_of_the_analysis(phi: str) -> None:
 @pytest.mark.parametrize("phi", PHIS)
 def test_the_sentence_says_what_is_proved(phi: str) -> None:
     question = asked(phi)
-    found = json.loads(encoded(verdict(question)))
+    found = json.loads(to_json(verdict(question)))
     analysis = uneven.analyze(read_question(question).loss, "1/10")
     assert found["status"] == analysis.verdict.status
     assert found["implied"] == analysis.implied_alpha.in_words(reason=False)
@@ -88,7 +88,7 @@ def test_the_remedy_of_formulas_is_one() -> None:
 @pytest.mark.parametrize("phi", ["hinge", "sigmoid", "perceptron"])
 def test_the_enclosure_holds_psi_and_the_bound_is_proved(phi: str) -> None:
     question = asked(phi)
-    found = json.loads(encoded(enclosure(question)))
+    found = json.loads(to_json(enclosure(question)))
     analysis = uneven.analyze(read_question(question).loss, "1/10")
     eps, lower, upper = (np.array(found[key]) for key in ("eps", "lower", "upper"))
     psi = analysis.psi(np.minimum(eps, analysis.largest_regret))

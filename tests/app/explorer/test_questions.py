@@ -10,7 +10,7 @@ import pytest
 import uneven
 from uneven.app.explorer.answers import choices
 from uneven.app.explorer.questions import Refusal, formula, read_question, zoo_loss, zoo_names
-from uneven.app.explorer.workers import encoded
+from uneven.app.explorer.workers import to_json
 
 USUAL: dict[str, Any] = {"kind": "phi", "phi": "hinge", "gamma": "2", "beta": None, "fp": "1", "fn": "20"}
 
@@ -69,7 +69,7 @@ def test_a_mistake_belongs_to_its_field(change: dict[str, Any], field: str | Non
         read_question({**USUAL, **change})
     assert caught.value.field == field
     assert words in caught.value.message
-    assert encoded(caught.value.to_dict())
+    assert to_json(caught.value.to_dict())
     for other in (None, [], "text", 3):
         with pytest.raises(Refusal):
             read_question(other)
@@ -91,7 +91,7 @@ def test_what_can_be_chosen() -> None:
     for phi in found["phis"]:
         given = {each["name"]: each["default"] for each in phi["parameters"]}
         assert read_question({**USUAL, "phi": phi["name"], "parameters": given}).phi == uneven.phi(phi["name"])
-    assert encoded(found)
+    assert to_json(found)
     for name in found["zoo"][:5]:
         assert read_question({**USUAL, "kind": "zoo", "zoo": name}).plain == zoo_loss(name)
 

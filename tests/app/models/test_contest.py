@@ -8,12 +8,12 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from uneven.app.models.asked_learner import AskedLearner
-from uneven.app.models.candidates import ALTERNATIVES, CONSTANT_RULES, Candidate, candidates, savable
+from uneven.app.models.candidates import ALTERNATIVES, CONSTANT_RULES, AskedLearner, Candidate, candidates, savable
 from uneven.app.models.compare_candidates import AS_GIVEN, FACTORS, Rows, compare_on_folds
-from uneven.app.models.written_costs import GivenCosts, scaled_misses
+from uneven.app.models.written_costs import WrittenCosts, scale_misses
 from uneven.costs import RowCosts
 from uneven.errors import CostError, UnevenError
+from uneven.learners.linear import UnevenLinearClassifier
 from uneven.metrics import compare
 
 
@@ -33,18 +33,28 @@ def quiet(message: str, share: float) -> None:
 LINEAR = AskedLearner.read("linear", None, None, False, None, None)
 
 
+class LearnsMeans(UnevenLinearClassifier):
+    """Fits with the means of the costs of its rows; ``predict`` is told the costs of each row."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray, *, fp_cost: np.ndarray, fn_cost: np.ndarray) -> LearnsMeans:
+        self.set_params(fp_cost="1", fn_cost=f"{fn_cost.mean() / fp_cost.mean():.3g}")
+        return super().fit(X, y)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("per_row", [False, True])
 def test_costs_are_those_of_compare(per_row: bool) -> None:
-    data, given = rows(per_row=per_row), GivenCosts("1", "c" if per_row else "4")
+    data, given = rows(per_row=per_row), WrittenCosts("1", "c" if per_row else "4")
     found = candidates(LINEAR, given, data.costs)
     outcome = compare_on_folds(data, found, StandardScaler(), quiet, folds=2, repeats=2)
     assert outcome.how == "cross-validated, 2 folds twice"
     y = data.is_positive.astype(int)
     for label, factor in FACTORS.items():
-        costs = scaled_misses(data.costs, factor)
+        costs = scale_misses(data.costs, factor)
         exact = data.costs if label == AS_GIVEN else costs
         models = {one.name: one.pipeline(exact, StandardScaler()) for one in found}
+        if per_row:
+            models["uneven linear"].steps[-1] = ("classifier", LearnsMeans("logistic"))
         paid = {"fp_cost": costs.fp_cost, "fn_cost": costs.fn_cost}
         theirs = {row.name: row for row in compare(models, data.X, y, folds=2, **paid)}
         ours = outcome.rows("uneven linear", label)
@@ -81,7 +91,7 @@ def test_a_tie_goes_to_the_simplest() -> None:
 
 
 def test_who_may_be_saved() -> None:
-    data, given = rows(), GivenCosts("1", "4")
+    data, given = rows(), WrittenCosts("1", "4")
     auto = AskedLearner.read(None, None, None, False, "linear, forest", None)
     assert auto.members == ("linear", "forest")
     names = [one.name for one in savable(auto, candidates(auto, given, data.costs))]
@@ -117,5 +127,5 @@ def test_one_row_of_a_class_cannot_be_compared() -> None:
     lonely = Rows(data.X, np.arange(40) == 3, data.costs, per_row=False)
     with pytest.raises(CostError, match="needs two rows of each class, got 1 of one; --quick skips it"):
         compare_on_folds(
-            lonely, candidates(LINEAR, GivenCosts("1", "4"), data.costs), StandardScaler(), quiet, folds=5, repeats=1
+            lonely, candidates(LINEAR, WrittenCosts("1", "4"), data.costs), StandardScaler(), quiet, folds=5, repeats=1
         )

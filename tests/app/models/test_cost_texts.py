@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from uneven.app.files.table import Table, read_table
-from uneven.app.models.written_costs import GivenCosts, columns_in, cost_of_rows, number_in, scaled_misses
+from uneven.app.models.written_costs import WrittenCosts, columns_in, cost_of_rows, number_in, scale_misses
 from uneven.errors import CostError, UnevenError
 
 FRAME = pd.DataFrame(
@@ -102,7 +102,7 @@ def test_numbers_are_exact(text: str, number: object) -> None:
 )
 def test_what_is_no_cost_is_one_sentence(table: Table, text: str, sentence: str) -> None:
     with pytest.raises(UnevenError) as error:
-        GivenCosts("1", text).of(table)
+        WrittenCosts("1", text).of(table)
     assert sentence in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -117,27 +117,27 @@ def test_what_is_no_cost_is_one_sentence(table: Table, text: str, sentence: str)
 )
 def test_a_mistake_must_cost_more(costs: dict[str, str], sentence: str) -> None:
     with pytest.raises(CostError) as error:
-        GivenCosts(**costs)
+        WrittenCosts(**costs)
     assert str(error.value) == sentence
 
 
 def test_costs_of_rows_and_their_words(table: Table) -> None:
-    given = GivenCosts("4", "amount*0.9 + 5", tp_cost="4", unit="EUR")
+    given = WrittenCosts("4", "amount*0.9 + 5", tp_cost="4", unit="EUR")
     assert given.per_row
     costs = given.of(table)
     assert np.array_equal(np.asarray(costs.fn_regret), FRAME["amount"] * 0.9 + 5 - 4)
     assert given.in_words(costs) == (
         "A miss costs amount*0.9 + 5 (7.7 to 230.5 EUR, mean 84.05), a false alarm costs 4 EUR and a hit costs 4 EUR."
     )
-    double = scaled_misses(costs, 2.0)
+    double = scale_misses(costs, 2.0)
     assert np.allclose(double.fn_regret, 2 * np.asarray(costs.fn_regret))
     assert double.fp_regret == costs.fp_regret
-    numbers = GivenCosts("1/3", "2*10")
+    numbers = WrittenCosts("1/3", "2*10")
     assert not numbers.per_row
     assert numbers.numbers() == {"fp_cost": "1/3", "fn_cost": "20", "tp_cost": "0", "tn_cost": "0"}
     assert numbers.in_words(numbers.of(table)) == "A miss costs 20 and a false alarm costs 0.3333."
 
 
 def test_a_single_row_whose_mistake_pays_can_be_decided(table: Table) -> None:
-    costs = GivenCosts("4", "amount", tp_cost="4").of(table.rows(np.array([False, False, True])))
+    costs = WrittenCosts("4", "amount", tp_cost="4").of(table.rows(np.array([False, False, True])))
     assert costs.prefers_positive(np.array([0.9])).tolist() == [False]

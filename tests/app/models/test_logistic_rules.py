@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
 
-from uneven.app.models.apply_model import decisions
+from uneven.app.models.apply_model import decide_rows
 from uneven.app.models.candidates import MOVED, PLAIN, WEIGHTED, LogisticRule
 from uneven.costs import RowCosts
 
@@ -47,7 +47,7 @@ def test_a_row_is_flagged_where_its_probability_is_above_the_threshold(
     same = RowCosts.read(300, fp_cost=2, fn_cost=7)
     each = RowCosts.read(300, fp_cost=2, fn_cost=np.linspace(0.5, 30, 300))
     for costs, told in ((same, False), (same, True), (each, True)):
-        found = decisions(pipeline, X, costs, told=told)
+        found = decide_rows(pipeline, X, costs, told=told)
         assert found.probability is not None
         assert np.array_equal(found.said_positive, found.probability > found.threshold)
         assert np.array_equal(found.said_positive, found.score > 0)

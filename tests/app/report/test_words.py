@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from uneven.app.files.table import read_table
-from uneven.app.files.table_columns import planned, typed
-from uneven.app.models.apply_model import row_hashes, seen, seen_in_words
+from uneven.app.files.table_columns import plan_columns, type_columns
+from uneven.app.models.apply_model import in_training, row_hashes, seen_in_words
 from uneven.app.report.sentences import (
     WhatIf,
     first_line,
@@ -115,8 +115,8 @@ def test_rows_are_recognised_in_another_kind_of_file(tmp_path: Path) -> None:
     frame.to_csv(tmp_path / "a.csv", index=False)
     frame.iloc[[3, 1, 0]].assign(x=[np.nan, 2.5, 0.2]).to_parquet(tmp_path / "b.parquet")
     first, second = (read_table(str(tmp_path / name)) for name in ("a.csv", "b.parquet"))
-    columns = planned(first, "y").columns
-    found = seen(typed(second, columns), row_hashes(typed(first, columns)))
+    columns = plan_columns(first, "y").columns
+    found = in_training(type_columns(second, columns), row_hashes(type_columns(first, columns)))
     assert found.tolist() == [True, True, False]
     assert seen_in_words(found).startswith("2 of 3 rows were in the training table")
     assert seen_in_words(found[2:]) == ""

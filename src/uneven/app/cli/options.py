@@ -1,4 +1,4 @@
-"""Options that say how a table is to be read; without them everything is detected."""
+"""Options that several commands share: how a table is read, a loss and its costs, what outcomes cost, a model."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from uneven.app.files.text_files import Reading
 from uneven.errors import UnevenError
 
 if TYPE_CHECKING:
+    from uneven.app.files.table_formats import Reading
     from uneven.calibration.implied_costs import Prescription
     from uneven.losses import Loss
-
+from functools import wraps
 
 Command = Callable[..., Any]
 
@@ -37,11 +37,15 @@ _READING = (
 )
 
 
-def reading_options(command: Command) -> Command:
-    """Give a command the options of :func:`read_options`."""
-    for option in reversed(_READING):
+def _with_options(command: Command, options: tuple[Command, ...]) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
+
+
+def reading_options(command: Command) -> Command:
+    """Give a command the options of :func:`read_options`."""
+    return _with_options(command, _READING)
 
 
 def read_options(
@@ -52,6 +56,7 @@ def read_options(
     dates: str | None = None,
 ) -> Reading:
     """The options of a command as one value; an error names the option that makes no sense."""
+    from uneven.app.files.table_formats import Reading
     from uneven.inputs import brief
 
     if sep is not None:
@@ -71,7 +76,7 @@ def read_options(
     return Reading(sep, decimal, encoding, sheet, None if dates is None else dates == "day-first")
 
 
-# Options that name a loss and its costs.
+# -- a loss and its costs ----------------------------------------------------------------------------------------------
 
 _ZOO_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+(\(.*\))?")
 
@@ -131,9 +136,7 @@ class Request:
 
 def loss_options(command: Command) -> Command:
     """Give a command the argument LOSS and the options that describe it; see :func:`read_request`."""
-    for option in reversed(_LOSS):
-        command = option(command)
-    return command
+    return _with_options(command, _LOSS)
 
 
 def read_request(
@@ -235,7 +238,7 @@ def _read_alpha(alpha: str | None, fp_cost: str | None, fn_cost: str | None) -> 
     return None
 
 
-# The options that say what the four outcomes cost.
+# -- what the four outcomes cost ---------------------------------------------------------------------------------------
 
 _OF = "a number, a column, or an arithmetic of columns"
 
@@ -257,19 +260,41 @@ _CHANGES = (
 
 def cost_options(command: Command) -> Command:
     """Give a command the options of the four costs and their unit."""
-    for option in reversed(_COSTS):
-        command = option(command)
-    return command
+    return _with_options(command, _COSTS)
 
 
 def changed_cost_options(command: Command) -> Command:
     """Give a command options of costs that replace those of a model."""
-    for option in reversed(_CHANGES):
-        command = option(command)
-    return command
+    return _with_options(command, _CHANGES)
 
 
 def changed_costs(fp_cost: str | None, fn_cost: str | None, tp_cost: str | None, tn_cost: str | None) -> dict[str, str]:
     """The costs that were given."""
     given = {"fp_cost": fp_cost, "fn_cost": fn_cost, "tp_cost": tp_cost, "tn_cost": tn_cost}
     return {name: cost for name, cost in given.items() if cost is not None}
+
+
+# -- commands that apply a model --------------------------------------------------------------------------------------
+
+
+def applying(command: Callable[..., None]) -> Callable[..., None]:
+    """Make one sentence of the errors of a model that could be read but does not fit together; for commands.
+
+    Arrays of a file may have been exchanged, or other versions of the libraries may expect others; then any method of
+    the model may raise any type of error.
+    """
+
+    @wraps(command)
+    def run(model: str, **options: Any) -> None:
+        try:
+            command(model=model, **options)
+        except (UnevenError, OSError, click.exceptions.Exit, click.ClickException):
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            raise UnevenError(
+                f"the model in {model} cannot be applied ({reason}); "
+                "if the file was changed, or its libraries have other versions than at the fit, fit the model again"
+            ) from error
+
+    return run

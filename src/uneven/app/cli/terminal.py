@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -34,7 +34,7 @@ def console(*, stderr: bool = False) -> Console:
     return NewConsole(file=stream, highlight=False, markup=False, emoji=False, width=200, soft_wrap=True)
 
 
-# Progress of a long command, on stderr.
+# -- progress of a long command, on stderr ----------------------------------------------------------------------------
 
 _BAR = 24
 _CLEAR_LINE = "\r\x1b[2K"
@@ -62,53 +62,50 @@ def end_progress() -> None:
         click.echo(_CLEAR_LINE, nl=False, err=True)
 
 
-# Ctrl-C during long work: it stops everything, also where a learner would go on with what it has.
+# -- Ctrl-C during long work ------------------------------------------------------------------------------------------
 
 #: What a shell reports for a program that Ctrl-C ended.
 STOPPED = 130
 
 
-class Interruption:
-    """Whether Ctrl-C was pressed."""
-
-    def __init__(self) -> None:
-        self.pressed = False
-
-    def check(self) -> None:
-        """End the command if it was; an ensemble keeps what is finished at Ctrl-C, and its ``fit`` returns."""
-        if self.pressed:
-            self.stop()
-
-    @staticmethod
-    def stop() -> NoReturn:
-        """End the command."""
-        click.echo("Stopped by Ctrl-C: nothing was saved.", err=True)
-        raise click.exceptions.Exit(STOPPED)
-
-
 @contextmanager
-def watched() -> Iterator[Interruption]:
-    """Work that Ctrl-C ends."""
-    found = Interruption()
-    if threading.current_thread() is not threading.main_thread():
-        yield found
-        return
+def stopping_at_ctrl_c() -> Iterator[Callable[..., None]]:
+    """Work that Ctrl-C ends; yields :func:`show_progress`, which then ends the command.
+
+    An ensemble keeps what is finished at Ctrl-C, and its ``fit`` returns: so the next message has to stop the command.
+    """
+    pressed = False
 
     def press(number: int, frame: FrameType | None) -> None:
-        found.pressed = True
+        nonlocal pressed
+        pressed = True
         signal.default_int_handler(number, frame)
 
+    def progress(message: str, share: float, *, detail: bool = False) -> None:
+        if pressed and not detail:  # a learner that tells details ends by itself at Ctrl-C
+            _stop()
+        show_progress(message, share, detail=detail)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield progress
+        return
     before = signal.signal(signal.SIGINT, press)
     try:
-        yield found
-        found.check()
+        yield progress
+        if pressed:
+            _stop()
     except KeyboardInterrupt:
-        found.stop()
+        _stop()
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-# Answers in money on a terminal: what each classifier costs, and what if a miss costs half or double.
+def _stop() -> NoReturn:
+    click.echo("Stopped by Ctrl-C: nothing was saved.", err=True)
+    raise click.exceptions.Exit(STOPPED)
+
+
+# -- answers in money -------------------------------------------------------------------------------------------------
 
 #: Columns of a terminal from which the intervals of the costs fit beside those of the differences.
 _WIDE = 100
@@ -160,8 +157,7 @@ def print_members(ensemble: Any, unit: str | None) -> None:
     from rich import box
     from rich.table import Table
 
-    from uneven.app.models.asked_learner import constant_costs_of, members_of
-    from uneven.app.report.sentences import per_thousand
+    from uneven.app.report.sentences import constant_costs_of, members_of, per_thousand
 
     members, constant_costs = members_of(ensemble), constant_costs_of(ensemble)
     click.echo("\nWhat the ensemble is made of (costs per 1,000 rows, out of fold):")
@@ -186,12 +182,12 @@ def print_what_ifs(what_ifs: list[WhatIf], how: str, unit: str | None) -> None:
         better_constant,
         difference_in_words,
         per_thousand,
-        question,
         stability_in_words,
+        what_if_title,
     )
 
     ours = what_ifs[0].rows[0].name
-    click.echo(f"\n{question(next(what for what in what_ifs if what.label == 'as given'))} ({how})")
+    click.echo(f"\n{what_if_title(next(what for what in what_ifs if what.label == 'as given'))} ({how})")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("a miss costs")
     table.add_column("cheapest")

@@ -10,7 +10,7 @@ import numpy as np
 from uneven import __version__, losses
 from uneven._hull import lower_hull
 from uneven.app.explorer.mathml import to_mathml
-from uneven.app.explorer.questions import Question, drawn, read_phi, read_question, stated, zoo_names
+from uneven.app.explorer.questions import Question, finite_or_none, read_phi, read_question, round_numbers, zoo_names
 from uneven.calibration import Analysis, analyze, certify, verify
 from uneven.calibration.calibrated_losses import numeric_odds, own_alpha
 from uneven.calibration.half_lines import HalfLineSolver
@@ -30,7 +30,7 @@ REACH = 5.0
 #: eta moves in steps of 1/ETAS, and its minima are known at each.
 ETAS = 200
 _POINTS = 201
-_EPS = 121
+_NU_POINTS = 121
 _NEAR_ALPHA = np.geomspace(1e-4, 3e-2, 6)
 #: gamma in the curve of alpha(gamma): powers of 2 and what is between, from 1 up; below 1 it is mirrored.
 _GAMMAS = np.exp2(np.linspace(0.0, 5.0, 16))
@@ -46,9 +46,9 @@ def curves(data: Any) -> dict[str, Any]:
         "alpha": analysis.alpha,
         "largest": analysis.largest_regret,
         "formulas": _formulas(question),
-        "t": drawn(t),
-        "positive": drawn(question.loss.positive(t)),
-        "negative": drawn(question.loss.negative(t)),
+        "t": round_numbers(t),
+        "positive": round_numbers(question.loss.positive(t)),
+        "negative": round_numbers(question.loss.negative(t)),
         "minima": _minima(question.loss),
         "H": _h(analysis),
         **_nu_and_psi(analysis),
@@ -67,14 +67,18 @@ def alpha_of_gamma(data: Any) -> dict[str, Any]:
             return {"reason": str(error)}
         ends = [1 / float(_GAMMAS[-1]), float(_GAMMAS[-1])]
         return {"gamma": ends, "alpha": [same, same], "convex": True}
-    above = [_own(function, float(gamma)) for gamma in _GAMMAS]
+    above = [_own_alpha(function, float(gamma)) for gamma in _GAMMAS]
     if all(np.isnan(above)):
         return {"reason": "No alpha was found for which this phi is calibrated."}
     gammas = np.concatenate([1 / _GAMMAS[:0:-1], _GAMMAS])
-    return {"gamma": drawn(gammas), "alpha": drawn([*(1 - x for x in above[:0:-1]), *above]), "convex": False}
+    return {
+        "gamma": round_numbers(gammas),
+        "alpha": round_numbers([*(1 - x for x in above[:0:-1]), *above]),
+        "convex": False,
+    }
 
 
-def _own(function: Phi, gamma: float) -> float:
+def _own_alpha(function: Phi, gamma: float) -> float:
     odds = numeric_odds(function, Fraction(gamma))
     return float("nan") if odds is None else odds / (1 + odds)
 
@@ -100,14 +104,14 @@ def _minima(loss: Loss) -> dict[str, Any]:
     eta = np.arange(ETAS + 1) / ETAS
     solver = HalfLineSolver(loss)
     found = {"positive": solver.minimum(1, eta, 1 - eta), "negative": solver.minimum(-1, eta, 1 - eta)}
-    return {side: {"value": drawn(one.value), "at": drawn(one.at)} for side, one in found.items()}
+    return {side: {"value": round_numbers(one.value), "at": round_numbers(one.at)} for side, one in found.items()}
 
 
 def _h(analysis: Analysis) -> dict[str, Any]:
     alpha = analysis.alpha
     near = np.concatenate([alpha * (1 - _NEAR_ALPHA), [alpha], alpha + (1 - alpha) * _NEAR_ALPHA])
     eta = np.unique(np.concatenate([np.linspace(0, 1, _POINTS), near]))
-    return {"x": drawn(eta), "y": drawn(analysis.H(eta))}
+    return {"x": round_numbers(eta), "y": round_numbers(analysis.H(eta))}
 
 
 def _nu_and_psi(analysis: Analysis) -> dict[str, Any]:
@@ -117,20 +121,20 @@ def _nu_and_psi(analysis: Analysis) -> dict[str, Any]:
     which replace it when the slider rests, are made from psi itself.
     """
     near, end = min(analysis.alpha, 1 - analysis.alpha), analysis.largest_regret
-    shares = np.unique(np.concatenate([np.linspace(0, 1, _EPS), np.geomspace(1e-4, 1e-2, 8)]))
+    shares = np.unique(np.concatenate([np.linspace(0, 1, _NU_POINTS), np.geomspace(1e-4, 1e-2, 8)]))
     eps = near * shares
     if near < end:
         eps = np.concatenate([eps, near + (end - near) * np.maximum(shares, 1e-9)])
     value = analysis.nu(eps)
     hull = lower_hull(eps.tolist(), value.tolist())
-    x, y = drawn(eps), drawn(value)
+    x, y = round_numbers(eps), round_numbers(value)
     if near < end and value[shares.size] > value[shares.size - 1] + 1e-6 * value.max():
         x.insert(shares.size, x[shares.size - 1])
         y.insert(shares.size, None)
-    return {"nu": {"x": x, "y": y}, "psi": {"x": drawn(eps[hull]), "y": drawn(value[hull])}}
+    return {"nu": {"x": x, "y": y}, "psi": {"x": round_numbers(eps[hull]), "y": round_numbers(value[hull])}}
 
 
-# What can be chosen on the page.
+# -- what can be chosen on the page ------------------------------------------------------------------------------------
 
 
 def choices(data: Any) -> dict[str, Any]:
@@ -157,7 +161,7 @@ def _phi(name: str) -> dict[str, Any]:
     }
 
 
-# The sentence on top of the page.
+# -- the sentence on top of the page -----------------------------------------------------------------------------------
 
 
 def costs(alpha: Fraction) -> str:
@@ -196,9 +200,9 @@ def verdict_in_words(found: Verdict, alpha: Fraction, *, never: bool) -> str:
     return f"Not calibrated: at P = {found.witness:.2g} it {can} the wrong way."
 
 
-# Everything that is proved: it takes longer than a picture and comes when the sliders rest.
+# -- what is proved: it takes longer than a picture and comes when the sliders rest ------------------------------------
 
-_PROVED_EPS = 33
+_PSI_POINTS = 33
 #: Surrogate regrets of the bound, from 1e-4 to 1: the page moves on this grid, so that every number it shows is proved.
 _REGRETS = np.array([float(f"{r:.3g}") for r in np.geomspace(1e-4, 1.0, 41)])
 
@@ -213,7 +217,7 @@ def verdict(data: Any) -> dict[str, Any]:
         "status": found.status,
         "sentence": verdict_in_words(found, question.alpha, never=implied.proved_none),
         "reason": found.reason,
-        "witness": None if found.witness is None else stated(found.witness),
+        "witness": None if found.witness is None else finite_or_none(found.witness),
         "costs": costs(question.alpha),
         "alpha": analysis.alpha,
         "implied": implied.in_words(reason=False),
@@ -248,22 +252,22 @@ def enclosure(data: Any) -> dict[str, Any]:
     analysis = analyze(question.loss, question.alpha)
     if not question.loss.symbolic:
         return {"reason": "A proved bound needs the loss as formulas in t."}
-    eps = _graded(analysis)
+    eps = _cost_regrets(analysis)
     lower, upper = analysis.psi_bounds(eps)
     return {
-        "eps": drawn(eps),
-        "lower": drawn(lower),
-        "upper": drawn(upper),
+        "eps": round_numbers(eps),
+        "lower": round_numbers(lower),
+        "upper": round_numbers(upper),
         "regret": _REGRETS.tolist(),
-        "bound": [stated(x) for x in analysis.regret_bound(_REGRETS)],
+        "bound": [finite_or_none(x) for x in analysis.regret_bound(_REGRETS)],
         "largest": analysis.largest_regret,
     }
 
 
-def _graded(analysis: Analysis) -> np.ndarray:
+def _cost_regrets(analysis: Analysis) -> np.ndarray:
     """Cost regrets, denser near 0, with the place at which psi may have a kink."""
     end, near = analysis.largest_regret, min(analysis.alpha, 1 - analysis.alpha)
-    return np.unique(np.append(end * np.linspace(0, 1, _PROVED_EPS) ** 1.5, near))
+    return np.unique(np.append(end * np.linspace(0, 1, _PSI_POINTS) ** 1.5, near))
 
 
 def certificate(data: Any) -> dict[str, Any]:

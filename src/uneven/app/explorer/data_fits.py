@@ -1,4 +1,4 @@
-"""Fits of the tab "Your data": the gamma path of a linear classifier, and the thresholds of an ensemble."""
+"""The tab "Your data": a table, what is in it, the gamma path of a linear classifier, thresholds of an ensemble."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from uneven import inputs
-from uneven.app.explorer.questions import Refusal, drawn, in_field, stated
+from uneven.app.explorer.questions import Refusal, finite_or_none, in_field, round_numbers
 from uneven.app.files.file_kinds import TEXT
 from uneven.app.files.remarks import about_reading, leaking_columns
-from uneven.app.files.table import Table, distinct_texts, present, read_text_table
-from uneven.app.files.table_columns import planned, require_memory, typed
-from uneven.app.files.target import read_target
+from uneven.app.files.table import Table, distinct_texts, read_text_table, without_marks
+from uneven.app.files.table_columns import plan_columns, read_target, require_memory, type_columns
 from uneven.costs import money
 from uneven.inputs import to_float
 from uneven.metrics.intervals import ROUGH_MEANS, ends_in_words
@@ -30,6 +29,138 @@ FEWEST = 10
 _MOST_THRESHOLDS = 1500
 #: Share of the progress bar that the gamma path takes.
 _PATH_SHARE = 0.3
+#: Columns with more different values cannot be the target.
+_MOST_LABELS = 20
+_MOST_COLUMNS = 2000
+_MOST_CATEGORIES = 500
+
+
+def example(data: Any) -> bytes:
+    """The breast-cancer data of scikit-learn as a text table."""
+    from sklearn.datasets import load_breast_cancer
+
+    found = load_breast_cancer(as_frame=True)
+    frame = found.data.assign(diagnosis=np.where(found.target == 0, "malignant", "benign"))
+    text: str = frame.to_csv(index=False)
+    return text.encode()
+
+
+def table(data: Mapping[str, Any]) -> dict[str, Any]:
+    """How a table was read, and which of its columns can be the target, with their values."""
+    found = _read(data)
+    targets = [one for name in found.frame.columns if (one := _labels(found, name)) is not None]
+    if not targets:
+        raise Refusal("no column has between 2 and 20 different values, so none can be the one to predict", "target")
+    columns = [str(name) for name in found.frame.columns]
+    return {"words": found.in_words(), "rows": len(found), "targets": targets, "columns": columns}
+
+
+def _labels(found: Table, name: str) -> dict[str, Any] | None:
+    """The different values of a column, the rarest first: it is usually the one to find."""
+    codes, labels = distinct_texts(without_marks(found.written(name)))
+    if not 2 <= labels.size <= _MOST_LABELS:
+        return None
+    counts = np.bincount(codes[codes >= 0], minlength=labels.size)
+    order = np.argsort(counts, kind="stable")
+    return {"name": name, "values": [{"value": str(labels[k]), "rows": int(counts[k])} for k in order]}
+
+
+def _read(data: Mapping[str, Any]) -> Table:
+    name = str(data.get("name", ""))[:200] or "table.csv"
+    if not name.lower().endswith(TEXT):
+        raise Refusal(
+            "the table must be a text file: .csv, .tsv or .txt; `uneven fit` also reads Excel and Parquet", "file"
+        )
+    with in_field("file"):
+        found = read_text_table(name, data["content"])
+    if found.frame.shape[1] > _MOST_COLUMNS:
+        raise Refusal(
+            f"the table has {found.frame.shape[1]:,} columns; at most {_MOST_COLUMNS:,} are read here", "file"
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class _FitQuestion:
+    """What was asked about a table."""
+
+    target: str
+    positive: str
+    fp_cost: float
+    fn_cost: float
+    members: str
+    seconds: float
+    leave_out: tuple[str, ...]
+
+
+def _read_fit_question(data: Mapping[str, Any]) -> _FitQuestion:
+    def text(field: str) -> str:
+        value = data.get(field)
+        if not isinstance(value, str) or not value or len(value) > 500:
+            raise Refusal(f"{field} is missing", field)
+        return value
+
+    costs = {}
+    for field, words in (("fp", "the cost of a false alarm"), ("fn", "the cost of a miss")):
+        with in_field(field):
+            costs[field] = to_float(inputs.positive(words, text(field).strip()))
+    members = text("members")
+    if members not in MEMBERS:
+        raise Refusal(f"members must be one of {', '.join(MEMBERS)}", "members")
+    with in_field("seconds"):
+        seconds = to_float(inputs.positive("the time limit", text("seconds").strip()))
+    if seconds > MOST_SECONDS:
+        raise Refusal(f"the time limit is at most {MOST_SECONDS:,} seconds here", "seconds")
+    leave_out = data.get("leave_out", [])
+    if not isinstance(leave_out, list) or not all(isinstance(name, str) for name in leave_out):
+        raise Refusal("leave_out must be a list of columns", "columns")
+    return _FitQuestion(text("target"), text("positive"), costs["fp"], costs["fn"], members, seconds, tuple(leave_out))
+
+
+def fit(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+    """Fit to a table; parts of the answer are told as they come."""
+    asked = _read_fit_question(data)
+    tell({"progress": "reading the table", "share": 0.0})
+    found = _read(data)
+    with in_field("target"):
+        labels = read_target(found, asked.target, asked.positive, others_negative=True)
+        if min(labels.is_positive.sum(), (~labels.is_positive).sum()) < FEWEST:
+            raise Refusal(f"each class needs at least {FEWEST} rows", "target")
+    labelled = found.rows(labels.known)
+    with in_field("columns" if asked.leave_out else "file"):
+        plan = plan_columns(labelled, asked.target, asked.leave_out)
+    with in_field("file"):
+        X = type_columns(labelled, plan.columns)
+        width = require_memory(X, _MOST_CATEGORIES)
+    words = list(about_reading(found, plan, X, labels, width))
+    if asked.leave_out:
+        words.append(f"Left out at your wish: {', '.join(map(repr, asked.leave_out))}.")
+    leaks = [{"column": name, "words": why} for name, why in leaking_columns(X, labels).items()]
+    warning = _leaks_in_words(leaks)
+    tell({"about": words, "positive": labels.positive, "rows": int(labels.is_positive.size)})
+    tell({"leaks": leaks, "warning": warning})
+    answer = fit_and_describe(
+        X,
+        labels.is_positive,
+        fp_cost=asked.fp_cost,
+        fn_cost=asked.fn_cost,
+        members=asked.members,
+        seconds=asked.seconds,
+        tell=tell,
+    )
+    return {**answer, "leaks": leaks, "warning": warning or answer["warning"]}
+
+
+def _leaks_in_words(leaks: list[dict[str, str]]) -> str:
+    """What is said first if columns may give the target away; else ""."""
+    if not leaks:
+        return ""
+    if len(leaks) == 1:
+        return f"Too good to be true? Column {leaks[0]['column']!r} {leaks[0]['words']}."
+    return f"Too good to be true? {len(leaks)} columns may give the target away."
+
+
+# -- the fits ----------------------------------------------------------------------------------------------------------
 
 
 def fit_and_describe(
@@ -69,9 +200,9 @@ def _gamma_path(X: Any, y: np.ndarray, costs: dict[str, Any]) -> dict[str, Any]:
     model = make_pipeline(FrameEncoder(view="linear"), UnevenLinearClassifier("logistic"))
     path = UnevenClassifierCV(model, **costs, refit=False).fit(X, y).gamma_path_
     return {
-        "gamma": drawn(path.margin_gamma),
-        "cost": drawn(1000 * path.mean_cost),
-        "error": drawn(1000 * path.standard_error),
+        "gamma": round_numbers(path.margin_gamma),
+        "cost": round_numbers(1000 * path.mean_cost),
+        "error": round_numbers(1000 * path.standard_error),
         "chosen": path.chosen,
     }
 
@@ -86,7 +217,7 @@ def _thresholds(X: Any, y: np.ndarray, costs: dict[str, Any], members: str, seco
     truth, score = rows.is_positive.astype(int), rows.probability
     found = cost_by_threshold(truth, score, **costs)
     chosen = float(model.threshold_ or 0.0)
-    kept = _kept(found.threshold, found.cost, chosen)
+    kept = _choose_thresholds(found.threshold, found.cost, chosen)
     curve = cost_curve(truth, score, threshold=chosen, **costs)
     ours, everyone, no_one = (
         model.out_of_fold_cost_,
@@ -99,8 +230,8 @@ def _thresholds(X: Any, y: np.ndarray, costs: dict[str, Any], members: str, seco
         "positives": positives,
         **costs,
         "threshold": {
-            "chosen": stated(chosen),
-            "at": [0.0, *drawn(found.threshold[kept][1:])],  # nobody is at or below the first one
+            "chosen": finite_or_none(chosen),
+            "at": [0.0, *round_numbers(found.threshold[kept][1:])],  # nobody is at or below the first one
             "misses": np.rint(found.false_negative_cost[kept] * count / costs["fn_cost"]).astype(int).tolist(),
             "alarms": np.rint(found.false_positive_cost[kept] * count / costs["fp_cost"]).astype(int).tolist(),
         },
@@ -110,19 +241,19 @@ def _thresholds(X: Any, y: np.ndarray, costs: dict[str, Any], members: str, seco
         "everyone": everyone.cost,
         "no_one": no_one.cost,
         "curve": {
-            "alpha": drawn(curve.alpha),
-            "cost": drawn(curve.cost),
-            "best": drawn(curve.best_cost),
-            "constant": drawn(curve.constant_cost),
+            "alpha": round_numbers(curve.alpha),
+            "cost": round_numbers(curve.cost),
+            "best": round_numbers(curve.best_cost),
+            "constant": round_numbers(curve.constant_cost),
             "own": curve.own_alpha,
         },
-        "members": {name: stated(weight) for name, weight in model.weights_.items() if weight > 0},
+        "members": {name: finite_or_none(weight) for name, weight in model.weights_.items() if weight > 0},
         "left_out": dict(model.left_out_),
         "sentence": _in_words(chosen, ours, everyone.cost, no_one.cost),
     }
 
 
-def _kept(threshold: np.ndarray, cost: np.ndarray, chosen: float) -> np.ndarray:
+def _choose_thresholds(threshold: np.ndarray, cost: np.ndarray, chosen: float) -> np.ndarray:
     """Numbers of the thresholds that are sent: all, or a share of them with the cheapest and the chosen one."""
     count = threshold.size
     if count <= _MOST_THRESHOLDS:
@@ -149,136 +280,3 @@ def _in_words(threshold: float, ours: Any, everyone: float, no_one: float) -> st
         f"Flag a row where the probability is above {threshold:.3g}. Per 1,000 rows this costs {cost} (95 % interval "
         f"{ends}), {against}."
     )
-
-
-# The tab "Your data": a table, what is in it, and a fit for its costs.
-
-#: Columns with more different values cannot be the target.
-_MOST_LABELS = 20
-_MOST_COLUMNS = 2000
-_MOST_CATEGORIES = 500
-
-
-def example(data: Any) -> bytes:
-    """The breast-cancer data of scikit-learn as a text table."""
-    from sklearn.datasets import load_breast_cancer
-
-    found = load_breast_cancer(as_frame=True)
-    frame = found.data.assign(diagnosis=np.where(found.target == 0, "malignant", "benign"))
-    text: str = frame.to_csv(index=False)
-    return text.encode()
-
-
-def table(data: Mapping[str, Any]) -> dict[str, Any]:
-    """How a table was read, and which of its columns can be the target, with their values."""
-    found = _read(data)
-    targets = [one for name in found.frame.columns if (one := _labels(found, name)) is not None]
-    if not targets:
-        raise Refusal("no column has between 2 and 20 different values, so none can be the one to predict", "target")
-    columns = [str(name) for name in found.frame.columns]
-    return {"words": found.in_words(), "rows": len(found), "targets": targets, "columns": columns}
-
-
-def _labels(found: Table, name: str) -> dict[str, Any] | None:
-    """The different values of a column, the rarest first: it is usually the one to find."""
-    codes, labels = distinct_texts(present(found.written(name)))
-    if not 2 <= labels.size <= _MOST_LABELS:
-        return None
-    counts = np.bincount(codes[codes >= 0], minlength=labels.size)
-    order = np.argsort(counts, kind="stable")
-    return {"name": name, "values": [{"value": str(labels[k]), "rows": int(counts[k])} for k in order]}
-
-
-def _read(data: Mapping[str, Any]) -> Table:
-    name = str(data.get("name", ""))[:200] or "table.csv"
-    if not name.lower().endswith(TEXT):
-        raise Refusal(
-            "the table must be a text file: .csv, .tsv or .txt; `uneven fit` also reads Excel and Parquet", "file"
-        )
-    with in_field("file"):
-        found = read_text_table(name, data["content"])
-    if found.frame.shape[1] > _MOST_COLUMNS:
-        raise Refusal(
-            f"the table has {found.frame.shape[1]:,} columns; at most {_MOST_COLUMNS:,} are read here", "file"
-        )
-    return found
-
-
-@dataclass(frozen=True)
-class _Wish:
-    """What was asked about a table."""
-
-    target: str
-    positive: str
-    fp_cost: float
-    fn_cost: float
-    members: str
-    seconds: float
-    leave_out: tuple[str, ...]
-
-
-def _wish(data: Mapping[str, Any]) -> _Wish:
-    def text(field: str) -> str:
-        value = data.get(field)
-        if not isinstance(value, str) or not value or len(value) > 500:
-            raise Refusal(f"{field} is missing", field)
-        return value
-
-    costs = {}
-    for field, words in (("fp", "the cost of a false alarm"), ("fn", "the cost of a miss")):
-        with in_field(field):
-            costs[field] = to_float(inputs.positive(words, text(field).strip()))
-    members = text("members")
-    if members not in MEMBERS:
-        raise Refusal(f"members must be one of {', '.join(MEMBERS)}", "members")
-    with in_field("seconds"):
-        seconds = to_float(inputs.positive("the time limit", text("seconds").strip()))
-    if seconds > MOST_SECONDS:
-        raise Refusal(f"the time limit is at most {MOST_SECONDS:,} seconds here", "seconds")
-    leave_out = data.get("leave_out", [])
-    if not isinstance(leave_out, list) or not all(isinstance(name, str) for name in leave_out):
-        raise Refusal("leave_out must be a list of columns", "columns")
-    return _Wish(text("target"), text("positive"), costs["fp"], costs["fn"], members, seconds, tuple(leave_out))
-
-
-def fit(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-    """Fit to a table; parts of the answer are told as they come."""
-    wish = _wish(data)
-    tell({"progress": "reading the table", "share": 0.0})
-    found = _read(data)
-    with in_field("target"):
-        labels = read_target(found, wish.target, wish.positive, others_negative=True)
-        if min(labels.is_positive.sum(), (~labels.is_positive).sum()) < FEWEST:
-            raise Refusal(f"each class needs at least {FEWEST} rows", "target")
-    labelled = found.rows(labels.known)
-    with in_field("columns" if wish.leave_out else "file"):
-        plan = planned(labelled, wish.target, wish.leave_out)
-    with in_field("file"):
-        X = typed(labelled, plan.columns)
-        width = require_memory(X, _MOST_CATEGORIES)
-    words = list(about_reading(found, plan, X, labels, width))
-    if wish.leave_out:
-        words.append(f"Left out at your wish: {', '.join(map(repr, wish.leave_out))}.")
-    leaks = [{"column": name, "words": why} for name, why in leaking_columns(X, labels).items()]
-    warning = _leaks_in_words(leaks)
-    tell({"about": words, "positive": labels.positive, "rows": int(labels.is_positive.size)})
-    tell({"leaks": leaks, "warning": warning})
-    answer = fit_and_describe(
-        X,
-        labels.is_positive,
-        fp_cost=wish.fp_cost,
-        fn_cost=wish.fn_cost,
-        members=wish.members,
-        seconds=wish.seconds,
-        tell=tell,
-    )
-    return {**answer, "leaks": leaks, "warning": warning or answer["warning"]}
-
-
-def _leaks_in_words(leaks: list[dict[str, str]]) -> str:
-    """What is said first if columns may give the target away; else ""."""
-    if not leaks:
-        return ""
-    if len(leaks) == 1:
-        return f"Too good to be true? Column {leaks[0]['column']!r} {leaks[0]['words']}."
-    return f"Too good to be true? {len(leaks)} columns may give the target away."

@@ -1,4 +1,4 @@
-"""An error that the page shows beside the field that caused it."""
+"""Questions of the page: reading them, refusing them beside the field that is wrong, and numbers as JSON."""
 
 from __future__ import annotations
 
@@ -52,31 +52,31 @@ def in_field(name: str) -> Iterator[None]:
         raise Refusal(str(error), name, column) from None
 
 
-# Arrays as JSON: short, and null where there is no finite number.
+# -- numbers as JSON: short, and null where there is no finite one -----------------------------------------------------
 
 #: Digits that a picture can show.
 _DIGITS = 6
 
 
-def drawn(values: Any) -> list[float | None]:
+def round_numbers(values: Any) -> list[float | None]:
     """Numbers for a picture, rounded to six digits.
 
     Examples
     --------
-    >>> from uneven.app.explorer.questions import drawn
-    >>> drawn([1 / 3, float("inf")])
+    >>> from uneven.app.explorer.questions import round_numbers
+    >>> round_numbers([1 / 3, float("inf")])
     [0.333333, None]
     """
     numbers = np.asarray(values, dtype=float).ravel().tolist()
     return [float(f"{x:.{_DIGITS}g}") if math.isfinite(x) else None for x in numbers]
 
 
-def stated(value: float) -> float | None:
+def finite_or_none(value: float) -> float | None:
     """A number to be read as it is; None if it is not finite."""
     return float(value) if math.isfinite(value) else None
 
 
-# Losses of other libraries, if this version of the package has them.
+# -- losses of other libraries, if this version of the package has them ------------------------------------------------
 
 
 def _zoo() -> Any:
@@ -101,7 +101,7 @@ def zoo_loss(name: str) -> Loss:
     return made
 
 
-# A question of the page, read: a loss and the costs it should be right for.
+# -- a loss and the costs it should be right for -----------------------------------------------------------------------
 
 #: How a loss can be chosen: a registered phi, a phi as text, both partial losses as texts, a loss of another library.
 KINDS = ("phi", "own", "pair", "zoo")
@@ -241,9 +241,6 @@ def _read_alpha(given: Mapping[str, Any]) -> Fraction:
         with in_field(field):
             costs[field] = inputs.positive(words, _number(given, field))
     return costs["fp"] / (costs["fp"] + costs["fn"])
-
-
-# A formula as it is typed.
 
 
 def formula(data: Any) -> dict[str, Any]:

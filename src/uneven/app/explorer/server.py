@@ -1,4 +1,4 @@
-"""Addresses of this machine."""
+"""Start the explorer, keep it running until Ctrl-C, and tell which addresses are those of this machine."""
 
 from __future__ import annotations
 
@@ -10,6 +10,89 @@ import webbrowser
 from collections.abc import Callable
 
 from uneven.errors import UnevenError, needs_extra
+
+#: The port that is tried first if none is asked for.
+USUAL_PORT = 8765
+
+
+def serve(host: str, port: int | None, *, browser: bool, say: Callable[[str], None]) -> None:
+    """Serve the explorer; returns after Ctrl-C.
+
+    Parameters
+    ----------
+    host : str
+        The address to listen at.
+    port : int or None
+        None: the usual port, or any other if that one is taken.
+    browser : bool
+        Whether to open the page.
+    say : callable
+        Where sentences for the user go.
+    """
+    with needs_extra("the pages of the explorer", "explorer"):
+        import uvicorn
+
+        from uneven.app.explorer.service import application
+    listener = _listener(host, port)
+    chosen = listener.getsockname()[1]
+    address = f"http://{_host_to_open(host)}:{chosen}/"
+
+    class Announcing(uvicorn.Server):
+        """Says so once it listens."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets=sockets)
+            if self.started:
+                _announce(address, browser, say)
+
+    config = uvicorn.Config(
+        application(host, chosen),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+        timeout_keep_alive=30,
+        ws="none",
+    )
+    with contextlib.suppress(KeyboardInterrupt):  # uvicorn raises it again after it has shut down
+        Announcing(config).run(sockets=[listener])
+    say("Stopped.")
+
+
+def _announce(address: str, browser: bool, say: Callable[[str], None]) -> None:
+    say(f"The explorer is at {address} (Ctrl-C ends it).")
+    if browser:  # in a thread: some browsers return only when they are closed
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def _listener(host: str, port: int | None) -> socket.socket:
+    """A socket that listens, or an error that says what is wrong with the address."""
+    for candidate in (USUAL_PORT, 0) if port is None else (port,):
+        try:
+            family = socket.getaddrinfo(host, candidate, type=socket.SOCK_STREAM)[0][0]
+            # The protocol is named because asyncio looks at it: only then are answers sent at once. Otherwise the
+            # second part of an answer waits 40 ms for the receipt of the first.
+            found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        except OSError as error:
+            raise UnevenError(f"there is no address {host!r} to listen at: {error.strerror or error}") from None
+        try:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind((host, candidate))
+            return found
+        except OSError as error:
+            found.close()
+            reason = error.strerror or str(error)
+    raise UnevenError(f"the explorer cannot listen at {host}, port {port}: {reason}; --port gives another") from None
+
+
+def _host_to_open(host: str) -> str:
+    """The host in an address that a browser on this machine can open."""
+    if host in ("0.0.0.0", "::", ""):
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+# -- addresses of this machine -----------------------------------------------------------------------------------------
 
 
 def leaves_machine(host: str) -> bool:
@@ -54,86 +137,3 @@ def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
     except ValueError:
         return None
-
-
-# Start the explorer and keep it running until Ctrl-C.
-
-#: The port that is tried first if none is asked for.
-USUAL_PORT = 8765
-
-
-def serve(host: str, port: int | None, *, browser: bool, say: Callable[[str], None]) -> None:
-    """Serve the explorer; returns after Ctrl-C.
-
-    Parameters
-    ----------
-    host : str
-        The address to listen at.
-    port : int or None
-        None: the usual port, or any other if that one is taken.
-    browser : bool
-        Whether to open the page.
-    say : callable
-        Where sentences for the user go.
-    """
-    with needs_extra("the pages of the explorer", "explorer"):
-        import uvicorn
-
-        from uneven.app.explorer.service import application
-    listener = _listener(host, port)
-    chosen = listener.getsockname()[1]
-    address = f"http://{_shown(host)}:{chosen}/"
-
-    class Announcing(uvicorn.Server):
-        """Says so once it listens."""
-
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets=sockets)
-            if self.started:
-                _started(address, browser, say)
-
-    config = uvicorn.Config(
-        application(host, chosen),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=2,
-        timeout_keep_alive=30,
-        ws="none",
-    )
-    with contextlib.suppress(KeyboardInterrupt):  # uvicorn raises it again after it has shut down
-        Announcing(config).run(sockets=[listener])
-    say("Stopped.")
-
-
-def _started(address: str, browser: bool, say: Callable[[str], None]) -> None:
-    say(f"The explorer is at {address} (Ctrl-C ends it).")
-    if browser:  # in a thread: some browsers return only when they are closed
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-
-
-def _listener(host: str, port: int | None) -> socket.socket:
-    """A socket that listens, or an error that says what is wrong with the address."""
-    for candidate in (USUAL_PORT, 0) if port is None else (port,):
-        try:
-            family = socket.getaddrinfo(host, candidate, type=socket.SOCK_STREAM)[0][0]
-            # The protocol is named because asyncio looks at it: only then are answers sent at once. Otherwise the
-            # second part of an answer waits 40 ms for the receipt of the first.
-            found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        except OSError as error:
-            raise UnevenError(f"there is no address {host!r} to listen at: {error.strerror or error}") from None
-        try:
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            found.bind((host, candidate))
-            return found
-        except OSError as error:
-            found.close()
-            reason = error.strerror or str(error)
-    raise UnevenError(f"the explorer cannot listen at {host}, port {port}: {reason}; --port gives another") from None
-
-
-def _shown(host: str) -> str:
-    """The host in an address that a browser on this machine can open."""
-    if host in ("0.0.0.0", "::", ""):
-        return "127.0.0.1"
-    return f"[{host}]" if ":" in host else host

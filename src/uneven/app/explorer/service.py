@@ -1,4 +1,4 @@
-"""The limits of the explorer, in one place."""
+"""The application behind the page: its limits, which requests are heard, and the answers to its questions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import uneven.app.explorer
 from uneven.app.explorer.server import names_this_server
-from uneven.app.explorer.workers import DONE, REFUSED, Broken, Busy, Job, Pool, TookTooLong, encoded
+from uneven.app.explorer.workers import DONE, REFUSED, Broken, Busy, Job, Pool, TookTooLong, to_json
 from uneven.errors import MissingExtraError
 
 #: Bytes of a question; the longest text of the little language is far shorter.
@@ -57,7 +57,7 @@ def pool_limits() -> dict[str, PoolLimits]:
     }
 
 
-# Which requests are heard at all, and what every answer says to the browser.
+# -- which requests are heard, and what every answer says to the browser -----------------------------------------------
 
 #: Nothing is loaded from elsewhere, no inline script runs, nobody may frame the page. Plotly writes styles of elements
 #: (the size of a drawing, the place of a label) as attributes, which need 'unsafe-inline' for style attributes only;
@@ -153,7 +153,7 @@ async def _refuse(send: Any, status: int, reason: str) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-# The application: the page, and the answers to its questions.
+# -- the page, and the answers to its questions ------------------------------------------------------------------------
 
 _STATIC = Path(uneven.app.explorer.__file__).parent / "static"
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -225,10 +225,10 @@ def _file(path: Path, *, lasting: bool = False) -> Any:
 
 def _in_words(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _refused(error.status_code, str(error.detail), headers=dict(error.headers or {}))
+    return _refuse_with(error.status_code, str(error.detail), headers=dict(error.headers or {}))
 
 
-def _refused(status: int, reason: str, *, headers: dict[str, str] | None = None, **more: Any) -> Response:
+def _refuse_with(status: int, reason: str, *, headers: dict[str, str] | None = None, **more: Any) -> Response:
     return JSONResponse({"error": reason, **more}, status_code=status, headers=headers)
 
 
@@ -266,7 +266,7 @@ async def _json(request: Request) -> Any:
 # -- answers ----------------------------------------------------------------------------------------------------------
 
 
-def _submitted(pool: Pool, task: str, data: Any, tell: Any = None) -> Job:
+def _submit(pool: Pool, task: str, data: Any, tell: Any = None) -> Job:
     try:
         return pool.submit(task, data) if tell is None else pool.submit(task, data, tell)
     except Busy:
@@ -285,17 +285,17 @@ async def _outcome(job: Job) -> tuple[int, bytes]:
     try:
         kind, content = await asyncio.wrap_future(job.future)
     except TookTooLong:
-        return 504, encoded({"error": "this took too long and was stopped; a simpler loss or table would work"})
+        return 504, to_json({"error": "this took too long and was stopped; a simpler loss or table would work"})
     except Broken as error:
-        return 500, encoded({"error": str(error)})
+        return 500, to_json({"error": str(error)})
     if kind == DONE:
         return 200, content
     if kind == REFUSED:
-        return 400, encoded(content)
-    return 500, encoded({"error": content})
+        return 400, to_json(content)
+    return 500, to_json({"error": content})
 
 
-async def _answered(request: Request, job: Job, kind: str = "application/json") -> Response:
+async def _answer(request: Request, job: Job, kind: str = "application/json") -> Response:
     """The answer, unless the page goes away first: then the question is dropped."""
     answer = asyncio.ensure_future(_outcome(job))
     gone = asyncio.ensure_future(_disconnected(request))
@@ -313,7 +313,7 @@ async def _answered(request: Request, job: Job, kind: str = "application/json") 
 
 def _question(task: str, pool: Pool) -> Any:
     async def reply(request: Request) -> Response:
-        return await _answered(request, _submitted(pool, task, await _json(request)))
+        return await _answer(request, _submit(pool, task, await _json(request)))
 
     return reply
 
@@ -321,12 +321,12 @@ def _question(task: str, pool: Pool) -> Any:
 def _example(pool: Pool) -> Any:
     async def reply(request: Request) -> Response:
         await _json(request)
-        return await _answered(request, _submitted(pool, "example", None), "text/csv")
+        return await _answer(request, _submit(pool, "example", None), "text/csv")
 
     return reply
 
 
-async def _uploaded(request: Request) -> dict[str, Any]:
+async def _read_upload(request: Request) -> dict[str, Any]:
     """A table and what was asked about it: the bytes in the body, the rest as JSON in a header."""
     if request.headers.get("content-type") != "application/octet-stream":
         raise HTTPException(415, "a table is sent with the content type application/octet-stream")
@@ -341,7 +341,7 @@ async def _uploaded(request: Request) -> dict[str, Any]:
 
 def _table(pool: Pool) -> Any:
     async def reply(request: Request) -> Response:
-        return await _answered(request, _submitted(pool, "table", await _uploaded(request)))
+        return await _answer(request, _submit(pool, "table", await _read_upload(request)))
 
     return reply
 
@@ -350,10 +350,10 @@ def _fit(pool: Pool) -> Any:
     """Lines of JSON: parts of the answer as they come, then the last one."""
 
     async def reply(request: Request) -> Response:
-        data = await _uploaded(request)
+        data = await _read_upload(request)
         loop = asyncio.get_running_loop()
         parts: asyncio.Queue[bytes | None] = asyncio.Queue()
-        job = _submitted(pool, "fit", data, lambda part: loop.call_soon_threadsafe(parts.put_nowait, part))
+        job = _submit(pool, "fit", data, lambda part: loop.call_soon_threadsafe(parts.put_nowait, part))
         job.future.add_done_callback(lambda _: loop.call_soon_threadsafe(parts.put_nowait, None))
 
         async def lines() -> AsyncIterator[bytes]:

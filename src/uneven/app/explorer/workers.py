@@ -1,4 +1,8 @@
-"""A process that answers one question after the other; it can be ended at any time without harm."""
+"""Processes that answer questions, with a limit of time for each and a limit of questions that wait.
+
+Each process has a thread in the server that hands it questions. A question that takes too long, or that nobody waits
+for any more, ends with its process; a new one takes its place.
+"""
 
 from __future__ import annotations
 
@@ -54,8 +58,8 @@ def answer(task: str, data: Any, tell: Callable[[bytes], None]) -> tuple[str, An
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a value too large for a double is a gap in the picture
-            found = function(data, lambda part: tell(encoded(part))) if task in _TELLING else function(data)
-        return DONE, found if isinstance(found, bytes) else encoded(found)
+            found = function(data, lambda part: tell(to_json(part))) if task in _TELLING else function(data)
+        return DONE, found if isinstance(found, bytes) else to_json(found)
     except Refusal as refusal:
         return REFUSED, refusal.to_dict()
     except UnevenError as error:
@@ -65,7 +69,7 @@ def answer(task: str, data: Any, tell: Callable[[bytes], None]) -> tuple[str, An
         return FAILED, _OUR_FAULT
 
 
-def encoded(data: Any) -> bytes:
+def to_json(data: Any) -> bytes:
     """Plain data as JSON; a number that JSON has no word for is an error."""
     return json.dumps(data, allow_nan=False, separators=(",", ":")).encode()
 
@@ -99,10 +103,7 @@ def run(connection: Connection, modesty: int, growth: int) -> None:
         return
 
 
-# Processes that compute, with a limit of time for each question and a limit of questions that wait.
-#
-# Each process has a thread in the server that hands it questions. A question that takes too long, or that nobody waits
-# for any more, ends with its process; a new one takes its place.
+# -- in the server -----------------------------------------------------------------------------------------------------
 
 #: Seconds that a process may take to start; they do not count for its first question.
 _START = 120.0

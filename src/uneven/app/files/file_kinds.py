@@ -1,8 +1,9 @@
-"""Which files are tables, and where results can be written: decided before anything long begins."""
+"""Which files are tables, where results can be written, and files that are written whole or not at all."""
 
 from __future__ import annotations
 
 import os
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -114,11 +115,10 @@ def _require_memory(path: str, size: int) -> None:
 
 
 def usable_memory() -> int:
-    """Bytes that a command may use: three quarters of the machine's memory, or 4 GB if that is unknown."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4
-    except (AttributeError, ValueError, OSError):
-        return 4 * 1024**3
+    """Bytes that a command may use: those that are free now."""
+    from uneven.parts.sources import available_memory
+
+    return available_memory()
 
 
 def in_gigabytes(size: float) -> str:
@@ -146,3 +146,31 @@ def require_output(path: str, endings: tuple[str, ...] = (), *, inputs: tuple[st
 
 def _listed(words: tuple[str, ...]) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def write_whole(path: str | Path, data: str | bytes) -> None:
+    """Write to a temporary file in the same folder, then move it into place, so that no file is half written."""
+    with whole_file(path) as partial:
+        partial.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """A temporary file in the same folder, which is moved into place at the end, or removed after an error."""
+    target = Path(path)
+    handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
+    os.close(handle)
+    partial = Path(name)
+    try:
+        yield partial
+        partial.chmod(0o666 & ~_umask())
+        partial.replace(target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current

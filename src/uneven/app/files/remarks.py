@@ -1,4 +1,4 @@
-"""Columns that know the target: found before a fit, because a model that uses them looks far better than it is."""
+"""What a user should know about a table before a fit: how it was read, and columns that may know the target."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from uneven.app.files.table import Table
-    from uneven.app.files.table_columns import Plan
-    from uneven.app.files.target import Target
+    from uneven.app.files.table_columns import Plan, Target
 
 
 #: A column whose values alone order the rows this well is suspicious.
@@ -22,23 +21,24 @@ _ONLY_POSITIVE = 0.99
 _AT_ONCE = 1 << 17
 
 
-def leaks(X: Any, is_positive: np.ndarray) -> dict[str, str]:
+def find_leaks(X: Any, is_positive: np.ndarray) -> dict[str, str]:
     """Suspicious columns, and what each tells about the target."""
     positives = int(is_positive.sum())
     if min(positives, is_positive.size - positives) < _FEWEST:
         return {}
     half = np.random.default_rng(0).permutation(is_positive.size) % 2 == 0
     best, partly = np.zeros(X.shape[1]), np.zeros(X.shape[1], dtype=bool)
-    for some in _alike(X):
+    for some in _column_groups(X):
         first = X.iloc[:, some[0]]
         if hasattr(first, "cat"):
             codes = first.cat.codes.to_numpy().astype(int)[:, None]
-            best[some], missing = _of_codes(codes, is_positive, half), codes[:, 0] < 0
+            best[some], missing = _order_by_codes(codes, is_positive, half), codes[:, 0] < 0
         else:
             values = X.iloc[:, some].to_numpy()
             missing = np.isnan(values[:, 0])
             best[some] = np.maximum(
-                _of_numbers(values, missing, is_positive), _of_codes(_binned(values, missing), is_positive, half)
+                _order_by_numbers(values, missing, is_positive),
+                _order_by_codes(_bin_numbers(values, missing), is_positive, half),
             )
         partly[some] = is_positive.mean() <= 0.5 and _only_positive(is_positive, ~missing)
     found = {}
@@ -51,7 +51,7 @@ def leaks(X: Any, is_positive: np.ndarray) -> dict[str, str]:
     return found
 
 
-def _alike(X: Any) -> list[np.ndarray]:
+def _column_groups(X: Any) -> list[np.ndarray]:
     """Positions of columns in groups: numbers without gaps many at once, every other column alone."""
     whole = np.array([dtype.kind == "f" for dtype in X.dtypes])
     whole[whole] = ~X.loc[:, whole].isna().to_numpy().any(axis=0)
@@ -65,7 +65,7 @@ def _only_positive(is_positive: np.ndarray, present: np.ndarray) -> bool:
     return bool(enough and is_positive[present].mean() >= _ONLY_POSITIVE)
 
 
-def _ordered(scores: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
+def _share_in_order(scores: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
     """For each column of scores, the share of pairs of a positive and a negative row that it orders rightly.
 
     This is the area under the ROC curve.
@@ -80,16 +80,16 @@ def _ordered(scores: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
     return np.asarray(ranks / (positives * negatives))
 
 
-def _of_numbers(values: np.ndarray, missing: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
+def _order_by_numbers(values: np.ndarray, missing: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
     """How well columns of numbers order the rows, up or down, with missing values last or first."""
     best = np.full(values.shape[1], 0.5)
     for filling in (-np.inf, np.inf) if missing.any() else (0.0,):
-        share = _ordered(np.where(missing[:, None], filling, values), is_positive)
+        share = _share_in_order(np.where(missing[:, None], filling, values), is_positive)
         best = np.maximum(best, np.maximum(share, 1 - share))
     return best
 
 
-def _binned(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
+def _bin_numbers(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
     """The bin of each number, between quantiles of its column; -1 if missing."""
     edges = np.sort(np.quantile(values[~missing], np.linspace(0, 1, _BINS + 1)[1:-1], axis=0), axis=0)
     bins = np.empty(values.shape, dtype=int)
@@ -98,7 +98,7 @@ def _binned(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
     return np.where(missing[:, None], -1, bins)
 
 
-def _of_codes(codes: np.ndarray, is_positive: np.ndarray, half: np.ndarray) -> np.ndarray:
+def _order_by_codes(codes: np.ndarray, is_positive: np.ndarray, half: np.ndarray) -> np.ndarray:
     """How well the share of positives in each category, counted in one half, orders the other half; mean of both.
 
     Each column has codes of its own, -1 if missing.
@@ -112,11 +112,11 @@ def _of_codes(codes: np.ndarray, is_positive: np.ndarray, half: np.ndarray) -> n
         total = np.bincount(of_half, minlength=count * codes.shape[1])
         positive = np.bincount(of_half, weights=weights, minlength=count * codes.shape[1])
         share = (positive + is_positive.mean()) / (total + 1)
-        orders.append(_ordered(share[cells[~counted]], is_positive[~counted]))
+        orders.append(_share_in_order(share[cells[~counted]], is_positive[~counted]))
     return np.asarray(np.mean(orders, axis=0))
 
 
-# What a user should know about a table before a model is fitted to it.
+# -- sentences about a table -------------------------------------------------------------------------------------------
 
 
 def about_table(table: Table, plan: Plan, X: Any, labels: Target, width: int) -> Iterator[str]:
@@ -133,7 +133,7 @@ def leaking_columns(X: Any, labels: Target) -> dict[str, str]:
 
     found: dict[str, str] = {}
     parts, source = with_parts(X)
-    for name, why in leaks(parts, labels.is_positive).items():
+    for name, why in find_leaks(parts, labels.is_positive).items():
         found.setdefault(source[name], why)
     return found
 

@@ -1,4 +1,4 @@
-"""Columns as texts: without spaces around them, missing where the file says so."""
+"""A table that was read: its columns as texts and as numbers, and how numbers are written in it."""
 
 from __future__ import annotations
 
@@ -15,105 +15,20 @@ from typing import Any, cast
 
 import numpy as np
 
-from uneven.app.files.file_kinds import PARQUET, kind_of, parsing, require_content, usable_memory
-from uneven.app.files.text_files import DETECT, Reading, content, read_text, require_width
-from uneven.app.files.workbooks import read_workbook
+from uneven.app.files.file_kinds import PARQUET, kind_of, require_content
+from uneven.app.files.table_formats import (
+    DETECT,
+    Reading,
+    read_bytes,
+    read_parquet,
+    read_text,
+    read_workbook,
+)
 from uneven.errors import UnevenError, needs_extra
 from uneven.inputs import brief
 from uneven.tables.column_values import EXACT_MARKS, MARKS
 from uneven.tables.written_numbers import Numbers, as_numbers, decimal_signs, finite_numbers, plain_numbers
 
-
-def as_written(column: Any) -> Any:
-    """An Arrow array of texts; null where there is nothing at all.
-
-    A whole number held as a float is written without ".0": 1, not 1.0.
-    """
-    import pandas as pd
-    import pyarrow as pa
-
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.cat.categories.dtype)
-    if pd.api.types.is_bool_dtype(column.dtype):
-        texts = column.astype(object).map({True: "True", False: "False"})
-    elif pd.api.types.is_numeric_dtype(column.dtype):
-        texts = _number_texts(column)
-    elif pd.api.types.is_datetime64_any_dtype(column.dtype):
-        texts = column.astype(str).where(column.notna(), None)
-    else:
-        texts = column
-    if texts.dtype == object:
-        texts = pd.Series([None if _is_nothing(value) else str(value) for value in texts], dtype=object)
-    found = pa.array(texts, type=pa.large_string(), from_pandas=True)
-    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
-
-
-def trimmed(texts: Any) -> Any:
-    """Texts (Arrow) without spaces around them; null where nothing is left."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    short = pc.utf8_trim_whitespace(texts)
-    return pc.if_else(pc.equal(short, ""), pa.scalar(None, type=short.type), short)
-
-
-def _number_texts(column: Any) -> Any:
-    import pandas as pd
-
-    values = column.to_numpy(dtype=float, na_value=np.nan)
-    distinct, inverse = np.unique(values, return_inverse=True)
-    shown = [None if np.isnan(v) else str(int(v)) if v == int(v or 0) else repr(float(v)) for v in _finite(distinct)]
-    return pd.Series(np.array(shown, dtype=object)[inverse], dtype=object)
-
-
-def _finite(values: np.ndarray) -> np.ndarray:
-    return np.where(np.isfinite(values), values, np.nan)
-
-
-def _is_nothing(value: Any) -> bool:
-    import pandas as pd
-
-    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
-
-
-def present(written: Any, marks: tuple[str, ...] = ()) -> Any:
-    """The same texts with null where a mark says that the value is missing; ``marks`` are further ones."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = written.type
-    is_mark = pc.is_in(pc.utf8_lower(written), value_set=pa.array(MARKS, type=kind))
-    is_mark = pc.or_(is_mark, pc.is_in(written, value_set=pa.array((*EXACT_MARKS, *marks), type=kind)))
-    return pc.if_else(is_mark, pa.scalar(None, type=kind), written)
-
-
-def distinct_texts(texts: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Codes (-1: missing) and the distinct texts they stand for; "TRUE" and "true" are the same as "True"."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    encoded = texts.dictionary_encode()
-    codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
-    truth = pc.is_in(pc.utf8_lower(encoded.dictionary), value_set=pa.array(("true", "false"), type=texts.type))
-    names = np.array(encoded.dictionary.to_pylist(), dtype=object)
-    for place in np.flatnonzero(np.asarray(truth)):
-        names[place] = names[place].capitalize()
-    kept = dict.fromkeys(names)
-    if len(kept) < names.size:
-        position = {name: k for k, name in enumerate(kept)}
-        codes = np.append([position[name] for name in names], -1)[codes]
-        names = np.array(list(kept), dtype=object)
-    return codes, names
-
-
-# A table that was read: all its columns as the file has them, and how numbers are written in it.
-
-#: With these a formula begins (OWASP, CSV injection); spreadsheets also skip blanks and read full-width signs.
-_STARTS_FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
-_SIGNED_NUMBER = re.compile(r"[-+][\d.,]+([eE][-+]?\d+)?%?", re.ASCII)
-
-#: Bytes that a value of a Parquet file takes at least while it is read; packed, it may take none.
-_MEMORY_OF_VALUE = 16
 #: Up to so many rows, what was made of a column is kept: it takes no more memory than the table itself.
 _FEW_ROWS = 1_000
 #: Texts that are looked at together: a table may have thousands of columns, and calls for one column take long.
@@ -166,13 +81,13 @@ class Table:
 
     def written(self, name: str) -> Any:
         """The texts of a column as the file has them (Arrow; null where there is nothing)."""
-        return trimmed(as_written(self.frame[name]))
+        return trim(as_written(self.frame[name]))
 
     def texts(self, name: str, marks: tuple[str, ...] = ()) -> Any:
         """The texts of a column, null where the value is missing."""
         if not marks and name in self._texts_of_few_rows:
             return self._texts_of_few_rows[name]
-        return self._once(("texts", name, marks), lambda: present(self.written(name), marks))
+        return self._once(("texts", name, marks), lambda: without_marks(self.written(name), marks))
 
     @cached_property
     def _texts_of_few_rows(self) -> dict[str, Any]:
@@ -183,7 +98,7 @@ class Table:
         found: dict[str, Any] = {}
         for names in self.text_columns() if rows <= _FEW_ROWS else ():
             written = pa.concat_arrays([as_written(self.frame[name]) for name in names])
-            told = present(trimmed(written))
+            told = without_marks(trim(written))
             found |= {name: told.slice(k * rows, rows) for k, name in enumerate(names)}
         return found
 
@@ -270,12 +185,12 @@ def read_table(path: str, reading: Reading = DETECT, assumed_decimal: str | None
     kind, sep = kind_of(path), None
     _require_fitting_options(path, kind, reading)
     if kind == "text":
-        frame, how, sep = read_text(path, content(path), reading)
+        frame, how, sep = read_text(path, read_bytes(path), reading)
     elif kind == "workbook":
         frame, how = read_workbook(path, reading)
     else:
-        frame, how = _read_parquet(path), "Parquet"
-    return _understood(path, frame, how, sep, reading, assumed_decimal)
+        frame, how = read_parquet(path), "Parquet"
+    return _make_table(path, frame, how, sep, reading, assumed_decimal)
 
 
 def read_text_table(name: str, raw: bytes, reading: Reading = DETECT) -> Table:
@@ -283,10 +198,10 @@ def read_text_table(name: str, raw: bytes, reading: Reading = DETECT) -> Table:
     _require_packages()
     require_content(name, "text", raw[:512])
     frame, how, sep = read_text(name, raw, reading)
-    return _understood(name, frame, how, sep, reading, None)
+    return _make_table(name, frame, how, sep, reading, None)
 
 
-def _understood(path: str, frame: Any, how: str, sep: str | None, reading: Reading, assumed: str | None) -> Table:
+def _make_table(path: str, frame: Any, how: str, sep: str | None, reading: Reading, assumed: str | None) -> Table:
     """The table of a data frame, with the decimal signs of its columns."""
     if frame.shape[1] == 0:
         raise UnevenError(f"{path} has no columns")
@@ -315,28 +230,6 @@ def _require_fitting_options(path: str, kind: str, reading: Reading) -> None:
         if given is not None and kind != fitting:
             what = "text files" if fitting == "text" else "Excel workbooks"
             raise UnevenError(f"{option} is for {what}, and {path} is not one; leave it out")
-
-
-def _read_parquet(path: str) -> Any:
-    import pandas as pd
-    from pyarrow import parquet
-
-    with parsing(path, "Parquet file"):
-        about = parquet.read_metadata(path)
-        require_width(path, about.num_columns)
-        if about.num_rows * about.num_columns * _MEMORY_OF_VALUE > usable_memory():
-            raise UnevenError(
-                f"{path} has {about.num_rows:,} rows and {about.num_columns:,} columns, too many for the memory of "
-                "this machine; `uneven fit` reads it in parts with --memory-limit"
-            )
-        frame = pd.read_parquet(path)
-        if any(name is not None for name in frame.index.names):
-            frame = frame.reset_index()
-        frame.columns = [str(column).strip() for column in frame.columns]
-        if frame.columns.duplicated().any():
-            twice = frame.columns[frame.columns.duplicated()][0]
-            raise UnevenError(f"{path} has two columns named {twice!r}; rename one")
-        return frame.reset_index(drop=True)
 
 
 def _find_decimals(table: Table, assumed: str | None, likely: str) -> None:
@@ -370,9 +263,96 @@ def _is_text(dtype: Any) -> bool:
     return types.is_object_dtype(dtype) or types.is_string_dtype(dtype)
 
 
-def is_parquet(path: str) -> bool:
-    """Whether the ending of a path is that of a Parquet file."""
-    return path.lower().endswith(PARQUET)
+# -- columns as texts -------------------------------------------------------------------------------------------------
+
+
+def as_written(column: Any) -> Any:
+    """An Arrow array of texts; null where there is nothing at all.
+
+    A whole number held as a float is written without ".0": 1, not 1.0.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype)
+    if pd.api.types.is_bool_dtype(column.dtype):
+        texts = column.astype(object).map({True: "True", False: "False"})
+    elif pd.api.types.is_numeric_dtype(column.dtype):
+        texts = _number_texts(column)
+    elif pd.api.types.is_datetime64_any_dtype(column.dtype):
+        texts = column.astype(str).where(column.notna(), None)
+    else:
+        texts = column
+    if texts.dtype == object:
+        texts = pd.Series([None if _is_nothing(value) else str(value) for value in texts], dtype=object)
+    found = pa.array(texts, type=pa.large_string(), from_pandas=True)
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+def trim(texts: Any) -> Any:
+    """Texts (Arrow) without spaces around them; null where nothing is left."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    short = pc.utf8_trim_whitespace(texts)
+    return pc.if_else(pc.equal(short, ""), pa.scalar(None, type=short.type), short)
+
+
+def _number_texts(column: Any) -> Any:
+    import pandas as pd
+
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    distinct, inverse = np.unique(values, return_inverse=True)
+    shown = [None if np.isnan(v) else str(int(v)) if v == int(v or 0) else repr(float(v)) for v in _finite(distinct)]
+    return pd.Series(np.array(shown, dtype=object)[inverse], dtype=object)
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _is_nothing(value: Any) -> bool:
+    import pandas as pd
+
+    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
+
+
+def without_marks(written: Any, marks: tuple[str, ...] = ()) -> Any:
+    """The same texts with null where a mark says that the value is missing; ``marks`` are further ones."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = written.type
+    is_mark = pc.is_in(pc.utf8_lower(written), value_set=pa.array(MARKS, type=kind))
+    is_mark = pc.or_(is_mark, pc.is_in(written, value_set=pa.array((*EXACT_MARKS, *marks), type=kind)))
+    return pc.if_else(is_mark, pa.scalar(None, type=kind), written)
+
+
+def distinct_texts(texts: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Codes (-1: missing) and the distinct texts they stand for; "TRUE" and "true" are the same as "True"."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    encoded = texts.dictionary_encode()
+    codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
+    truth = pc.is_in(pc.utf8_lower(encoded.dictionary), value_set=pa.array(("true", "false"), type=texts.type))
+    names = np.array(encoded.dictionary.to_pylist(), dtype=object)
+    for place in np.flatnonzero(np.asarray(truth)):
+        names[place] = names[place].capitalize()
+    kept = dict.fromkeys(names)
+    if len(kept) < names.size:
+        position = {name: k for k, name in enumerate(kept)}
+        codes = np.append([position[name] for name in names], -1)[codes]
+        names = np.array(list(kept), dtype=object)
+    return codes, names
+
+
+# -- tables as files --------------------------------------------------------------------------------------------------
+
+#: With these a formula begins (OWASP, CSV injection); spreadsheets also skip blanks and read full-width signs.
+_STARTS_FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+_SIGNED_NUMBER = re.compile(r"[-+][\d.,]+([eE][-+]?\d+)?%?", re.ASCII)
 
 
 def table_bytes(frame: Any, path: str) -> bytes:
@@ -380,7 +360,7 @@ def table_bytes(frame: Any, path: str) -> bytes:
     import io
 
     buffer = io.BytesIO()
-    if is_parquet(path):
+    if path.lower().endswith(PARQUET):
         frame.to_parquet(buffer, index=False)
     else:
         cells = {name: column.map(harmless_cell) for name, column in frame.items() if _may_hold_texts(column)}

@@ -1,4 +1,4 @@
-"""What each column of a table is: numbers, categories or dates; and which columns are not used, and why."""
+"""The columns of a table: what each is, which are not used and why, the typed data frame, and the target."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from uneven.app.files import table as texts
 from uneven.app.files.file_kinds import in_gigabytes, usable_memory
-from uneven.app.files.table import Table
+from uneven.app.files.table import Table, distinct_texts, without_marks
 from uneven.errors import UnevenError
+from uneven.inputs import brief
 from uneven.tables import dates, written_numbers
 from uneven.tables.category_columns import MOST_COUNTED, SPARSE_BELOW, frequent_categories, rare_below
 from uneven.tables.column_sums import Sizes, TextSums
@@ -38,7 +38,7 @@ class Skip(Exception):
     """A column is not used; the message says why."""
 
 
-def planned(table: Table, target: str, leave_out: Collection[str] = (), keep: Collection[str] = ()) -> Plan:
+def plan_columns(table: Table, target: str, leave_out: Collection[str] = (), keep: Collection[str] = ()) -> Plan:
     """Decide how each column is used; ``keep`` names columns to use even if they look like an ID."""
     table.require([*leave_out, *keep], "")
     columns: list[Column] = []
@@ -79,7 +79,7 @@ def _column(table: Table, name: str, keep: bool, remarks: list[str]) -> Column:
     as_number = None if declared else _numbers_in_text(table, name, present, keep, remarks)
     if as_number is not None:
         return as_number
-    codes, names = texts.distinct_texts(present)
+    codes, names = distinct_texts(present)
     sums = TextSums.of(Sizes(MOST_COUNTED, 0), codes, names.tolist(), declared)
     column = text_column(name, sums, table.decimal, table.reading.day_first, numbers=False)
     if column is None:
@@ -171,10 +171,10 @@ def _counts_rows(name: str, values: np.ndarray) -> bool:
     return bool(ordered[-1] - ordered[0] == values.size - 1 or _ID_NAME.search(name))
 
 
-# From a table to the typed columns that a pipeline takes: floats, categories and dates.
+# -- typed columns: floats, categories and dates -----------------------------------------------------------------------
 
 
-def typed(table: Table, columns: list[Column]) -> Any:
+def type_columns(table: Table, columns: list[Column]) -> Any:
     """A data frame of floats (NaN: missing), categories and dates; an error names the first value that does not fit."""
     import pandas as pd
 
@@ -186,7 +186,7 @@ def typed(table: Table, columns: list[Column]) -> Any:
         elif column.role == DATE:
             found[column.name] = _dates(table, column)
         else:
-            codes, names = texts.distinct_texts(table.texts(column.name))
+            codes, names = distinct_texts(table.texts(column.name))
             found[column.name] = texts_of(codes, names.tolist()).data
     frame = pd.DataFrame(found)
     frame.columns = pd.Index(list(found), dtype=object)  # an index of Arrow texts takes longer at every use
@@ -217,7 +217,7 @@ def _dates(table: Table, column: Column) -> np.ndarray:
     series = table.frame[column.name]
     if types.is_datetime64_any_dtype(series.dtype):
         return dates.typed_dates(series)
-    codes, names = texts.distinct_texts(table.texts(column.name, tuple(column.marks)))
+    codes, names = distinct_texts(table.texts(column.name, tuple(column.marks)))
     values = dates.parsed(names, column.format or dates.ISO)
     if np.isnat(values).any():
         other = dates.find_dates(names, table.reading.day_first, decimal_comma=table.decimal == ",")
@@ -235,7 +235,7 @@ def read_columns(saved: list[dict[str, Any]]) -> list[Column]:
     return [Column(**column) for column in saved]
 
 
-# How large the matrix of a table will be: estimated before a fit.
+# -- how large the matrix will be --------------------------------------------------------------------------------------
 
 #: Folds, scaled copies and a solver's own vectors take this many times the matrix.
 _COPIES = 4
@@ -264,3 +264,81 @@ def require_memory(X: Any, most: int) -> int:
             f"memory, more than {in_gigabytes(usable_memory())}; use fewer rows, or leave out columns with --drop"
         )
     return width
+
+
+# -- the column to predict --------------------------------------------------------------------------------------------
+
+
+_LABELS_SHOWN = 6
+
+
+@dataclass(frozen=True)
+class Target:
+    """Labels.
+
+    Attributes
+    ----------
+    known : ndarray of bool
+        Which rows have a label.
+    is_positive : ndarray of bool
+        For each row with a label, whether it is the positive one.
+    positive : str
+        The positive label as the file writes it.
+    negatives : list of str
+        The other labels, the most frequent first.
+    """
+
+    known: np.ndarray
+    is_positive: np.ndarray
+    positive: str
+    negatives: list[str]
+
+
+def read_target(table: Table, name: str, positive: str, *, others_negative: bool = False) -> Target:
+    """Read the labels; more than two different ones are an error unless all but the positive one are negative."""
+    table.require([name], ", which is to be predicted")
+    written = table.written(name)
+    codes, labels = distinct_texts(without_marks(written))
+    if labels.size < 2:  # a mark such as "-" or "None" is then a label
+        codes, labels = distinct_texts(written)
+    counts = np.bincount(codes[codes >= 0], minlength=labels.size)
+    order = np.argsort(-counts, kind="stable")
+    shown = ", ".join(f"{labels[k]!r} ({counts[k]:,})" for k in order[:_LABELS_SHOWN])
+    shown += ", ..." if labels.size > _LABELS_SHOWN else ""
+    if not labels.size:
+        raise UnevenError(f"{table.path}: column {name!r} has no labels, only empty cells")
+    chosen = _choose_label(list(labels), positive)
+    if chosen is None:
+        raise UnevenError(f"no row of column {name!r} has the positive value {brief(positive)}; it has {shown}")
+    negatives = [str(labels[k]) for k in order if k != chosen]
+    if not negatives:
+        raise UnevenError(f"every row of column {name!r} is positive ({labels[chosen]!r}); two classes are needed")
+    if len(negatives) > 1 and not others_negative:
+        raise UnevenError(
+            f"column {name!r} has {labels.size:,} different values, {shown}; two are needed, or --others-negative, "
+            f"which takes all but {labels[chosen]!r} as negative"
+        )
+    known = codes >= 0
+    return Target(known, codes[known] == chosen, str(labels[chosen]), negatives)
+
+
+def _choose_label(labels: list[str], positive: str) -> int | None:
+    """The label that was asked for: exactly, else as the same number (1 and 1.0), else in other case of letters."""
+    wanted = positive.strip()
+    number = _as_number(wanted)
+    for same in (
+        lambda label: label == wanted,
+        lambda label: number is not None and _as_number(label) == number,
+        lambda label: label.casefold() == wanted.casefold(),
+    ):
+        found = [k for k, label in enumerate(labels) if same(label)]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return None

@@ -1,4 +1,4 @@
-"""What a fitted model says about rows: decisions, probabilities, thresholds and expected costs."""
+"""What a fitted model says about the rows of a table: decisions, probabilities, thresholds and expected costs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import logit
 
 from uneven.app.files.table import Table
-from uneven.app.files.table_columns import read_columns, typed
-from uneven.app.models.written_costs import GivenCosts, four
+from uneven.app.files.table_columns import read_columns, type_columns
+from uneven.app.models.written_costs import WrittenCosts, costs_by_name
 from uneven.costs import RowCosts, money
 from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
 from uneven.errors import CostError, UnevenError
@@ -70,7 +70,7 @@ class Decisions:
         return self.probability
 
 
-def decisions(pipeline: Any, X: Any, costs: RowCosts, *, told: bool) -> Decisions:
+def decide_rows(pipeline: Any, X: Any, costs: RowCosts, *, told: bool) -> Decisions:
     """What a fitted pipeline says; its labels are 0 and 1. ``told``: it is told the costs, else it uses its own."""
     features, last = pipeline[:-1].transform(X), pipeline[-1]
     probability, why = _probability(last, features, costs, told=told)
@@ -92,7 +92,7 @@ def can_move(pipeline: Any) -> bool:
     return bool(getattr(last, "moves", True)) and hasattr(last, "predict_proba")
 
 
-def said_positive(pipeline: Any, X: Any, costs: RowCosts, *, told: bool) -> np.ndarray:
+def predict_positive(pipeline: Any, X: Any, costs: RowCosts, *, told: bool) -> np.ndarray:
     """Where a fitted pipeline predicts positive."""
     return np.asarray(_answer(pipeline[-1], "predict", pipeline[:-1].transform(X), costs, told=told) == 1)
 
@@ -101,9 +101,9 @@ def _answer(last: Any, method: str, features: Any, costs: RowCosts, *, told: boo
     """What a method says; costs that are the same in all rows are passed as numbers."""
     if not (told and takes_costs(last, method)):
         return getattr(last, method)(features)
-    if any(isinstance(cost, np.ndarray) for cost in four(costs).values()):
+    if any(isinstance(cost, np.ndarray) for cost in costs_by_name(costs).values()):
         return answer_with_costs(last, method, features, costs)
-    return getattr(last, method)(features, **four(costs))
+    return getattr(last, method)(features, **costs_by_name(costs))
 
 
 def _log_odds_above(probability: np.ndarray | None, costs: RowCosts) -> np.ndarray:
@@ -122,7 +122,7 @@ def _probability(last: Any, features: Any, costs: RowCosts, *, told: bool) -> tu
         return None, str(error).partition(": ")[2] or str(error)
 
 
-# Rows of the training table, recognised by a hash of their values.
+# -- rows of the training table, known by a hash of their values -------------------------------------------------------
 
 
 def row_hashes(X: Any) -> np.ndarray:
@@ -132,7 +132,7 @@ def row_hashes(X: Any) -> np.ndarray:
     return hash_pandas_object(X, index=False, categorize=False).to_numpy(dtype=np.uint64)
 
 
-def seen(X: Any, known: np.ndarray) -> np.ndarray:
+def in_training(X: Any, known: np.ndarray) -> np.ndarray:
     """Whether each row has the same values in all columns as a row with one of the known hashes."""
     return np.isin(row_hashes(X), known)
 
@@ -146,7 +146,7 @@ def seen_in_words(seen_before: np.ndarray, so: str = "expect more cost on new on
     return f"{which} were in the training table (same values in all columns): {so}."
 
 
-# A model of a file, applied to a table.
+# -- a model of a file, applied to a table -----------------------------------------------------------------------------
 
 #: Standard deviations on either side of a mean that hold 95 % of a normal distribution.
 _NORMAL = 1.96
@@ -160,7 +160,7 @@ class Application:
     ----------
     about : dict
         What the model file says of the training.
-    given : GivenCosts
+    given : WrittenCosts
     X : DataFrame
         The typed columns.
     decisions : Decisions
@@ -170,7 +170,7 @@ class Application:
     """
 
     about: dict[str, Any]
-    given: GivenCosts
+    given: WrittenCosts
     X: Any
     decisions: Decisions
     names: tuple[str, Any] | None
@@ -207,13 +207,13 @@ def apply_model(
     ``changes`` are costs in place of those of the model; an error says so if it cannot decide at other costs.
     """
     about = content["about"]
-    given = GivenCosts(**{**about["costs"], **(changes or {})})
+    given = WrittenCosts(**{**about["costs"], **(changes or {})})
     if changes and not can_move(content["pipeline"]):
         raise UnevenError(
             f"this model ({about['model']}) decides only at the costs of its fit, got others; fit it again with them"
         )
     costs = given.of(table)
-    X = typed(table, read_columns(about["columns"]))
+    X = type_columns(table, read_columns(about["columns"]))
     remarks = []
     if id_column is not None:
         table.require([id_column], ", which names the rows")
@@ -221,11 +221,8 @@ def apply_model(
         remarks.append(f"There is no column {about['id']!r}, which names the rows: they keep their order.")
     name = id_column if id_column is not None else about["id"]
     names = (name, table.frame[name]) if name is not None and name in table.frame.columns else None
-    found = decisions(content["pipeline"], X, costs, told=given.per_row or bool(changes))
+    found = decide_rows(content["pipeline"], X, costs, told=given.per_row or bool(changes))
     return Application(about, given, X, found, names, remarks)
-
-
-# The table that ``uneven predict`` writes.
 
 
 def prediction_table(used: Application) -> Any:

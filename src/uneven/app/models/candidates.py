@@ -1,4 +1,4 @@
-"""Logistic regression as it is commonly used when costs are unequal: as it is, with class weights, or cut elsewhere."""
+"""What may be fitted: the learner that is asked for, the usual logistic regressions, and constant rules."""
 
 from __future__ import annotations
 
@@ -15,11 +15,140 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from uneven.app.models.asked_learner import AUTO, ENSEMBLE, LINEAR, SVC, AskedLearner, new_ensemble
-from uneven.app.models.written_costs import GivenCosts, mean_regrets
-from uneven.costs import RowCosts
-from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
+from uneven.app.models.written_costs import WrittenCosts, costs_by_name, mean_regrets, reference_costs
+from uneven.calibration.calibrated_losses import loss_for, loss_for_rows
+from uneven.costs import RowCosts, read_cost
+from uneven.decisions.alpha import DECIDE, LEARN, probability_thresholds, threshold_log_odds
+from uneven.errors import LossError, UnevenError
+from uneven.learners.classifier_cv import UnevenClassifierCV
 from uneven.learners.contract import EstimatorContract
+from uneven.learners.ensemble.members import families_named
+from uneven.learners.linear import UnevenLinearClassifier
+from uneven.learners.svc import UnevenSVC
+
+#: Kinds of learners: "auto" takes the cheapest of the ensemble and simple ones.
+AUTO, ENSEMBLE, LINEAR, SVC = "auto", "ensemble", "linear", "svc"
+#: What --tune tries for C.
+_CS = (0.01, 0.1, 1.0, 10.0)
+
+
+@dataclass(frozen=True)
+class AskedLearner:
+    """The classifier that was asked for.
+
+    Attributes
+    ----------
+    kind : {"auto", "ensemble", "linear", "svc"}
+    loss : str or None
+        Of the linear learner.
+    gamma : str or None
+        Margin asymmetry of the linear learner or the support vector machine.
+    tune : bool
+        Whether gamma and C are chosen by cost.
+    members : tuple of str
+        Members of the ensemble; empty: all that are installed and suit the table.
+    time_limit : float or None
+        Seconds for everything.
+    """
+
+    kind: str = AUTO
+    loss: str | None = None
+    gamma: str | None = None
+    tune: bool = False
+    members: tuple[str, ...] = ()
+    time_limit: float | None = None
+
+    @classmethod
+    def read(
+        cls,
+        kind: str | None,
+        loss: str | None,
+        gamma: str | None,
+        tune: bool,
+        members: str | None,
+        time_limit: float | None,
+    ) -> AskedLearner:
+        """The learner that options describe; an error names those that exclude each other."""
+        if kind is None:
+            kind = LINEAR if loss is not None or gamma is not None else AUTO
+        names = tuple(name.strip() for name in (members or "").split(",") if name.strip())
+        for option, given, fitting in (
+            ("--loss", loss is not None, (LINEAR,)),
+            ("--gamma", gamma is not None, (LINEAR, SVC)),
+            ("--tune", tune, (AUTO, LINEAR, SVC)),
+            ("--members", members is not None, (AUTO, ENSEMBLE)),
+            ("--time-limit", time_limit is not None, (AUTO, ENSEMBLE)),
+        ):
+            if given and kind not in fitting:
+                raise UnevenError(f"{option} is for --learner {' or '.join(fitting)}, got --learner {kind}")
+        if tune and gamma is not None:
+            raise UnevenError("--tune chooses gamma itself: leave --gamma out")
+        if members is not None and not names:
+            raise UnevenError(f"--members needs names with commas between them, such as linear,forest, got {members!r}")
+        if time_limit is not None and not 0 < time_limit < float("inf"):
+            raise UnevenError(f"--time-limit must be a positive number of seconds, got {time_limit:g}")
+        if names:
+            families_named(list(names))  # an error for a name that is none, or is not installed
+        return cls(kind, loss, gamma, tune, names, time_limit)
+
+    @property
+    def has_ensemble(self) -> bool:
+        """Whether an ensemble is fitted."""
+        return self.kind in (AUTO, ENSEMBLE)
+
+    @property
+    def way(self) -> str:
+        """How costs of each row are used: decided by, if there are probabilities, else learnt with."""
+        if self.has_ensemble:
+            return DECIDE
+        try:
+            loss_for_rows(self._phi, self._gamma).inverse_link(0.0)
+        except LossError:
+            return LEARN
+        return DECIDE
+
+    def require_loss(self, numbers: dict[str, str] | None) -> None:
+        """Raise at once, before a table is read, if there is no such loss for the costs (None: costs of each row)."""
+        if self.has_ensemble:
+            return
+        if numbers is None:
+            loss_for_rows(self._phi, self._gamma)
+        else:
+            loss_for(self._phi, read_cost(**numbers), self._gamma)
+
+    def learner(self, costs: RowCosts, *, per_row: bool, numbers: dict[str, Any] | None = None) -> BaseEstimator:
+        """The linear learner or the SVM for these costs; ``numbers`` are the same costs written exactly.
+
+        Its labels are 0 and 1.
+        """
+        kind = SVC if self.kind == SVC else LINEAR
+        given = reference_costs(costs) if per_row else costs_by_name(costs) if numbers is None else numbers
+        if self.tune:
+            return UnevenClassifierCV(kind, loss=self.loss, Cs=_CS, **given)
+        gamma = _float_or_text(self._gamma)
+        if kind == SVC:
+            return UnevenSVC(margin_gamma=gamma, **given)
+        return UnevenLinearClassifier(self._phi, margin_gamma=gamma, **given)
+
+    @property
+    def _phi(self) -> str:
+        return "hinge" if self.kind == SVC else self.loss or "logistic"
+
+    @property
+    def _gamma(self) -> str:
+        return "1" if self.gamma is None else self.gamma
+
+
+def _float_or_text(value: str) -> float | str:
+    """A decimal as the float a Python user would give; a fraction such as 1/3 as text, which is read exactly."""
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+# -- logistic regression as it is commonly used when costs are unequal ------------------------------------------------
+
 
 PLAIN, WEIGHTED, MOVED = "plain", "weighted", "moved"
 
@@ -31,7 +160,8 @@ class LogisticRule(EstimatorContract, ClassifierMixin, BaseEstimator):  # type: 
     ----------
     way : {"plain", "weighted", "moved"}
         "plain" ignores the costs. "weighted" weights the positives by fn_cost/fp_cost. "moved" fits as "plain" and
-        flags a row where its probability is above fp_cost/(fp_cost + fn_cost).
+        flags a row where its probability is above fp_cost/(fp_cost + fn_cost); costs given to ``predict`` and
+        ``decision_function`` replace these. The other two ignore them.
     fp_cost, fn_cost : float
         What a false positive and a false negative cost more than the right decision.
 
@@ -110,7 +240,7 @@ class LogisticRule(EstimatorContract, ClassifierMixin, BaseEstimator):  # type: 
         return np.asarray(expit(score))
 
 
-# What is compared by cost: what was asked for, what is commonly used when costs are unequal, and constant rules.
+# -- what is compared by cost -----------------------------------------------------------------------------------------
 
 #: Names of the constant rules in tables.
 EVERYONE, NO_ONE = "flag everyone", "flag no one"
@@ -132,12 +262,15 @@ class Candidate:
         Whether it takes the typed columns of a table as they are, without preprocessing.
     moves : bool
         Whether it decides at other costs without a new fit.
+    learns_means : bool
+        Whether it learns with the mean costs of the rows it is fitted to, though it decides each row by its own.
     """
 
     name: str
     new: Callable[[RowCosts], BaseEstimator]
     whole: bool = False
     moves: bool = False
+    learns_means: bool = False
 
     def pipeline(self, costs: RowCosts, preprocessing: Any) -> Pipeline:
         """From typed columns to decisions; not fitted. ``preprocessing`` may be "passthrough"."""
@@ -145,24 +278,26 @@ class Candidate:
         return Pipeline([("columns", first), ("classifier", self.new(costs))])
 
 
-def candidates(wish: AskedLearner, given: GivenCosts, costs: RowCosts, seconds: float | None = None) -> list[Candidate]:
+def candidates(
+    asked: AskedLearner, given: WrittenCosts, costs: RowCosts, seconds: float | None = None
+) -> list[Candidate]:
     """Everything that is compared, the simplest first; ``seconds`` is the time limit of one fit of an ensemble."""
     found = [
         Candidate(NO_ONE, _constant(0), whole=True, moves=True),
         Candidate(EVERYONE, _constant(1), whole=True, moves=True),
         *(Candidate(name, _logistic(way), moves=way != WEIGHTED) for name, way in ALTERNATIVES.items()),
     ]
-    if wish.kind in (LINEAR, SVC) or wish.tune:
-        found.append(Candidate(_learner_name(wish), _learner(wish, given, costs)))
-    if wish.has_ensemble:
-        new = _ensemble(wish, given, seconds)
-        found.append(Candidate(ENSEMBLE, new, whole=True, moves=True))
+    if asked.kind in (LINEAR, SVC) or asked.tune:
+        by_means = given.per_row and not asked.tune and asked.way == DECIDE
+        found.append(Candidate(_learner_name(asked), _learner(asked, given, costs), learns_means=by_means))
+    if asked.has_ensemble:
+        found.append(Candidate(ENSEMBLE, _ensemble(asked, given, seconds), whole=True, moves=True))
     return found
 
 
-def savable(wish: AskedLearner, found: list[Candidate]) -> list[Candidate]:
+def savable(asked: AskedLearner, found: list[Candidate]) -> list[Candidate]:
     """The candidates that may be saved: with "auto" all that look at a row, else the one that was asked for."""
-    return [c for c in found if c.name not in CONSTANT_RULES] if wish.kind == AUTO else found[-1:]
+    return [c for c in found if c.name not in CONSTANT_RULES] if asked.kind == AUTO else found[-1:]
 
 
 def _constant(label: int) -> Callable[[RowCosts], BaseEstimator]:
@@ -177,18 +312,26 @@ def _logistic(way: str) -> Callable[[RowCosts], BaseEstimator]:
     return new
 
 
-def _learner(wish: AskedLearner, given: GivenCosts, own: RowCosts) -> Callable[[RowCosts], BaseEstimator]:
+def _learner(asked: AskedLearner, given: WrittenCosts, own: RowCosts) -> Callable[[RowCosts], BaseEstimator]:
     def new(costs: RowCosts) -> BaseEstimator:
         exact = given.numbers() if costs is own and not given.per_row else None
-        return wish.learner(costs, per_row=given.per_row, numbers=exact)
+        return asked.learner(costs, per_row=given.per_row, numbers=exact)
 
     return new
 
 
-def _learner_name(wish: AskedLearner) -> str:
-    name = "uneven SVM" if wish.kind == SVC else "uneven linear"
-    return f"{name} (tuned)" if wish.tune else name
+def _learner_name(asked: AskedLearner) -> str:
+    name = "uneven SVM" if asked.kind == SVC else "uneven linear"
+    return f"{name} (tuned)" if asked.tune else name
 
 
-def _ensemble(wish: AskedLearner, given: GivenCosts, seconds: float | None) -> Callable[[RowCosts], BaseEstimator]:
-    return lambda costs: new_ensemble(costs, per_row=given.per_row, members=wish.members, seconds=seconds)
+def _ensemble(asked: AskedLearner, given: WrittenCosts, seconds: float | None) -> Callable[[RowCosts], BaseEstimator]:
+    def new(costs: RowCosts) -> BaseEstimator:
+        from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier
+
+        at = reference_costs(costs) if given.per_row else costs_by_name(costs)
+        numbers: dict[str, Any] = {name: float(cost) for name, cost in at.items()}
+        members = list(asked.members) or "auto"
+        return UnevenEnsembleClassifier(members=members, time_limit=seconds, random_state=0, **numbers)
+
+    return new

@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from uneven.app.models.apply_model import said_positive
+from uneven.app.models.apply_model import predict_positive
 from uneven.app.models.candidates import Candidate
-from uneven.app.models.written_costs import scaled_misses
+from uneven.app.models.written_costs import scale_misses
 from uneven.app.report.sentences import WhatIf, ratio_in_words
 from uneven.costs import RowCosts
 from uneven.errors import CostError
@@ -60,12 +60,13 @@ class Rows:
         """Some of the rows."""
         return Rows(self.X.iloc[rows], self.is_positive[rows], self.costs.take(rows), self.per_row)
 
-    def fit(self, pipeline: Any) -> Any:
-        """Fit a pipeline to these rows. Rows whose mistake pays were announced before."""
+    def fit(self, candidate: Candidate, costs: RowCosts, preprocessing: Any = "passthrough") -> Any:
+        """A pipeline that is made for ``costs`` and fitted to these rows, whose mistakes that pay are known already."""
         y = self.is_positive.astype(int)
+        pipeline = candidate.pipeline(self.costs if candidate.learns_means else costs, preprocessing)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="in .* rows the mistake costs less", category=UserWarning)
-            if self.per_row:
+            if self.per_row and not candidate.learns_means:
                 return fit_with_costs(pipeline, self.X, y, self.costs)
             return pipeline.fit(self.X, y)
 
@@ -135,7 +136,7 @@ def compare_on_folds(
 
     tested, said = decide_on_folds(splits, decide_fold)
     decisions = {label: {c.name: said[label, c.name] for c in found} for label in FACTORS}
-    costs = {label: scaled_misses(rows.costs.take(tested), factor) for label, factor in FACTORS.items()}
+    costs = {label: scale_misses(rows.costs.take(tested), factor) for label, factor in FACTORS.items()}
     return Outcome(rows.is_positive[tested], costs, decisions, _how(len(splits[0]), repeats, tested.size))
 
 
@@ -145,12 +146,12 @@ def _decisions(candidate: Candidate, costs: RowCosts, seen: Rows, unseen: Rows) 
     model = None
     for label, factor in sorted(FACTORS.items(), key=lambda item: item[0] != AS_GIVEN):
         given = label == AS_GIVEN
-        at = costs if given else scaled_misses(costs, factor)
+        at = costs if given else scale_misses(costs, factor)
         if model is None or not candidate.moves:
-            model = replace(seen, costs=scaled_misses(seen.costs, factor)).fit(candidate.pipeline(at, "passthrough"))
-        decided_at = scaled_misses(unseen.costs, factor)
+            model = replace(seen, costs=scale_misses(seen.costs, factor)).fit(candidate, at)
+        decided_at = scale_misses(unseen.costs, factor)
         told = unseen.per_row or (candidate.moves and not given)
-        found[label] = said_positive(model, unseen.X, decided_at, told=told)
+        found[label] = predict_positive(model, unseen.X, decided_at, told=told)
     return found
 
 
@@ -191,7 +192,7 @@ def what_ifs(
     """The comparisons at half, the given and double costs of a miss; ``compared_at`` compares at other costs."""
     found = []
     for label, factor in FACTORS.items():
-        other = scaled_misses(costs, factor)
+        other = scale_misses(costs, factor)
         rows = given if label == AS_GIVEN else compared_at(label, other)
         found.append(WhatIf(label, ratio_in_words(other), costs.per_row, rows))
     return found

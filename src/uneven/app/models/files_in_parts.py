@@ -1,4 +1,4 @@
-"""``uneven fit`` on Parquet files that do not fit into memory: a linear classifier, read in parts."""
+"""Parquet files that do not fit into memory: a linear classifier is fitted, applied and judged in parts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from uneven.app.files.file_kinds import PARQUET, in_gigabytes, usable_memory
+from uneven.app.files.file_kinds import PARQUET, in_gigabytes, usable_memory, whole_file
 from uneven.app.files.table import harmless_cell
-from uneven.app.files.whole_files import whole_file
-from uneven.app.models.asked_learner import AUTO, LINEAR, AskedLearner
-from uneven.app.models.candidates import EVERYONE, NO_ONE
-from uneven.app.models.written_costs import GivenCosts
+from uneven.app.models.candidates import AUTO, EVERYONE, LINEAR, NO_ONE, AskedLearner
+from uneven.app.models.fit_table import Question
+from uneven.app.models.written_costs import WrittenCosts
 from uneven.app.report.table_report import OURS
 from uneven.costs import COSTS, RowCosts
 from uneven.errors import UnevenError
@@ -42,99 +41,84 @@ def is_in_parts(data: str, memory_limit: str | None) -> bool:
     return os.path.getsize(data) * _TIMES_IN_MEMORY > usable_memory()
 
 
-@dataclass(frozen=True)
-class StreamedQuestion:
-    """What ``uneven fit`` was asked, for files that are read in parts."""
-
-    data: str
-    target: str
-    positive: str
-    id_column: str | None
-    drop: tuple[str, ...]
-    memory_limit: str | None
-    others_negative: bool = False
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether the data are read in parts."""
-        return is_in_parts(self.data, self.memory_limit)
-
-    def fitted(
-        self, wish: AskedLearner, given: GivenCosts, verbose: bool
-    ) -> tuple[UnevenLinearClassifier, dict[str, Any]]:
-        """The classifier, and what the model file says about it."""
-        if wish.kind not in (AUTO, LINEAR) or wish.tune or wish.members or wish.time_limit is not None:
-            raise UnevenError(
-                "files that are read in parts are for --learner linear, without --tune, --members and --time-limit; "
-                "for other learners give one file that fits into memory"
-            )
-        if self.others_negative:
-            raise UnevenError("--others-negative is not for files that are read in parts; write a column of two values")
-        files = ParquetFiles(self.data)
-        names = files.schema.names
-        for name in (self.target, *self.drop, *([self.id_column] if self.id_column else [])):
-            if name not in names:
-                raise UnevenError(f"there is no column {name!r} in {files}; its columns are {brief(names)}")
-        costs = costs_in_parts(given, names)
-        others = {self.target, *self.drop, *([self.id_column] if self.id_column else [])}
-        rows = StreamedRows(
-            self.data,
-            target=self.target,
-            columns=[name for name in names if name not in others],
-            standardize=True,
-            memory_limit=self.memory_limit,
+def fit_in_parts(
+    data: str, question: Question, asked: AskedLearner, given: WrittenCosts, memory_limit: str | None
+) -> tuple[UnevenLinearClassifier, dict[str, Any]]:
+    """The classifier, and what the model file says about it; a fit tells its progress on stderr."""
+    if asked.kind not in (AUTO, LINEAR) or asked.tune or asked.members or asked.time_limit is not None:
+        raise UnevenError(
+            "files that are read in parts are for --learner linear, without --tune, --members and --time-limit; "
+            "for other learners give one file that fits into memory"
         )
-        learner = UnevenLinearClassifier(
-            wish.loss or "logistic",
-            margin_gamma=1 if wish.gamma is None else wish.gamma,
-            pos_label=self._label(files.schema.field(self.target)),
-            verbose=verbose,
-        )
-        learner.fit(rows, **costs)
-        about = {
-            "streamed": True,
-            "target": self.target,
-            "positive": self.positive,
-            "costs": given.to_dict(),
-            "id": self.id_column,
-            "rows": files.rows,
-            "decimal": ".",
-        }
-        return learner, about
-
-    def _label(self, field: Any) -> Any:
-        """The positive value as a label of the target's type."""
-        from pyarrow import types
-
-        kind = field.type.value_type if types.is_dictionary(field.type) else field.type
-        text = self.positive
-        try:
-            if types.is_boolean(kind):
-                return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
-            if types.is_integer(kind):
-                return int(text)
-            if types.is_floating(kind):
-                return float(text)
-        except (ValueError, KeyError):
-            raise UnevenError(
-                f"--positive must be a value of the column {self.target!r}, which holds {kind}, got {text!r}"
-            ) from None
-        kind_of(field)  # an error for lists and the like
-        return text
-
-    def in_words(self, learner: UnevenLinearClassifier, about: dict[str, Any]) -> list[str]:
-        """What was fitted, and how good the fit is."""
-        size = sum(os.path.getsize(path) for path in ParquetFiles(self.data).paths)
-        gap = learner.duality_gap_ or 0.0
-        return [
-            f"{self.data}: Parquet, {in_gigabytes(size)}; {about['rows']:,} rows, read in parts.",
-            f"A linear classifier on {learner.n_features_in_} columns of numbers; its objective is proved to be within "
-            f"{gap / learner.objective_:.1e} (relative) of the optimum.",
-            f"The loss is {learner.loss_!r}: {learner.analysis_.verdict}.",
-        ]
+    if question.others_negative:
+        raise UnevenError("--others-negative is not for files that are read in parts; write a column of two values")
+    files = ParquetFiles(data)
+    names = files.schema.names
+    others = [question.target, *question.drop, *([question.id_column] if question.id_column else [])]
+    for name in others:
+        if name not in names:
+            raise UnevenError(f"there is no column {name!r} in {files}; its columns are {brief(names)}")
+    costs = costs_in_parts(given, names)
+    rows = StreamedRows(
+        data,
+        target=question.target,
+        columns=[name for name in names if name not in others],
+        standardize=True,
+        memory_limit=memory_limit,
+    )
+    learner = UnevenLinearClassifier(
+        asked.loss or "logistic",
+        margin_gamma=1 if asked.gamma is None else asked.gamma,
+        pos_label=_read_label(question, files.schema.field(question.target)),
+        verbose=True,
+    )
+    learner.fit(rows, **costs)
+    about = {
+        "streamed": True,
+        "target": question.target,
+        "positive": question.positive,
+        "costs": given.to_dict(),
+        "id": question.id_column,
+        "rows": files.rows,
+        "decimal": ".",
+    }
+    return learner, about
 
 
-def costs_in_parts(given: GivenCosts, names: list[str]) -> dict[str, Any]:
+def _read_label(question: Question, field: Any) -> Any:
+    """The positive value as a label of the target's type."""
+    from pyarrow import types
+
+    kind = field.type.value_type if types.is_dictionary(field.type) else field.type
+    text = question.positive
+    try:
+        if types.is_boolean(kind):
+            return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
+        if types.is_integer(kind):
+            return int(text)
+        if types.is_floating(kind):
+            return float(text)
+    except (ValueError, KeyError):
+        raise UnevenError(
+            f"--positive must be a value of the column {question.target!r}, which holds {kind}, got {text!r}"
+        ) from None
+    kind_of(field)  # an error for lists and the like
+    return text
+
+
+def fit_in_words(data: str, learner: UnevenLinearClassifier, about: dict[str, Any]) -> list[str]:
+    """What was fitted, and how good the fit is."""
+    size = sum(os.path.getsize(path) for path in ParquetFiles(data).paths)
+    gap = learner.duality_gap_ or 0.0
+    return [
+        f"{data}: Parquet, {in_gigabytes(size)}; {about['rows']:,} rows, read in parts.",
+        f"A linear classifier on {learner.n_features_in_} columns of numbers; its objective is proved to be within "
+        f"{gap / learner.objective_:.1e} (relative) of the optimum.",
+        f"The loss is {learner.loss_!r}: {learner.analysis_.verdict}.",
+    ]
+
+
+def costs_in_parts(given: WrittenCosts, names: list[str]) -> dict[str, Any]:
     """The costs as ``fit`` takes them: numbers, or names of columns."""
     if not given.per_row:
         return dict(given.numbers())
@@ -160,7 +144,7 @@ def is_number(text: str) -> bool:
     return True
 
 
-# ``uneven predict`` with a model that was fitted in parts: predictions of one batch after the other.
+# -- predictions of one batch after the other -------------------------------------------------------------------------
 
 #: Rows of the column that names the rows which are read at once.
 _ROWS = 1 << 16
@@ -175,7 +159,7 @@ def write_predictions(content: dict[str, Any], data: str, output: str, costs: di
     given = changed_numbers(costs)
     rows = positives = 0
     with whole_file(output) as partial, _Writer(partial, output) as writer:
-        names = _ids(data, about["id"])
+        names = _Ids(data, about["id"]) if about["id"] in tables_of(data).schema.names else None
         for found in learner.predict_parts(data, **given):
             columns: dict[str, Any] = {}
             if names is not None:
@@ -216,12 +200,6 @@ class _Ids:
             self._rest = following if self._rest is None else pa.concat_tables([self._rest, following])
         found, self._rest = self._rest.slice(0, count), self._rest.slice(count)
         return found.column(0)
-
-
-def _ids(data: str, column: str | None) -> _Ids | None:
-    if column is None or column not in tables_of(data).schema.names:
-        return None
-    return _Ids(data, column)
 
 
 class _Writer:
@@ -265,14 +243,14 @@ def _harmless(columns: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-# What a model that was fitted in parts costs on files with labels, which are read in parts too.
+# -- what a model costs on files with labels --------------------------------------------------------------------------
 
 #: Ends of a 95 % interval, in standard errors: with as many rows as are read in parts, means are normal.
 _NORMAL = 1.959964
 
 
 @dataclass(frozen=True)
-class StreamedReport:
+class PartsReport:
     """Answers in money, over all rows.
 
     Attributes
@@ -289,10 +267,10 @@ class StreamedReport:
     unit: str | None
 
 
-def streamed_report(content: dict[str, Any], data: str, changes: dict[str, str]) -> StreamedReport:
+def report_in_parts(content: dict[str, Any], data: str, changes: dict[str, str]) -> PartsReport:
     """Judge a model on all rows of some files; ``changes`` are costs in place of those of the fit."""
     learner, about = content["pipeline"], content["about"]
-    given = GivenCosts(**{**about["costs"], **changes})
+    given = WrittenCosts(**{**about["costs"], **changes})
     four = costs_in_parts(given, tables_of(data).schema.names)
     columns = {name: value for name, value in four.items() if given.per_row and isinstance(value, str)}
     numbers = {name: float(Fraction(value)) for name, value in four.items() if name not in columns}
@@ -326,4 +304,4 @@ def streamed_report(content: dict[str, Any], data: str, changes: dict[str, str])
             "difference_rough": is_rough(dearer_mistakes(zip(means_of_kinds, apart_from_ours[k], strict=True))),
         }
         found.append(CostEstimate(name, cost, cost - wide, cost + wide, *mistakes[k].tolist(), *paired, **rough))
-    return StreamedReport(rows, positives, [found[0], *sorted(found[1:], key=lambda one: one.cost)], given.unit)
+    return PartsReport(rows, positives, [found[0], *sorted(found[1:], key=lambda one: one.cost)], given.unit)

@@ -1,4 +1,4 @@
-"""Whether a comparison still holds for the model that is saved, and for rows that come later than those of the file."""
+"""The work of ``uneven fit``: from a file and options to rows, then compare, choose, and fit to all rows."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from uneven.app.files.table import Table, read_table
-from uneven.app.files.table_columns import Plan, planned, require_memory, typed
-from uneven.app.files.target import Target, read_target
-from uneven.app.files.text_files import Reading
-from uneven.app.models.apply_model import said_positive
-from uneven.app.models.asked_learner import AUTO, AskedLearner, is_ensemble, members_in_words
-from uneven.app.models.candidates import ALTERNATIVES, Candidate, candidates, savable
+from uneven.app.files.table_columns import Plan, Target, plan_columns, read_target, require_memory, type_columns
+from uneven.app.files.table_formats import Reading
+from uneven.app.models.apply_model import predict_positive
+from uneven.app.models.candidates import ALTERNATIVES, AUTO, AskedLearner, Candidate, candidates, savable
 from uneven.app.models.compare_candidates import Outcome, Progress, Rows, compare_on_folds
-from uneven.app.models.written_costs import GivenCosts, mean_regrets
-from uneven.app.report.sentences import per_thousand, threshold_in_words
+from uneven.app.models.written_costs import WrittenCosts, mean_regrets
+from uneven.app.report.sentences import is_ensemble, members_in_words, per_thousand, threshold_in_words
 from uneven.costs import RowCosts
 from uneven.decisions.alpha import DECIDE, probability_thresholds
 from uneven.metrics import CostEstimate
@@ -26,104 +24,6 @@ from uneven.solvers.progress import listening
 from uneven.tables import FrameEncoder
 from uneven.tables.category_columns import MOST_CATEGORIES
 from uneven.tables.columns import DATE, Column
-
-#: Mistakes, more or fewer, that are chance where an interval is rough (none in n rows: at most 3/n, at 95 %).
-_CHANCE = 3
-#: Rows that are looked at for the order: at least, so that a difference can be seen, and at most, to be quick.
-_FEWEST, _MOST = 200, 20_000
-_BLOCKS = 5
-#: A dearer order of the folds is worth a sentence from this share of the cost on.
-_WORTH_TELLING = 0.02
-
-
-def broken_promise(shown: CostEstimate, tested: int, pipeline: Any, rows: Rows) -> str:
-    """A warning if the cost that was shown for a model is not that of the one that was fitted to all rows; else "".
-
-    Parameters
-    ----------
-    shown : CostEstimate
-        Of the comparison.
-    tested : int
-        Rows that it rests on.
-    pipeline : Pipeline
-        The model to save.
-    rows : Rows
-        All rows; the model learnt from them.
-    """
-    slack = 0.0
-    if shown.rough:
-        dearest = max(float(np.max(np.abs(part))) for part in (rows.costs.fp_regret, rows.costs.fn_regret))
-        slack = _CHANCE * dearest / tested
-    said = said_positive(pipeline, rows.X, rows.costs, told=rows.per_row)
-    learnt = float(rows.costs.paid(rows.is_positive, said).mean())
-    own = pipeline[-1].out_of_fold_cost_.cost if is_ensemble(pipeline[-1]) else None
-    if own is not None and not shown.low - slack <= own <= shown.high + slack:
-        found = f"its out-of-fold cost is {per_thousand(own)}"
-    elif learnt > shown.high + slack:
-        found = f"on the rows that it learnt from it costs {per_thousand(learnt)}"
-    else:
-        return ""
-    return (
-        f"WARNING: the model that was fitted to all rows is not what the comparison promised. Per 1,000 rows {found}; "
-        f"the comparison said {per_thousand(shown.cost)} (95 % interval "
-        f"{ends_in_words(per_thousand(shown.low), per_thousand(shown.high), rough=shown.rough)}). Do not rely on the "
-        "costs below."
-    )
-
-
-def order_in_words(rows: Rows | None, preprocessing: BaseEstimator, dates: list[str]) -> str:
-    """A sentence if rows of another time may cost more than shuffled folds say; "" otherwise.
-
-    A logistic regression is tested on shuffled folds and on blocks of the file. If blocks cost significantly more, the
-    file is in an order that matters. ``dates`` are columns with dates. Without rows only these count.
-    """
-    found = None if rows is None else _order(rows, preprocessing)
-    if found is not None and (found.difference_low or 0) > 0 and (found.difference or 0) > _WORTH_TELLING * found.cost:
-        low, high = (per_thousand(end or 0.0) for end in (found.difference_low, found.difference_high))
-        return (
-            f"The order of the rows matters: a logistic regression costs {per_thousand(found.difference or 0.0)} more "
-            "per 1,000 rows on blocks of the file than on shuffled rows (95 % interval "
-            f"{ends_in_words(low, high, rough=found.difference_rough)}). If the file is in the order of time, "
-            "later rows may cost that much more than said here, where all folds are shuffled; in Python, "
-            "cv=TimeSeriesSplit() measures it."
-        )
-    if dates:
-        return (
-            f"Column {dates[0]!r} holds dates. All folds are shuffled: if things change over time, later rows may cost "
-            "more than said here; in Python, cv=TimeSeriesSplit() measures it."
-        )
-    return ""
-
-
-def _order(rows: Rows, preprocessing: BaseEstimator) -> CostEstimate | None:
-    """What blocks of the file cost, and how much more that is than shuffled folds; None if that cannot be said."""
-    count = rows.is_positive.size
-    if count < _FEWEST:
-        return None
-    some = rows.take(np.arange(0, count, -(-count // _MOST)))
-    some = replace(some, X=preprocessing.fit_transform(some.X))
-    block = np.arange(some.is_positive.size) * _BLOCKS // some.is_positive.size
-    shuffled, blocks = _said(some, np.random.default_rng(0).permutation(block)), _said(some, block)
-    if shuffled is None or blocks is None:
-        return None
-    return estimates(some.costs, some.is_positive, {"shuffled": shuffled[None], "in file order": blocks[None]})[-1]
-
-
-def _said(rows: Rows, fold: np.ndarray) -> np.ndarray | None:
-    """Decisions of logistic regressions about rows of other folds; None if one of them lacks a class to learn."""
-    from uneven.learners.linear import UnevenLinearClassifier
-
-    said = np.zeros(fold.size, dtype=bool)
-    for number in range(_BLOCKS):
-        train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        if np.unique(rows.is_positive[train]).size < 2:
-            return None
-        model = UnevenLinearClassifier("logistic", tol=1e-3).fit(rows.X[train], rows.is_positive[train].astype(int))
-        said[test] = rows.costs.take(test).prefers_positive(model.predict_proba(rows.X[test])[:, 1])
-    return said
-
-
-# The work of ``uneven fit`` after the table is read: compare, choose, and fit to all rows.
 
 #: Folds of a comparison with ensembles, by the largest number of rows; above the last, one split.
 _FOLDS = {1000: 5, 20_000: 3}
@@ -140,16 +40,16 @@ class Training:
 
     Attributes
     ----------
-    wish : Wish
-    given : GivenCosts
+    asked : AskedLearner
+    given : WrittenCosts
     costs : RowCosts
     columns : list of Column
     X : DataFrame
     is_positive : ndarray of bool
     """
 
-    wish: AskedLearner
-    given: GivenCosts
+    asked: AskedLearner
+    given: WrittenCosts
     costs: RowCosts
     columns: list[Column]
     X: Any
@@ -167,19 +67,19 @@ class Training:
                 option = f'--drop "{name}"' if " " in name else f"--drop {name}"
                 found.append(f"Column {name!r} is used for costs and for prediction; {option} keeps it for costs only.")
         found += self._decisions_in_words()
-        if self.wish.has_ensemble:
-            found += members_in_words(self.wish.members)
+        if self.asked.has_ensemble:
+            found += members_in_words(self.asked.members)
         return found
 
     def _decisions_in_words(self) -> list[str]:
-        known, threshold = self.wish.way == DECIDE, probability_thresholds(*self.costs.thresholds())
+        known, threshold = self.asked.way == DECIDE, probability_thresholds(*self.costs.thresholds())
         if not self.given.per_row:
             return [threshold_in_words(threshold, has_probability=known, action=_PAYS)]
         found = []
         turned = int((self.costs.regrets(self.is_positive) < 0).sum())
         if turned:
             found.append(f"In {turned:,} of {self.costs.count:,} rows the mistake costs less than the right decision.")
-        if self.wish.tune and self.wish.kind != AUTO:
+        if self.asked.tune and self.asked.kind != AUTO:
             return [*found, "Costs differ by row: learning with them and deciding by them are both tried."]
         if known:
             found.append("Costs differ by row: each row is decided by its own.")
@@ -190,22 +90,22 @@ class Training:
             "row by.",
         ]
 
-    def compared(self, progress: Progress) -> Outcome:
+    def compare(self, progress: Progress) -> Outcome:
         """All candidates on the same folds."""
-        repeats = 1 if self.wish.has_ensemble or self.is_positive.size > _TWICE else 2
+        repeats = 1 if self.asked.has_ensemble or self.is_positive.size > _TWICE else 2
         how = {"folds": self._folds, "repeats": repeats}
         return compare_on_folds(self._rows, self._candidates(), self._preprocessing(), progress, **how)
 
     def cheapest(self, outcome: Outcome) -> str:
         """The name of the cheapest candidate that may be saved."""
-        return outcome.cheapest([candidate.name for candidate in savable(self.wish, self._candidates())])
+        return outcome.cheapest([candidate.name for candidate in savable(self.asked, self._candidates())])
 
     @property
     def first_choice(self) -> str:
         """The name of what is fitted if nothing is compared."""
         return self._candidates()[-1].name
 
-    def fitted(self, name: str, progress: Progress) -> Any:
+    def fit(self, name: str, progress: Progress) -> Any:
         """The pipeline of a candidate, fitted to all rows."""
         chosen = next(candidate for candidate in self._candidates() if candidate.name == name)
 
@@ -213,7 +113,7 @@ class Training:
             progress(f"fitting {name} to all rows: {words}", share, detail=True)
 
         with listening(hear):
-            return self._rows.fit(chosen.pipeline(self.costs, self._preprocessing()))
+            return self._rows.fit(chosen, self.costs, self._preprocessing())
 
     def broken_promise(self, shown: CostEstimate, outcome: Outcome, pipeline: Any) -> str:
         """A warning if the fitted pipeline does not cost what the comparison showed; else ""."""
@@ -224,7 +124,7 @@ class Training:
         dates = [column.name for column in self.columns if column.role == DATE]
         return order_in_words(None if quick else self._rows, self._preprocessing(), dates)
 
-    def fitted_alternatives(self, name: str, pipeline: Any, *, quick: bool) -> tuple[Any, dict[str, Any]]:
+    def fit_alternatives(self, name: str, pipeline: Any, *, quick: bool) -> tuple[Any, dict[str, Any]]:
         """The preprocessing, and the usual alternatives behind it but the named one, all fitted; none if ``quick``."""
         first = pipeline[0] if pipeline[0] != "passthrough" else self._preprocessing().fit(self.X)
         if quick:
@@ -239,20 +139,20 @@ class Training:
 
     @property
     def _folds(self) -> int:
-        if not self.wish.has_ensemble:
+        if not self.asked.has_ensemble:
             return _QUICK_FOLDS
         return next((folds for most, folds in _FOLDS.items() if self.is_positive.size <= most), 1)
 
     def _candidates(self) -> list[Candidate]:
-        limit = self.wish.time_limit
+        limit = self.asked.time_limit
         seconds = None if limit is None else _FOR_ENSEMBLES * limit / (self._folds + 1)
-        return candidates(self.wish, self.given, self.costs, seconds)
+        return candidates(self.asked, self.given, self.costs, seconds)
 
     def _preprocessing(self) -> Any:
         return FrameEncoder(view="linear")
 
 
-# From a file and the options of ``uneven fit`` to rows that can be learnt from.
+# -- from a file and options to rows -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -322,7 +222,7 @@ class Prepared:
         }
 
 
-def prepare(data: str, reading: Reading, question: Question, given: GivenCosts, wish: AskedLearner) -> Prepared:
+def prepare(data: str, reading: Reading, question: Question, given: WrittenCosts, asked: AskedLearner) -> Prepared:
     """Read the table; an error names what is wrong with it."""
     table = read_table(data, reading)
     labels = read_target(table, question.target, question.positive, others_negative=question.others_negative)
@@ -330,8 +230,107 @@ def prepare(data: str, reading: Reading, question: Question, given: GivenCosts, 
     cost_columns = given.columns(labelled, question.target)
     costs = given.of(labelled)
     dropped = [*question.drop, *([question.id_column] if question.id_column else [])]
-    plan = planned(labelled, question.target, leave_out=dropped, keep=question.keep)
-    X = typed(labelled, plan.columns)
+    plan = plan_columns(labelled, question.target, leave_out=dropped, keep=question.keep)
+    X = type_columns(labelled, plan.columns)
     width = require_memory(X, MOST_CATEGORIES)
-    training = Training(wish, given, costs, plan.columns, X, labels.is_positive)
+    training = Training(asked, given, costs, plan.columns, X, labels.is_positive)
     return Prepared(question, table, labels, plan, training, width, cost_columns)
+
+
+# -- whether the comparison holds: for the model that is saved, and for later rows -------------------------------------
+
+
+#: Mistakes, more or fewer, that are chance where an interval is rough (none in n rows: at most 3/n, at 95 %).
+_CHANCE = 3
+#: Rows that are looked at for the order: at least, so that a difference can be seen, and at most, to be quick.
+_FEWEST, _MOST = 200, 20_000
+_BLOCKS = 5
+#: A dearer order of the folds is worth a sentence from this share of the cost on.
+_WORTH_TELLING = 0.02
+
+
+def broken_promise(shown: CostEstimate, tested: int, pipeline: Any, rows: Rows) -> str:
+    """A warning if the cost that was shown for a model is not that of the one that was fitted to all rows; else "".
+
+    Parameters
+    ----------
+    shown : CostEstimate
+        Of the comparison.
+    tested : int
+        Rows that it rests on.
+    pipeline : Pipeline
+        The model to save.
+    rows : Rows
+        All rows; the model learnt from them.
+    """
+    slack = 0.0
+    if shown.rough:
+        dearest = max(float(np.max(np.abs(part))) for part in (rows.costs.fp_regret, rows.costs.fn_regret))
+        slack = _CHANCE * dearest / tested
+    said = predict_positive(pipeline, rows.X, rows.costs, told=rows.per_row)
+    learnt = float(rows.costs.paid(rows.is_positive, said).mean())
+    own = pipeline[-1].out_of_fold_cost_.cost if is_ensemble(pipeline[-1]) else None
+    if own is not None and not shown.low - slack <= own <= shown.high + slack:
+        found = f"its out-of-fold cost is {per_thousand(own)}"
+    elif learnt > shown.high + slack:
+        found = f"on the rows that it learnt from it costs {per_thousand(learnt)}"
+    else:
+        return ""
+    return (
+        f"WARNING: the model that was fitted to all rows is not what the comparison promised. Per 1,000 rows {found}; "
+        f"the comparison said {per_thousand(shown.cost)} (95 % interval "
+        f"{ends_in_words(per_thousand(shown.low), per_thousand(shown.high), rough=shown.rough)}). Do not rely on the "
+        "costs below."
+    )
+
+
+def order_in_words(rows: Rows | None, preprocessing: BaseEstimator, dates: list[str]) -> str:
+    """A sentence if rows of another time may cost more than shuffled folds say; "" otherwise.
+
+    A logistic regression is tested on shuffled folds and on blocks of the file. If blocks cost significantly more, the
+    file is in an order that matters. ``dates`` are columns with dates. Without rows only these count.
+    """
+    found = None if rows is None else _compare_orders(rows, preprocessing)
+    if found is not None and (found.difference_low or 0) > 0 and (found.difference or 0) > _WORTH_TELLING * found.cost:
+        low, high = (per_thousand(end or 0.0) for end in (found.difference_low, found.difference_high))
+        return (
+            f"The order of the rows matters: a logistic regression costs {per_thousand(found.difference or 0.0)} more "
+            "per 1,000 rows on blocks of the file than on shuffled rows (95 % interval "
+            f"{ends_in_words(low, high, rough=found.difference_rough)}). If the file is in the order of time, "
+            "later rows may cost that much more than said here, where all folds are shuffled; in Python, "
+            "cv=TimeSeriesSplit() measures it."
+        )
+    if dates:
+        return (
+            f"Column {dates[0]!r} holds dates. All folds are shuffled: if things change over time, later rows may cost "
+            "more than said here; in Python, cv=TimeSeriesSplit() measures it."
+        )
+    return ""
+
+
+def _compare_orders(rows: Rows, preprocessing: BaseEstimator) -> CostEstimate | None:
+    """What blocks of the file cost, and how much more that is than shuffled folds; None if that cannot be said."""
+    count = rows.is_positive.size
+    if count < _FEWEST:
+        return None
+    some = rows.take(np.arange(0, count, -(-count // _MOST)))
+    some = replace(some, X=preprocessing.fit_transform(some.X))
+    block = np.arange(some.is_positive.size) * _BLOCKS // some.is_positive.size
+    shuffled, blocks = _decide_folds(some, np.random.default_rng(0).permutation(block)), _decide_folds(some, block)
+    if shuffled is None or blocks is None:
+        return None
+    return estimates(some.costs, some.is_positive, {"shuffled": shuffled[None], "in file order": blocks[None]})[-1]
+
+
+def _decide_folds(rows: Rows, fold: np.ndarray) -> np.ndarray | None:
+    """Decisions of logistic regressions about rows of other folds; None if one of them lacks a class to learn."""
+    from uneven.learners.linear import UnevenLinearClassifier
+
+    said = np.zeros(fold.size, dtype=bool)
+    for number in range(_BLOCKS):
+        train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        if np.unique(rows.is_positive[train]).size < 2:
+            return None
+        model = UnevenLinearClassifier("logistic", tol=1e-3).fit(rows.X[train], rows.is_positive[train].astype(int))
+        said[test] = rows.costs.take(test).prefers_positive(model.predict_proba(rows.X[test])[:, 1])
+    return said

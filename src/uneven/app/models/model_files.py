@@ -92,7 +92,7 @@ def read_model(path: str) -> dict[str, Any]:
     require_unpackable(path, _WHAT)
     data = Path(path).read_bytes()
     others = _other_versions(path, _versions(path, data))
-    content = _loaded(path, data, others)
+    content = _load(path, data, others)
     lacking = [name for name in _PARTS if name not in content]
     if lacking:
         raise UnevenError(f"{path} is not a whole model of `uneven fit`: it lacks {', '.join(lacking)}; fit it again")
@@ -138,7 +138,7 @@ def _other_versions(path: str, made: dict[str, str]) -> str:
     return ", ".join(differing)
 
 
-def _loaded(path: str, data: bytes, others: str) -> dict[str, Any]:
+def _load(path: str, data: bytes, others: str) -> dict[str, Any]:
     """The objects of the file, if all are of known types."""
     io = _skops()
     try:

@@ -176,14 +176,14 @@ def _require_arithmetic(option: str, text: str, tree: Node) -> None:
             raise CostError(f"{option} {brief(text)}: a cost is made of numbers, columns, + - * / ( ), min and max")
 
 
-# The four costs of a model: kept as texts in its file, and computed anew for every table.
+# -- the four costs of a model: texts in its file, computed anew for every table ---------------------------------------
 
 _OPTIONS = {"fp_cost": "--fp-cost", "fn_cost": "--fn-cost", "tp_cost": "--tp-cost", "tn_cost": "--tn-cost"}
 _OUTCOMES = {"fn_cost": "a miss", "fp_cost": "a false alarm", "tp_cost": "a hit", "tn_cost": "a correct all-clear"}
 
 
 @dataclass(frozen=True)
-class GivenCosts:
+class WrittenCosts:
     """What the four outcomes cost, as texts: numbers, columns, or arithmetics of columns.
 
     Attributes
@@ -258,13 +258,13 @@ class GivenCosts:
         return f"{', '.join(parts[:-1])} and {parts[-1]}".replace("a miss", "A miss", 1) + "."
 
 
-def scaled_misses(costs: RowCosts, factor: float) -> RowCosts:
+def scale_misses(costs: RowCosts, factor: float) -> RowCosts:
     """The same costs, but what a miss costs more than a hit is multiplied."""
     fn_cost = costs.tp_cost + factor * (costs.fn_cost - costs.tp_cost)
     return RowCosts(costs.count, costs.fp_cost, fn_cost, costs.tp_cost, costs.tn_cost)
 
 
-def four(costs: RowCosts) -> dict[str, Any]:
+def costs_by_name(costs: RowCosts) -> dict[str, Any]:
     """The four costs as keyword arguments."""
     return {name: getattr(costs, name) for name in _OPTIONS}
 

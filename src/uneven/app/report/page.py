@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from uneven.app.models.asked_learner import is_ensemble, members_of
-from uneven.app.models.written_costs import four
+from uneven.app.models.written_costs import costs_by_name
 from uneven.app.report.sentences import (
     WhatIf,
     better_constant,
     cost_interval_in_words,
     difference_in_words,
+    is_ensemble,
+    members_of,
     per_thousand,
     rough_in_words,
 )
@@ -101,7 +102,7 @@ def picture(figure: Any, words: str = "", *, narrow: bool = False) -> str:
 
 
 @contextmanager
-def closed(display: Any) -> Iterator[Any]:
+def figure_of(display: Any) -> Iterator[Any]:
     """The figure of a display; closed afterwards."""
     import matplotlib.pyplot as plt
 
@@ -159,7 +160,7 @@ code { overflow-wrap: anywhere; font-size: .9em; }
 """
 
 
-# Costs of classifiers, as tables and a figure of a page.
+# -- costs of classifiers ----------------------------------------------------------------------------------------------
 
 
 def cost_figure(rows: list[CostEstimate], unit: str | None) -> str:
@@ -214,12 +215,12 @@ def confusion_figure(
 
     names = np.array(words)
     truth, said = names[is_positive.astype(int)], names[said_positive.astype(int)]
-    display = CostConfusionDisplay.from_predictions(truth, said, pos_label=words[1], unit=unit, **four(costs))
-    with closed(display) as figure:
+    display = CostConfusionDisplay.from_predictions(truth, said, pos_label=words[1], unit=unit, **costs_by_name(costs))
+    with figure_of(display) as figure:
         return picture(figure, "The four outcomes: how many rows, and what they cost", narrow=True)
 
 
-# What an ensemble is made of, for pages.
+# -- what an ensemble is made of ---------------------------------------------------------------------------------------
 
 
 def ensemble_parts(classifier: Any, unit: str | None) -> list[str]:
@@ -238,7 +239,7 @@ def ensemble_parts(classifier: Any, unit: str | None) -> list[str]:
 def _shift_figure(classifier: Any, unit: str | None) -> str:
     from uneven.figures import ThresholdShiftDisplay
 
-    with closed(ThresholdShiftDisplay.from_estimator(classifier, unit=unit)) as figure:
+    with figure_of(ThresholdShiftDisplay.from_estimator(classifier, unit=unit)) as figure:
         return picture(figure, "Cost at every shift of the log-odds, and how well each shift is supported") + paragraph(
             "The cost of out-of-fold decisions if the log-odds of the average were shifted by as much. The shift in "
             "use is the mean of the posterior, which a smooth loss near the threshold makes.",

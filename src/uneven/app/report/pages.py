@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from uneven.app.models.asked_learner import AUTO, AskedLearner
-from uneven.app.models.candidates import ALTERNATIVES
+from uneven.app.models.candidates import ALTERNATIVES, AUTO, AskedLearner
 from uneven.app.models.compare_candidates import AS_GIVEN, Outcome
 from uneven.app.models.fit_table import Training
-from uneven.app.models.written_costs import GivenCosts, four
+from uneven.app.models.written_costs import WrittenCosts, costs_by_name
 from uneven.app.report.page import (
     bullets,
-    closed,
     confusion_figure,
     cost_figure,
     cost_table,
     ensemble_parts,
+    figure_of,
     heading,
     page,
     paragraph,
@@ -31,16 +30,16 @@ from uneven.app.report.sentences import (
     RULES,
     Choice,
     better_constant,
-    capitalised,
+    capitalise,
     cheapest_in_words,
     first_line,
     model_in_words,
     probability_in_words,
-    question,
     stability_in_words,
     threshold_in_words,
+    what_if_title,
 )
-from uneven.app.report.table_report import Judged, Report
+from uneven.app.report.table_report import Judgement, Report
 from uneven.costs import RowCosts, money
 from uneven.metrics import CostEstimate
 from uneven.tables.columns import NUMBER, Column
@@ -48,15 +47,15 @@ from uneven.tables.columns import NUMBER, Column
 FP_COST, FN_COST = 1, 20
 
 
-def demo_training(wish: AskedLearner) -> Training:
+def demo_training(asked: AskedLearner) -> Training:
     """All patients; a malignant tumour is positive."""
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer(as_frame=True)
-    given = GivenCosts(str(FP_COST), str(FN_COST))
+    given = WrittenCosts(str(FP_COST), str(FN_COST))
     costs = RowCosts.read(len(data.data), fp_cost=FP_COST, fn_cost=FN_COST)
     columns = [Column(name, NUMBER) for name in data.data.columns]
-    return Training(wish, given, costs, columns, data.data.astype(float), (data.target == 0).to_numpy())
+    return Training(asked, given, costs, columns, data.data.astype(float), (data.target == 0).to_numpy())
 
 
 def result_in_words(rows: list[CostEstimate]) -> str:
@@ -77,8 +76,6 @@ def result_in_words(rows: list[CostEstimate]) -> str:
         )
     return f"{said} {RULES[rule.name].capitalize()} costs {569 * rule.cost:.0f}."
 
-
-# The page of ``uneven demo``.
 
 _TITLE = "A missed malignancy costs twenty false alarms"
 
@@ -112,7 +109,7 @@ def demo_page(result: str, choice: Choice, outcome: Outcome, pipeline: Any, cert
         ),
         heading("What was decided, and what it cost"),
         confusion_figure(outcome.is_positive, said, ("benign", "malignant"), costs, None),
-        heading(question(given)),
+        heading(what_if_title(given)),
         paragraph(stability_in_words(what_ifs)),
         what_if_table(what_ifs, None),
         heading("The model"),
@@ -130,7 +127,7 @@ def demo_page(result: str, choice: Choice, outcome: Outcome, pipeline: Any, cert
     )
 
 
-# The page of ``uneven report --html``.
+# -- the page of ``uneven report --html`` ------------------------------------------------------------------------------
 
 
 def report_page(made: Report, read_as: str) -> str:
@@ -146,7 +143,7 @@ def report_page(made: Report, read_as: str) -> str:
         paragraph(made.seen, "warning") if made.seen else "",
         paragraph(f"{read_as} {count:,} rows with a label, {positives:,} positive ({positives / count:.1%}).", "soft"),
         paragraph(used.given.in_words(used.decisions.costs)),
-        *(_compared(made.rows, made.how, unit) if made.rows else ()),
+        *(_comparison_parts(made.rows, made.how, unit) if made.rows else ()),
         *(_details(made, made.new) if made.new is not None else ()),
         heading("Where is the threshold?"),
         paragraph(threshold_in_words(used.decisions.threshold, has_probability=used.decisions.probability is not None)),
@@ -157,18 +154,18 @@ def report_page(made: Report, read_as: str) -> str:
         bullets(made.unknowns),
         heading("The model"),
         paragraph(f"It is the model {about['model']}, fitted to {about['rows']:,} rows."),
-        *_chosen(about, unit),
+        *_choice_parts(about, unit),
         *(paragraph(words) for words in model_in_words(made.pipeline)),
         *ensemble_parts(made.pipeline[-1], unit),
         *(_on_known_rows(made, made.known) if made.known is not None else ()),
     )
 
 
-def _compared(rows: list[CostEstimate], how: str, unit: str | None) -> list[str]:
+def _comparison_parts(rows: list[CostEstimate], how: str, unit: str | None) -> list[str]:
     """What the models cost on rows that no fit has seen."""
     return [
         heading("Who is the cheapest?"),
-        paragraph(capitalised(cheapest_in_words(rows))),
+        paragraph(capitalise(cheapest_in_words(rows))),
         cost_figure(rows, unit),
         cost_table(rows, unit),
         paragraph(
@@ -179,21 +176,21 @@ def _compared(rows: list[CostEstimate], how: str, unit: str | None) -> list[str]
     ]
 
 
-def _details(made: Report, judged: Judged) -> list[str]:
+def _details(made: Report, judged: Judgement) -> list[str]:
     """What was decided about some rows, and what it would be at other costs."""
     used, given = made.used, next(what for what in judged.what_ifs if what.label == "as given")
     costs, said = used.decisions.costs.take(judged.which), used.decisions.said_positive[judged.which]
     return [
         heading("What was decided, and what it cost"),
         confusion_figure(made.is_positive[judged.which], said, used.words, costs, made.unit),
-        heading(question(given)),
+        heading(what_if_title(given)),
         paragraph(stability_in_words(judged.what_ifs)),
         what_if_table(judged.what_ifs, made.unit),
         paragraph(f"At other costs: {made.how_moved}. Costs and savings per 1,000 rows.", "soft"),
     ]
 
 
-def _on_known_rows(made: Report, judged: Judged) -> list[str]:
+def _on_known_rows(made: Report, judged: Judgement) -> list[str]:
     """What the model costs on rows of the training table, with a warning; all that is known without new rows."""
     return [
         heading("On rows of the training table"),
@@ -203,7 +200,7 @@ def _on_known_rows(made: Report, judged: Judged) -> list[str]:
     ]
 
 
-def _chosen(about: dict[str, Any], unit: str | None) -> list[str]:
+def _choice_parts(about: dict[str, Any], unit: str | None) -> list[str]:
     """What the comparison at the fit found; nothing if there was none."""
     rows = [CostEstimate(**row) for row in about["comparison"]]
     if not rows:
@@ -253,7 +250,7 @@ def _word(made: Report, is_positive: bool) -> str:
 # -- figures ----------------------------------------------------------------------------------------------------------
 
 
-def _threshold_figure(made: Report, judged: Judged) -> str:
+def _threshold_figure(made: Report, judged: Judgement) -> str:
     from uneven.figures import ThresholdCostDisplay
 
     score = made.used.decisions.score[judged.which]
@@ -265,9 +262,9 @@ def _threshold_figure(made: Report, judged: Judged) -> str:
         threshold=0.0,
         name="this model",
         unit=made.unit,
-        **four(made.used.decisions.costs.take(judged.which)),
+        **costs_by_name(made.used.decisions.costs.take(judged.which)),
     )
-    with closed(display) as figure:
+    with figure_of(display) as figure:
         return picture(figure, "Cost at every threshold of the score") + paragraph(
             "Scores are moved so that 0 is the threshold of every row. If the cheapest threshold is far from 0, or "
             "much cheaper, the model is off for these rows.",

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from uneven.app.models.asked_learner import is_ensemble, left_out_in_words, shift_in_words
 from uneven.app.models.candidates import EVERYONE, NO_ONE, LogisticRule
 from uneven.costs import RowCosts, money
 from uneven.decisions.alpha import DECIDE
+from uneven.learners.ensemble.members import FAMILIES
 from uneven.metrics import CostEstimate
 from uneven.metrics.intervals import ROUGH_MEANS, ends_in_words
 
@@ -123,7 +123,7 @@ def cheapest_in_words(rows: list[CostEstimate]) -> str:
     return f"{rival.name} is the cheapest here, not {ours.name}{close}."
 
 
-def capitalised(words: str) -> str:
+def capitalise(words: str) -> str:
     """Words that begin a sentence."""
     return words[:1].upper() + words[1:]
 
@@ -144,7 +144,7 @@ def ratio_in_words(costs: RowCosts) -> str:
     return f"{shown} : 1" if fn >= fp else f"1 : {shown}"
 
 
-def question(given: WhatIf) -> str:
+def what_if_title(given: WhatIf) -> str:
     """The title of the what-if table."""
     return f"Are you sure about {given.ratio}{' on average' if given.mean else ''}?"
 
@@ -189,7 +189,7 @@ def threshold_in_words(
     return f"{action} where the probability is above the threshold of the row: {spread}.{odd}"
 
 
-# Which candidate is saved and why, in sentences; and whether anything beats a constant rule.
+# -- which candidate is saved and why ---------------------------------------------------------------------------------
 
 _CHANCE = "the difference may be chance"
 
@@ -250,7 +250,7 @@ class Choice:
             subject = "no model is" if self.free else f"{ours.name} is not"
             saved = per_thousand(rule.cost - ours.cost, self.unit)
             return (
-                f"WARNING: {subject} shown to beat {name}. {capitalised(ours.name)} saves {saved} per "
+                f"WARNING: {subject} shown to beat {name}. {capitalise(ours.name)} saves {saved} per "
                 f"1,000 rows{chance_in_words(rule, chance='')}: this may be chance."
             )
         more = "as much" if rule.cost == ours.cost else f"{per_thousand(ours.cost - rule.cost, self.unit)} more"
@@ -262,7 +262,7 @@ class Choice:
         return f"WARNING: {found}{chance}. Rather do that, or find better columns, more rows or other costs."
 
 
-# What a fitted pipeline says about itself.
+# -- what a fitted pipeline says about itself -------------------------------------------------------------------------
 
 _LOGISTIC = {
     "plain": "Logistic regression; it flags a row where its probability is above 0.5, whatever the costs.",
@@ -285,10 +285,77 @@ def model_in_words(pipeline: Any) -> list[str]:
     if way is not None:
         chosen = "decide each row by its own costs" if way == DECIDE else "learn with the costs of the rows"
         found.append(f"Of the two ways to use costs of rows the cheaper one is to {chosen}.")
-    learner = getattr(last, "best_estimator_", getattr(last, "learner_", last))
+    learner = getattr(last, "best_estimator_", last)
     return [*found, f"The loss is {learner.loss_!r}: {learner.analysis_.verdict}."]
 
 
 def _parameters_in_words(parameters: dict[str, Any]) -> str:
     shown = (f"{value:.4g}" if isinstance(value, float) else str(value) for value in parameters.values())
     return ", ".join(f"{key} = {value}" for key, value in zip(parameters, shown, strict=True))
+
+
+# -- what an ensemble is made of --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a fitted ensemble.
+
+    Attributes
+    ----------
+    name : str
+    weight : float
+    cost : float
+        What it would cost alone per row, out of fold.
+    """
+
+    name: str
+    weight: float
+    cost: float
+
+
+def is_ensemble(classifier: Any) -> bool:
+    """Whether a fitted classifier is an ensemble."""
+    return hasattr(classifier, "member_costs_")
+
+
+def members_of(ensemble: Any) -> list[Member]:
+    """The members of a fitted ensemble, the largest weight first."""
+    weights, costs = ensemble.weights_, ensemble.member_costs_
+    found = [Member(name, float(weight), float(costs[name])) for name, weight in weights.items()]
+    return sorted(found, key=lambda member: -member.weight)
+
+
+def constant_costs_of(ensemble: Any) -> dict[str, float]:
+    """What flagging everyone and flagging no one cost per row, on the rows of the ensemble's own folds."""
+    costs = ensemble.constant_costs_
+    return {"flagging everyone": costs["all positive"].cost, "flagging no one": costs["all negative"].cost}
+
+
+def members_in_words(members: tuple[str, ...]) -> list[str]:
+    """What an ensemble would also use if it were installed."""
+    absent = [name for name, family in FAMILIES.items() if not (members or family.installed or family.instead_of)]
+    if not absent:
+        return []
+    return [
+        f"The ensemble would also use {' and '.join(absent)}, if installed: pip install 'uneven[{','.join(absent)}]'."
+    ]
+
+
+def shift_in_words(ensemble: Any) -> list[str]:
+    """The threshold that was found, against the one that right probabilities would need."""
+    shift, posterior = float(ensemble.shift_), ensemble.posterior_
+    give_or_take = "" if posterior is None else f" (give or take {posterior.standard_deviation:.2g})"
+    direction = "raised" if shift > 0 else "lowered"
+    return [
+        f"The threshold of the average's log-odds is {direction} by {abs(shift):.2g}{give_or_take}, which rows that it "
+        "had not seen support best. Probabilities stay as they are."
+    ]
+
+
+def left_out_in_words(ensemble: Any) -> list[str]:
+    """Which members are missing, and why: a time limit, or an error."""
+    reasons: dict[str, list[str]] = {}
+    for name, why in ensemble.left_out_.items():
+        reasons.setdefault(why, []).append(name)
+    return [f"Left out: {', '.join(names)} ({why})." for why, names in reasons.items()]

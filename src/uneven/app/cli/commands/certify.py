@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from uneven.app.cli.options import loss_options, read_request
-from uneven.app.files.whole_files import write_whole
+from uneven.app.files.file_kinds import write_whole
 
 
 @click.command()

@@ -10,7 +10,7 @@ import click
 
 from uneven.app.cli.options import json_option, loss_options, read_request, remedy_options
 from uneven.app.cli.terminal import console
-from uneven.app.files.whole_files import write_whole
+from uneven.app.files.file_kinds import write_whole
 
 
 @click.command()

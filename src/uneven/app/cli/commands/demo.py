@@ -20,31 +20,24 @@ def demo(output: str, members: str) -> None:
     Breast-cancer data of scikit-learn; a missed malignant tumour costs 20 false alarms.
     """
     import uneven
-    from uneven.app.cli.terminal import end_progress, print_choice, print_members, show_progress, watched
-    from uneven.app.files.file_kinds import require_output
-    from uneven.app.files.whole_files import write_whole
-    from uneven.app.models.asked_learner import AskedLearner, is_ensemble
+    from uneven.app.cli.terminal import end_progress, print_choice, print_members, stopping_at_ctrl_c
+    from uneven.app.files.file_kinds import require_output, write_whole
+    from uneven.app.models.candidates import AskedLearner
     from uneven.app.report.pages import FN_COST, FP_COST, demo_page, demo_training, result_in_words
-    from uneven.app.report.sentences import Choice, model_in_words
+    from uneven.app.report.sentences import Choice, is_ensemble, model_in_words
 
-    wish = AskedLearner.read(None, None, None, False, members, None)
+    asked = AskedLearner.read(None, None, None, False, members, None)
     require_output(output)
-    training = demo_training(wish)
+    training = demo_training(asked)
     click.echo("Wisconsin breast cancer: 569 patients, 212 with a malignant tumour, 30 measurements each.")
     for sentence in training.plan_in_words([]):
         click.echo(sentence)
     click.echo(f"The ensemble averages {members.replace(',', ', ')}; `uneven fit` uses more members.")
-    with watched() as interruption:
-
-        def progress(message: str, share: float, *, detail: bool = False) -> None:
-            if not detail:  # a learner that tells details ends by itself at Ctrl-C
-                interruption.check()
-            show_progress(message, share, detail=detail)
-
-        outcome = training.compared(progress)
+    with stopping_at_ctrl_c() as progress:
+        outcome = training.compare(progress)
         name = training.cheapest(outcome)
         progress(f"fitting {name} to all patients", 1.0)
-        pipeline = training.fitted(name, progress)
+        pipeline = training.fit(name, progress)
         end_progress()
     choice = Choice(outcome.rows(name), free=True)
     result = result_in_words(choice.rows)

@@ -11,9 +11,9 @@ import click
 from uneven.app.cli.options import cost_options, read_options, reading_options
 
 if TYPE_CHECKING:
-    from uneven.app.models.asked_learner import AskedLearner
-    from uneven.app.models.fit_table import Training
-    from uneven.app.models.written_costs import GivenCosts
+    from uneven.app.models.candidates import AskedLearner
+    from uneven.app.models.fit_table import Question, Training
+    from uneven.app.models.written_costs import WrittenCosts
 
 
 @click.command()
@@ -76,36 +76,37 @@ def fit(
     memory, is read in parts, and a linear classifier is fitted.
     """
     from uneven.app.cli.terminal import print_members
-    from uneven.app.files.file_kinds import require_output
+    from uneven.app.files.file_kinds import require_output, write_whole
     from uneven.app.files.remarks import about_table
-    from uneven.app.files.whole_files import write_whole
     from uneven.app.models.apply_model import row_hashes
-    from uneven.app.models.asked_learner import AskedLearner, is_ensemble
+    from uneven.app.models.candidates import AskedLearner
+    from uneven.app.models.files_in_parts import is_in_parts
     from uneven.app.models.fit_table import Question, prepare
     from uneven.app.models.model_files import model_bytes
-    from uneven.app.models.written_costs import GivenCosts
-    from uneven.app.report.sentences import model_in_words
+    from uneven.app.models.written_costs import WrittenCosts
+    from uneven.app.report.sentences import is_ensemble, model_in_words
 
-    wish = AskedLearner.read(kind, loss, gamma, tune, members, time_limit)
-    given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost, unit)
+    asked = AskedLearner.read(kind, loss, gamma, tune, members, time_limit)
+    given = WrittenCosts(fp_cost, fn_cost, tp_cost, tn_cost, unit)
     require_output(output, inputs=(data,))
     options = read_options(**reading)
-    if _fitted_in_parts((data, target, positive, id_column, drop, memory_limit, others_negative), wish, given, output):
-        return
-    wish.require_loss(None if given.per_row else given.numbers())
     question = Question(target, positive, others_negative, id_column, drop, keep)
-    ready = prepare(data, options, question, given, wish)
+    if is_in_parts(data, memory_limit):
+        _fit_in_parts(data, question, asked, given, memory_limit, output)
+        return
+    asked.require_loss(None if given.per_row else given.numbers())
+    ready = prepare(data, options, question, given, asked)
     training = ready.training
     for sentence in about_table(ready.table, ready.plan, training.X, ready.labels, ready.width):
         click.echo(sentence)
     for sentence in training.plan_in_words(ready.cost_columns):
         click.echo(sentence)
-    name, pipeline, about, behind = _chosen_and_fitted(training, wish, unit, quick=quick, save_anyway=save_anyway)
+    name, pipeline, about, behind = _compare_and_fit(training, asked, unit, quick=quick, save_anyway=save_anyway)
     preprocessing, rivals = behind
     content = {
         "pipeline": pipeline,
         "preprocessing": preprocessing,
-        "about": {**ready.about(), **about, "model": name, "learner": wish.kind},
+        "about": {**ready.about(), **about, "model": name, "learner": asked.kind},
         "rivals": rivals,
         "seen": row_hashes(training.X),
     }
@@ -117,43 +118,37 @@ def fit(
     click.echo(f"The model ({name}) is in {output}.")
 
 
-def _chosen_and_fitted(
-    training: Training, wish: AskedLearner, unit: str | None, *, quick: bool, save_anyway: bool
+def _compare_and_fit(
+    training: Training, asked: AskedLearner, unit: str | None, *, quick: bool, save_anyway: bool
 ) -> tuple[str, Any, dict[str, Any], tuple[Any, dict[str, Any]]]:
     """Compare, fit the cheapest to all rows, and print what was found: only now it is known whether it holds.
 
     Returns the name of the model, its pipeline, what the comparison says for the model file, and the preprocessing with
     the fitted alternatives.
     """
-    from uneven.app.cli.terminal import end_progress, print_choice, show_progress, watched
-    from uneven.app.models.asked_learner import AUTO
+    from uneven.app.cli.terminal import end_progress, print_choice, stopping_at_ctrl_c
+    from uneven.app.models.candidates import AUTO
     from uneven.app.report.sentences import Choice
 
-    with watched() as interruption:
-
-        def progress(message: str, share: float, *, detail: bool = False) -> None:
-            if not detail:  # a learner that tells details ends by itself at Ctrl-C
-                interruption.check()
-            show_progress(message, share, detail=detail)
-
+    with stopping_at_ctrl_c() as progress:
         name = training.first_choice
         about: dict[str, Any] = {"comparison": [], "compared": "", "broken_promise": ""}
-        outcome = None if quick else training.compared(progress)
+        outcome = None if quick else training.compare(progress)
         if outcome is not None:
             name = training.cheapest(outcome)
-            choice = Choice(outcome.rows(name), wish.kind == AUTO, unit)
+            choice = Choice(outcome.rows(name), asked.kind == AUTO, unit)
             about |= {"comparison": [row.to_dict() for row in choice.rows], "compared": outcome.how}
             if choice.useless and not save_anyway:
                 end_progress()
                 print_choice(choice, outcome.what_ifs(name), outcome.how)
                 _ask_before_saving(name)
         progress(f"fitting {name} to all rows", 1.0)
-        pipeline = training.fitted(name, progress)
+        pipeline = training.fit(name, progress)
         if outcome is not None:
             choice = replace(choice, broken=training.broken_promise(choice.rows[0], outcome, pipeline))
             about["broken_promise"] = choice.broken
         order = training.order_in_words(quick=quick)
-        behind = training.fitted_alternatives(name, pipeline, quick=quick)
+        behind = training.fit_alternatives(name, pipeline, quick=quick)
         end_progress()
     if outcome is not None and (save_anyway or choice.broken or not choice.useless):
         print_choice(choice, outcome.what_ifs(name), outcome.how)
@@ -162,22 +157,20 @@ def _chosen_and_fitted(
     return name, pipeline, about, behind
 
 
-def _fitted_in_parts(question: tuple[Any, ...], wish: AskedLearner, given: GivenCosts, output: str) -> bool:
-    """Fit in parts if the data need it; ``question`` is what StreamedQuestion is made from."""
-    from uneven.app.files.whole_files import write_whole
-    from uneven.app.models.files_in_parts import StreamedQuestion
+def _fit_in_parts(
+    data: str, question: Question, asked: AskedLearner, given: WrittenCosts, memory_limit: str | None, output: str
+) -> None:
+    """Fit to files that nobody holds at once; save the model, and say what it is."""
+    from uneven.app.files.file_kinds import write_whole
+    from uneven.app.models.files_in_parts import fit_in_parts, fit_in_words
     from uneven.app.models.model_files import model_bytes
 
-    asked = StreamedQuestion(*question)
-    if not asked.is_needed:
-        return False
-    learner, about = asked.fitted(wish, given, verbose=True)
+    learner, about = fit_in_parts(data, question, asked, given, memory_limit)
     content = {"pipeline": learner, "preprocessing": None, "about": about, "rivals": {}, "seen": None}
     write_whole(output, model_bytes(content))
-    for sentence in asked.in_words(learner, about):
+    for sentence in fit_in_words(data, learner, about):
         click.echo(sentence)
     click.echo(f"The model (linear, fitted in parts) is in {output}.")
-    return True
 
 
 def can_ask() -> bool:

@@ -43,7 +43,7 @@ def implied_cost(as_json: bool, **options: Any) -> None:
         if implied.alpha is not None:
             click.echo(f"alpha = {implied.exact if implied.exact is not None else implied.alpha}: {implied.reason}.")
         if yours is not None:
-            click.echo(_compared(yours, agree, request))
+            click.echo(_comparison_in_words(yours, agree, request))
     if yours is not None and not agree:
         raise click.exceptions.Exit(1)
 
@@ -62,7 +62,7 @@ def _recipe(request: Request, alpha: Fraction) -> str:
     return parameters_for(request.zoo_name, fp_cost=alpha, fn_cost=1 - alpha, **kept).in_words()
 
 
-def _compared(yours: Analysis, agree: bool | None, request: Request) -> str:
+def _comparison_in_words(yours: Analysis, agree: bool | None, request: Request) -> str:
     from uneven.calibration.implied_costs import costs_in_words
 
     costs = f"Your costs (alpha = {yours.exact_alpha}: {costs_in_words(yours.exact_alpha)})"

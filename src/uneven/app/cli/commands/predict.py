@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from uneven.app.cli.group import applying
-from uneven.app.cli.options import changed_cost_options, changed_costs, read_options, reading_options
+from uneven.app.cli.options import applying, changed_cost_options, changed_costs, read_options, reading_options
 
 
 @click.command()
@@ -33,11 +32,10 @@ def predict(
     the expected costs of both decisions, and the score. Probability and expected costs only if the model has them.
     Costs that you give replace those of the fit; nothing is fitted again.
     """
-    from uneven.app.files.file_kinds import WRITABLE, require_output
+    from uneven.app.files.file_kinds import WRITABLE, require_output, write_whole
     from uneven.app.files.remarks import new_categories
     from uneven.app.files.table import read_table, table_bytes
-    from uneven.app.files.whole_files import write_whole
-    from uneven.app.models.apply_model import apply_model, prediction_table, seen, seen_in_words
+    from uneven.app.models.apply_model import apply_model, in_training, prediction_table, seen_in_words
     from uneven.app.models.files_in_parts import write_predictions
     from uneven.app.models.model_files import read_model
 
@@ -54,7 +52,7 @@ def predict(
         return
     table = read_table(data, options, about["decimal"])
     used = apply_model(content, table, id_column, changed_costs(fp_cost, fn_cost, tp_cost, tn_cost))
-    known = seen_in_words(seen(used.X, content["seen"]))
+    known = seen_in_words(in_training(used.X, content["seen"]))
     sentences = [*used.remarks, *new_categories(content["preprocessing"], used.X), known, used.expected_in_words()]
     count = int(used.decisions.said_positive.sum())
     written = table_bytes(prediction_table(used), output)

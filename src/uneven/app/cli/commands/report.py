@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from uneven.app.cli.group import applying
-from uneven.app.cli.options import changed_cost_options, changed_costs, read_options, reading_options
+from uneven.app.cli.options import applying, changed_cost_options, changed_costs, read_options, reading_options
 from uneven.errors import UnevenError
 
 if TYPE_CHECKING:
@@ -43,12 +42,10 @@ def report(
     what it was not able to know. Costs that you give replace those of the fit; nothing is fitted again.
     """
     from uneven.app.cli.terminal import print_first_rows, print_members
-    from uneven.app.files.file_kinds import require_output
+    from uneven.app.files.file_kinds import require_output, write_whole
     from uneven.app.files.table import read_table
-    from uneven.app.files.whole_files import write_whole
-    from uneven.app.models.asked_learner import is_ensemble
     from uneven.app.models.model_files import read_model
-    from uneven.app.report.sentences import model_in_words, threshold_in_words
+    from uneven.app.report.sentences import is_ensemble, model_in_words, threshold_in_words
     from uneven.app.report.table_report import make_report
 
     if page is not None:
@@ -59,7 +56,7 @@ def report(
         if page is not None or id_column is not None:
             option = "--html" if page is not None else "--id"
             raise UnevenError(f"{model} was fitted in parts; its report is for the terminal, without {option}")
-        _print_streamed(content, data, changed_costs(fp_cost, fn_cost, tp_cost, tn_cost))
+        _print_in_parts(content, data, changed_costs(fp_cost, fn_cost, tp_cost, tn_cost))
         return
     table = read_table(data, options, content["about"]["decimal"])
     made = make_report(content, table, id_column, changed_costs(fp_cost, fn_cost, tp_cost, tn_cost))
@@ -95,11 +92,11 @@ def report(
 def _print_comparisons(made: Report, *, fitted_alone: bool) -> None:
     """What the models cost on rows that no fit has seen; then on rows of the training table, which are named so."""
     from uneven.app.cli.terminal import print_costs, print_what_ifs
-    from uneven.app.report.sentences import capitalised, cheapest_in_words
+    from uneven.app.report.sentences import capitalise, cheapest_in_words
 
     if made.rows:
         print_costs(made.rows, made.how, made.unit)
-        click.echo(capitalised(cheapest_in_words(made.rows)))
+        click.echo(capitalise(cheapest_in_words(made.rows)))
     if fitted_alone:
         click.echo("The model was fitted with --quick: there are no alternatives to compare it with.")
     if made.new is not None:
@@ -111,13 +108,13 @@ def _print_comparisons(made: Report, *, fitted_alone: bool) -> None:
             print_what_ifs(made.known.what_ifs, f"{made.how_moved}, {made.known.how}", made.unit)
 
 
-def _print_streamed(content: dict[str, Any], data: str, changes: dict[str, str]) -> None:
+def _print_in_parts(content: dict[str, Any], data: str, changes: dict[str, str]) -> None:
     """What a model that was fitted in parts costs on all rows of some files."""
     from uneven.app.cli.terminal import print_costs
-    from uneven.app.models.files_in_parts import streamed_report
+    from uneven.app.models.files_in_parts import report_in_parts
     from uneven.app.report.sentences import first_line
 
-    made = streamed_report(content, data, changes)
+    made = report_in_parts(content, data, changes)
     click.echo(first_line(made.costs, made.unit))
     click.echo(f"{data}: {made.rows:,} rows, read in parts, {made.positives:,} positive.")
     print_costs(made.costs, "over all rows of these files", made.unit)
