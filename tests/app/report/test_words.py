@@ -15,10 +15,10 @@ from uneven.app.report.sentences import (
     WhatIf,
     first_line,
     probability_in_words,
-    question,
     ratio_in_words,
     stability_in_words,
     threshold_in_words,
+    what_if_title,
 )
 from uneven.app.report.table_report import list_unknowns
 from uneven.costs import RowCosts
@@ -92,7 +92,7 @@ def test_whether_the_cheapest_changes() -> None:
         "At your costs of a miss the cheapest is other; if it costs half, it is uneven. These differences may be "
         "chance."
     )
-    assert question(WhatIf("as given", "7.5 : 1", True, [])) == "Are you sure about 7.5 : 1 on average?"
+    assert what_if_title(WhatIf("as given", "7.5 : 1", True, [])) == "Are you sure about 7.5 : 1 on average?"
 
 
 def test_ratios_and_thresholds() -> None:

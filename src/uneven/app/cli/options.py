@@ -152,7 +152,6 @@ def read_request(
     weighted: bool,
 ) -> Request:
     """The loss and the alpha that the options describe; an error names options that exclude each other."""
-    from uneven.errors import UnevenError
     from uneven.losses import Loss, UnevenMarginLoss
 
     target = _read_alpha(alpha, fp_cost, fn_cost)
@@ -191,8 +190,6 @@ def read_request(
 
 def read_settings(settings: tuple[str, ...]) -> dict[str, Any]:
     """The parameters given by ``--set``: a text, None, or with commas a tuple of texts."""
-    from uneven.errors import UnevenError
-
     found: dict[str, Any] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
@@ -224,7 +221,6 @@ def remedy_options(request: Request, remedy: Prescription | None) -> str | None:
 
 def _read_alpha(alpha: str | None, fp_cost: str | None, fn_cost: str | None) -> Fraction | None:
     from uneven import inputs
-    from uneven.errors import UnevenError
 
     if alpha is not None and (fp_cost is not None or fn_cost is not None):
         raise UnevenError("give --alpha, or --fp-cost and --fn-cost, not both")

@@ -15,6 +15,7 @@ import click
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from uneven.app.report.sentences import Choice, WhatIf
     from uneven.app.report.table_report import Report
@@ -32,6 +33,14 @@ def console(*, stderr: bool = False) -> Console:
     if stream.isatty():
         return NewConsole(file=stream, highlight=False, markup=False, emoji=False)
     return NewConsole(file=stream, highlight=False, markup=False, emoji=False, width=200, soft_wrap=True)
+
+
+def new_table() -> Table:
+    """A table with a line below its head."""
+    from rich import box
+    from rich.table import Table as NewTable
+
+    return NewTable(box=box.SIMPLE_HEAD, pad_edge=False)
 
 
 # -- progress of a long command, on stderr ----------------------------------------------------------------------------
@@ -127,15 +136,12 @@ def print_choice(choice: Choice, what_ifs: list[WhatIf], how: str) -> None:
 
 def print_costs(rows: list[CostEstimate], how: str, unit: str | None = None) -> None:
     """Print a table with one row per classifier, ours first."""
-    from rich import box
-    from rich.table import Table
-
     from uneven.app.report.sentences import cost_interval_in_words, difference_in_words, per_thousand, rough_in_words
 
     screen = console()
     wide = screen.width >= _WIDE
     click.echo(f"Cost per 1,000 rows, {how}{f' ({unit})' if unit else ''}:")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = new_table()
     table.add_column("", no_wrap=True)
     ours = rows[0].name
     table.add_column("cost", justify="right", no_wrap=True)
@@ -154,14 +160,11 @@ def print_costs(rows: list[CostEstimate], how: str, unit: str | None = None) -> 
 
 def print_members(ensemble: Any, unit: str | None) -> None:
     """Print what a fitted ensemble is made of."""
-    from rich import box
-    from rich.table import Table
-
     from uneven.app.report.sentences import constant_costs_of, members_of, per_thousand
 
     members, constant_costs = members_of(ensemble), constant_costs_of(ensemble)
     click.echo("\nWhat the ensemble is made of (costs per 1,000 rows, out of fold):")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = new_table()
     table.add_column("member", no_wrap=True)
     table.add_column("weight", justify="right", no_wrap=True)
     table.add_column(f"alone it costs{f' ({unit})' if unit else ''}", justify="right", no_wrap=True)
@@ -175,20 +178,16 @@ def print_members(ensemble: Any, unit: str | None) -> None:
 
 def print_what_ifs(what_ifs: list[WhatIf], how: str, unit: str | None) -> None:
     """Print which classifier is the cheapest if a miss costs half or double."""
-    from rich import box
-    from rich.table import Table
-
     from uneven.app.report.sentences import (
         better_constant,
         difference_in_words,
-        per_thousand,
         stability_in_words,
         what_if_title,
     )
 
     ours = what_ifs[0].rows[0].name
     click.echo(f"\n{what_if_title(next(what for what in what_ifs if what.label == 'as given'))} ({how})")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = new_table()
     table.add_column("a miss costs")
     table.add_column("cheapest")
     for name in (f"cost of {ours}", "it saves against the better constant rule"):
@@ -196,40 +195,25 @@ def print_what_ifs(what_ifs: list[WhatIf], how: str, unit: str | None) -> None:
     for what in what_ifs:
         rule = better_constant(what.rows)
         saved = f"{difference_in_words(rule)}, {rule.name}"
-        cheapest = f"{what.cheapest} (may be chance)" if what.may_be_chance else what.cheapest
-        table.add_row(f"{what.label}, {what.ratio}", cheapest, per_thousand(what.rows[0].cost), saved)
+        table.add_row(*what.cells, saved)
     console().print(table)
     click.echo(stability_in_words(what_ifs))
 
 
 def print_first_rows(made: Report) -> None:
     """Print the rows that a model would flag first."""
-    from rich import box
-    from rich.table import Table
-
-    from uneven.app.report.sentences import probability_in_words
-    from uneven.costs import money
-
     if not made.first:
         click.echo("\nIt flags no row of this table.")
         return
     certain = made.first[0].saved is not None
     order = "expected savings" if certain else "score"
     click.echo(f"\nThe rows it would flag first, by {order}:")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = new_table()
     table.add_column(made.used.names[0] if made.used.names else "row")
     for name in (order + (f" ({made.unit})" if made.unit and certain else ""), "probability", "threshold"):
         if certain or name == order:
             table.add_column(name, justify="right")
     table.add_column(made.used.about["target"])
     for row in made.first:
-        if row.saved is not None:
-            numbers = [
-                money(row.saved),
-                probability_in_words(row.probability or 0.0),
-                probability_in_words(row.threshold),
-            ]
-        else:
-            numbers = [f"{row.score:.3g}"]
-        table.add_row(row.name, *numbers, made.used.words[int(row.is_positive)])
+        table.add_row(*row.cells, made.used.words[int(row.is_positive)])
     console().print(table)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from uneven import __version__, losses
+from uneven import __version__, losses, zoo
 from uneven._hull import lower_hull
 from uneven.app.explorer.mathml import to_mathml
-from uneven.app.explorer.questions import Question, finite_or_none, read_phi, read_question, round_numbers, zoo_names
+from uneven.app.explorer.questions import Question, finite_or_none, read_phi, read_question, round_numbers
 from uneven.calibration import Analysis, analyze, certify, verify
 from uneven.calibration.calibrated_losses import numeric_odds, own_alpha
 from uneven.calibration.half_lines import HalfLineSolver
@@ -142,7 +142,7 @@ def choices(data: Any) -> dict[str, Any]:
     return {
         "version": __version__,
         "phis": [_phi(name) for name in losses.names()],
-        "zoo": list(zoo_names()),
+        "zoo": list(zoo.names()),
         "functions": [*FUNCTIONS, "where"],
         "longest": MAX_CHARACTERS,
         "etas": ETAS,

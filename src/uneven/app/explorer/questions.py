@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from uneven import inputs
+from uneven import inputs, zoo
 from uneven.app.explorer.mathml import to_mathml
-from uneven.errors import ExpressionError, LossError, UnevenError
+from uneven.errors import ExpressionError, UnevenError
 from uneven.expression import parse
 from uneven.expression.tree import MAX_CHARACTERS
 from uneven.losses import Loss, Phi, UnevenMarginLoss, phi
@@ -74,31 +73,6 @@ def round_numbers(values: Any) -> list[float | None]:
 def finite_or_none(value: float) -> float | None:
     """A number to be read as it is; None if it is not finite."""
     return float(value) if math.isfinite(value) else None
-
-
-# -- losses of other libraries, if this version of the package has them ------------------------------------------------
-
-
-def _zoo() -> Any:
-    try:
-        return import_module("uneven.zoo")
-    except ModuleNotFoundError:
-        return None
-
-
-def zoo_names() -> tuple[str, ...]:
-    """Names of the losses; none if there is no zoo."""
-    found = _zoo()
-    return () if found is None else tuple(found.names())
-
-
-def zoo_loss(name: str) -> Loss:
-    """The loss of a name, with its library's defaults."""
-    found = _zoo()
-    if found is None:
-        raise LossError("this version has no losses of other libraries")
-    made: Loss = found.loss(name)
-    return made
 
 
 # -- a loss and the costs it should be right for -----------------------------------------------------------------------
@@ -220,7 +194,7 @@ def _read_loss(given: Mapping[str, Any], function: Phi | None) -> Loss:
             return Loss(texts["positive"], texts["negative"])
     if given["kind"] == "zoo":
         with in_field("zoo"):
-            return zoo_loss(_text(given, "zoo", 200))
+            return zoo.loss(_text(given, "zoo", 200))
     assert function is not None
     with in_field("gamma"):
         gamma = inputs.positive("gamma", _number(given, "gamma"))

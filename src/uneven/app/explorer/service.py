@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -36,24 +35,14 @@ ARRIVES_WITHIN = 30.0
 MOST_REQUESTS = 400
 
 
-@dataclass(frozen=True)
-class PoolLimits:
-    """Limits of one kind of work, as in :class:`uneven.app.explorer.workers.Pool`."""
-
-    processes: int
-    waiting: int
-    seconds: float
-    modesty: int
-    growth: int
-
-
-def pool_limits() -> dict[str, PoolLimits]:
+def _new_pools() -> dict[str, Pool]:
     """Pictures never wait behind proofs, nor proofs behind fits; what can wait stands back."""
     cores = max(1, os.cpu_count() or 1)
     return {
-        "pictures": PoolLimits(min(4, max(2, cores)), 128, 30.0, 0, 48 << 20),
-        "proofs": PoolLimits(min(4, max(2, cores - 1)), 128, 90.0, 3, 24 << 20),
-        "data": PoolLimits(1, 4, 1800.0, 5, 400 << 20),  # a fit needs packages and room for the table
+        "pictures": Pool(min(4, max(2, cores)), waiting=128, seconds=30.0, growth=48 << 20),
+        "proofs": Pool(min(4, max(2, cores - 1)), waiting=128, seconds=90.0, modesty=3, growth=24 << 20),
+        # a fit needs packages and room for the table
+        "data": Pool(1, waiting=4, seconds=1800.0, modesty=5, growth=400 << 20),
     }
 
 
@@ -171,10 +160,7 @@ _POOL_OF = {
 
 def application(host: str, port: int) -> ASGIApp:
     """The explorer for one address."""
-    pools = {
-        name: Pool(each.processes, waiting=each.waiting, seconds=each.seconds, modesty=each.modesty, growth=each.growth)
-        for name, each in pool_limits().items()
-    }
+    pools = _new_pools()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

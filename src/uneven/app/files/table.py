@@ -26,7 +26,7 @@ from uneven.app.files.table_formats import (
 )
 from uneven.errors import UnevenError, needs_extra
 from uneven.inputs import brief
-from uneven.tables.column_values import EXACT_MARKS, MARKS
+from uneven.tables.column_values import EXACT_MARKS, MARKS, finite
 from uneven.tables.written_numbers import Numbers, as_numbers, decimal_signs, finite_numbers, plain_numbers
 
 #: Up to so many rows, what was made of a column is kept: it takes no more memory than the table itself.
@@ -304,12 +304,8 @@ def _number_texts(column: Any) -> Any:
 
     values = column.to_numpy(dtype=float, na_value=np.nan)
     distinct, inverse = np.unique(values, return_inverse=True)
-    shown = [None if np.isnan(v) else str(int(v)) if v == int(v or 0) else repr(float(v)) for v in _finite(distinct)]
+    shown = [None if np.isnan(v) else str(int(v)) if v == int(v or 0) else repr(float(v)) for v in finite(distinct)]
     return pd.Series(np.array(shown, dtype=object)[inverse], dtype=object)
-
-
-def _finite(values: np.ndarray) -> np.ndarray:
-    return np.where(np.isfinite(values), values, np.nan)
 
 
 def _is_nothing(value: Any) -> bool:

@@ -103,10 +103,7 @@ class Outcome:
 
     def what_ifs(self, first: str) -> list[WhatIf]:
         """The same at other costs of a miss."""
-        return [
-            WhatIf(label, ratio_in_words(costs), costs.per_row, self.rows(first, label))
-            for label, costs in self.costs.items()
-        ]
+        return what_ifs(self.costs[AS_GIVEN], self.rows(first), lambda label, _: self.rows(first, label))
 
     def _cost(self, label: str, name: str) -> float:
         return float(self.costs[label].paid(self.is_positive, self.decisions[label][name]).mean())

@@ -14,11 +14,11 @@ from uneven.app.files.file_kinds import PARQUET, in_gigabytes, usable_memory, wh
 from uneven.app.files.table import harmless_cell
 from uneven.app.models.candidates import AUTO, EVERYONE, LINEAR, NO_ONE, AskedLearner
 from uneven.app.models.fit_table import Question
-from uneven.app.models.written_costs import WrittenCosts
+from uneven.app.models.written_costs import WrittenCosts, number_in
 from uneven.app.report.table_report import OURS
 from uneven.costs import COSTS, RowCosts
 from uneven.errors import UnevenError
-from uneven.inputs import brief
+from uneven.inputs import brief, to_float
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.metrics import CostEstimate
 from uneven.metrics.intervals import dearer_mistakes, is_rough
@@ -126,22 +126,14 @@ def costs_in_parts(given: WrittenCosts, names: list[str]) -> dict[str, Any]:
     for name in COSTS:
         text = str(getattr(given, name)).strip().strip("`")
         option = f"--{name.replace('_', '-')}"
-        if text not in names and not is_number(text):
+        number = number_in(option, text)
+        if text not in names and number is None:
             raise UnevenError(
                 f"{option} must be a number or a column where files are read in parts, got {text!r}; write a column "
                 "with the result into the files"
             )
-        found[name] = text if text in names else float(text)
+        found[name] = text if number is None or text in names else to_float(number)
     return found
-
-
-def is_number(text: str) -> bool:
-    """Whether a text is a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 # -- predictions of one batch after the other -------------------------------------------------------------------------
@@ -175,13 +167,14 @@ def write_predictions(content: dict[str, Any], data: str, output: str, costs: di
 
 def changed_numbers(costs: dict[str, str]) -> dict[str, float]:
     """Costs in place of those of a fit in parts."""
-    per_row = [name for name, text in costs.items() if text.strip() and not is_number(text)]
-    if per_row:
-        raise UnevenError(
-            f"a model that was fitted in parts takes other costs as numbers, got --{per_row[0].replace('_', '-')} "
-            f"{costs[per_row[0]]!r}"
-        )
-    return {name: float(text) for name, text in costs.items()}
+    found = {}
+    for name, text in costs.items():
+        option = f"--{name.replace('_', '-')}"
+        number = number_in(option, text)
+        if number is None:
+            raise UnevenError(f"a model that was fitted in parts takes other costs as numbers, got {option} {text!r}")
+        found[name] = to_float(number)
+    return found
 
 
 class _Ids:

@@ -201,9 +201,7 @@ def what_if_table(what_ifs: list[WhatIf], unit: str | None) -> str:
     cells = []
     for what in what_ifs:
         rule = better_constant(what.rows)
-        cheapest = f"{what.cheapest} (may be chance)" if what.may_be_chance else what.cheapest
-        saved = difference_in_words(rule)
-        cells.append([f"{what.label}, {what.ratio}", cheapest, per_thousand(what.rows[0].cost), saved, rule.name])
+        cells.append([*what.cells, difference_in_words(rule), rule.name])
     return table(header, cells, words=(0, 1, 4))
 
 

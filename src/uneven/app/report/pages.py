@@ -34,13 +34,12 @@ from uneven.app.report.sentences import (
     cheapest_in_words,
     first_line,
     model_in_words,
-    probability_in_words,
     stability_in_words,
     threshold_in_words,
     what_if_title,
 )
 from uneven.app.report.table_report import Judgement, Report
-from uneven.costs import RowCosts, money
+from uneven.costs import RowCosts
 from uneven.metrics import CostEstimate
 from uneven.tables.columns import NUMBER, Column
 
@@ -221,30 +220,11 @@ def _first_table(made: Report) -> str:
     name = made.used.names[0] if made.used.names else "row"
     target = made.used.about["target"]
     unit = f" ({made.unit})" if made.unit else ""
-    rows = made.first
-    if rows[0].saved is None:
-        header = [name, "score", target]
-        cells = [[row.name, f"{row.score:.3g}", _word(made, row.is_positive)] for row in rows]
-        return table(header, cells, words=(0, 2))
-    header = [name, f"expected to save{unit}", "probability", "threshold", target]
-    return table(
-        header,
-        [
-            [
-                row.name,
-                money(row.saved or 0.0),
-                probability_in_words(row.probability or 0.0),
-                probability_in_words(row.threshold),
-                _word(made, row.is_positive),
-            ]
-            for row in rows
-        ],
-        words=(0, 4),
-    )
-
-
-def _word(made: Report, is_positive: bool) -> str:
-    return made.used.words[int(is_positive)]
+    header = [name, "score", target]
+    if made.first[0].saved is not None:
+        header = [name, f"expected to save{unit}", "probability", "threshold", target]
+    cells = [[*row.cells, made.used.words[int(row.is_positive)]] for row in made.first]
+    return table(header, cells, words=(0, len(header) - 1))
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------

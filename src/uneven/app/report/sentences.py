@@ -51,6 +51,12 @@ class WhatIf:
         """Whether the difference between ours and the cheapest, or the next if ours is it, may be chance."""
         return may_be_chance(min(self.rows[1:], key=lambda row: row.cost))
 
+    @property
+    def cells(self) -> tuple[str, str, str]:
+        """For a table: what a miss costs, which classifier is the cheapest, and what ours costs per 1,000 rows."""
+        cheapest = f"{self.cheapest} (may be chance)" if self.may_be_chance else self.cheapest
+        return f"{self.label}, {self.ratio}", cheapest, per_thousand(self.rows[0].cost)
+
 
 def better_constant(rows: list[CostEstimate]) -> CostEstimate:
     """The cheaper of the two constant rules."""

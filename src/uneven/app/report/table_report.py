@@ -21,8 +21,8 @@ from uneven.app.models.apply_model import (
 from uneven.app.models.candidates import EVERYONE, NO_ONE
 from uneven.app.models.compare_candidates import what_ifs
 from uneven.app.models.written_costs import costs_by_name
-from uneven.app.report.sentences import WhatIf, first_line
-from uneven.costs import RowCosts
+from uneven.app.report.sentences import WhatIf, first_line, probability_in_words
+from uneven.costs import RowCosts, money
 from uneven.metrics import CostEstimate, compare_predictions
 from uneven.metrics.passing_costs import answer_with_costs
 
@@ -53,6 +53,14 @@ class FlaggedRow:
     probability: float | None
     threshold: float
     score: float
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """For a table: the name, what is saved, probability and threshold; the score alone without probabilities."""
+        if self.saved is None or self.probability is None:
+            return self.name, f"{self.score:.3g}"
+        chances = (probability_in_words(part) for part in (self.probability, self.threshold))
+        return self.name, money(self.saved), *chances
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from uneven.app.cli.terminal import console
+from uneven.app.cli.terminal import console, new_table
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -45,10 +45,7 @@ def losses(gammas: tuple[str, ...]) -> None:
 
 
 def _table(rows: list[Row], gammas: tuple[str, ...]) -> Any:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = new_table()
     for heading in ("phi", "phi(t)", "convex"):
         table.add_column(heading, no_wrap=True)
     for gamma in gammas:

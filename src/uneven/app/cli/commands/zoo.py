@@ -9,6 +9,7 @@ import click
 
 from uneven.app.cli.options import json_option, settings_option
 from uneven.app.cli.terminal import console
+from uneven.errors import UnevenError
 
 if TYPE_CHECKING:
     from uneven.zoo import ZooLoss
@@ -28,7 +29,6 @@ def zoo(
     Without WORDS it lists all; with WORDS those whose name or remarks hold every word. The name of one loss describes
     it; with --fp-cost and --fn-cost it says which parameters, or which threshold, give that loss your costs.
     """
-    from uneven.errors import UnevenError
     from uneven.zoo import declared, names, outside
 
     if (fp_cost is None) != (fn_cost is None):
@@ -115,7 +115,6 @@ def _describe(one: ZooLoss, as_json: bool) -> None:
 
 def _advise(name: str, settings: tuple[str, ...], fp_cost: str | None, fn_cost: str | None, as_json: bool) -> None:
     from uneven.app.cli.options import read_settings
-    from uneven.errors import UnevenError
     from uneven.zoo import parameters_for
     from uneven.zoo.zoo_loss import shown
 
