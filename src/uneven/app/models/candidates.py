@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven.app.models.written_costs import WrittenCosts, costs_by_name, mean_regrets, reference_costs
 from uneven.calibration.calibrated_losses import loss_for, loss_for_rows
-from uneven.costs import RowCosts, read_cost
+from uneven.costs import GivenCosts, RowCosts, read_cost
 from uneven.decisions.alpha import DECIDE, LEARN, probability_thresholds, threshold_log_odds
 from uneven.errors import LossError, UnevenError
 from uneven.learners.classifier_cv import UnevenClassifierCV
@@ -220,18 +220,17 @@ class LogisticRule(EstimatorContract, ClassifierMixin, BaseEstimator):  # type: 
             return probability_thresholds(*costs.thresholds())
         return np.full(costs.count, 0.5 if self.way == PLAIN else self.fp_cost / (self.fp_cost + self.fn_cost))
 
-    def _positive_scores(self, X: Any, given: dict[str, Any], method: str) -> np.ndarray:
+    def _positive_scores(self, X: Any, given: GivenCosts, method: str) -> np.ndarray:
         """Scores whose threshold is 0; only "moved" uses the costs of the rows, by default those of the constructor."""
         check_is_fitted(self, "model_")
         score = np.asarray(self.model_.decision_function(self._used(X)))
         if self.way != MOVED:
             return score
         own = {"fp_cost": self.fp_cost, "fn_cost": self.fn_cost, "tp_cost": 0.0, "tn_cost": 0.0}
-        four = own | {name: value for name, value in given.items() if value is not None}
-        alpha, sign = RowCosts.read(score.size, **four).thresholds()
+        alpha, sign = RowCosts.read(score.size, **given.filled(own)).thresholds()
         return np.asarray(sign * (score - threshold_log_odds(alpha)))
 
-    def _positive_probability(self, X: Any, given: dict[str, Any]) -> np.ndarray:
+    def _positive_probability(self, X: Any, given: GivenCosts) -> np.ndarray:
         """The weights of "weighted" are taken out again; costs change nothing."""
         check_is_fitted(self, "model_")
         score = self.model_.decision_function(self._used(X))
