@@ -149,7 +149,7 @@ def test_free_text_is_no_id_however_many_texts_there_are() -> None:
     rows = 5_200  # more than are counted
     said = [f"the customer called again about order {k}" for k in range(rows)]
     table = read({"said": said, "card": [f"c{k}" for k in range(rows)], "y": ["u", "v"] * (rows // 2)})
-    plan = planned(table, "y")
+    plan = plan_columns(table, "y")
     assert [(column.name, column.role, column.words, column.counted) for column in plan.columns] == [
         ("said", "text", True, False)
     ]
