@@ -156,7 +156,7 @@ def again(known: Path, path: Path, groups: list[str], repeats: list[int], folds:
     from sklearn.model_selection import StratifiedKFold
 
     import uneven
-    from uneven.learners.ensemble.views import Views
+    from uneven.learners.ensemble.mixture import Views
 
     warnings.simplefilter("ignore")
     stored = {}

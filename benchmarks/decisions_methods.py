@@ -27,8 +27,8 @@ from uneven.costs import COSTS, RowCosts
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.learners.ensemble.member_models import has_settings
 from uneven.learners.ensemble.members import FAMILIES, Candidate, Family, Size, choose_families
+from uneven.learners.ensemble.mixture import Views
 from uneven.learners.ensemble.training import Choice, Entry, Task, Trial, final_models, run_folds
-from uneven.learners.ensemble.views import Views
 from uneven.learners.ensemble.weights import WEIGHTINGS, log_losses
 
 INNER_FOLDS = 5

@@ -104,7 +104,7 @@ def product(factor: Any, values: Tensor, guarded: bool) -> Tensor:
     return torch.where(factor == 0, torch.zeros_like(result), result) if guarded else result
 
 
-# Tensors on the CPU, without torch.compile: losses and slopes in one pass of compiled code.
+# -- tensors on the CPU, without torch.compile: losses and slopes in one pass of compiled code ------------------------
 #
 # PyTorch runs one operation after the other over the whole tensor, and each takes a few microseconds however short the
 # tensor is. Our compiled kernels read each logit once and write its loss and its slope, which backward only multiplies.

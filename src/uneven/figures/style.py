@@ -96,10 +96,10 @@ def curve_style(k: int) -> dict[str, Any]:
     return {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % len(DASHES)]}
 
 
-# Where to evaluate a curve so that the drawn polygon looks smooth: more points where it bends.
-
+#: How often the intervals of a drawn curve are halved at most.
 _ROUNDS = 7
-_BEND = 1.5e-3  # as a share of the height of the curve
+#: An interval whose middle lies farther off its chord is halved; as a share of the height of the curve.
+_BEND = 1.5e-3
 
 
 def sampled(
@@ -132,9 +132,6 @@ def sampled(
         order = np.argsort(np.append(x, middle[near]), kind="stable")
         x, y = np.append(x, middle[near])[order], np.append(y, value[near])[order]
     return x, y
-
-
-# What the gallery knows about a figure.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-r"""Losses with kinks, smoothed: each kink becomes a parabola of width sigma.
+r"""What steps and the proof ask of each part about its losses, whose kinks are smoothed to parabolas of width sigma.
 
 The term :math:`J (m - k)_+` of a kink k with jump J becomes
 

@@ -136,7 +136,7 @@ def _stack(matrices: Sequence[Any]) -> Any:
     return vstack(matrices, format="csr")
 
 
-# A start from the minima of the parts themselves.
+# -- a start from the minima of the parts themselves ------------------------------------------------------------------
 #
 # Each part minimises the objective of a sample of its own rows, which stay where they are. Of the minimum
 # :math:`\theta_k` and the second derivatives :math:`H_k` there, only :math:`H_k` and :math:`H_k \theta_k` are sent: no

@@ -143,7 +143,7 @@ class SummedObjective(Penalised):
         return found.loss, found.gradient
 
 
-# The duality gap of an objective in parts: the argument of :mod:`uneven.solvers.linear.proof` with sums over parts.
+# -- the duality gap: the argument of solvers/linear/proof.py with sums over parts ------------------------------------
 #
 # The slopes of the lines must sum to 0, because the intercept is free. In parts nobody can move the intercept until
 # they do. But lines at two intercepts, one on each side of the best one, can be mixed: if every row's line is the same

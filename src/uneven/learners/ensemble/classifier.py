@@ -21,7 +21,7 @@ from uneven.labels import Classes
 from uneven.learners.background import run_parts
 from uneven.learners.corrected_decisions import CorrectedDecisions
 from uneven.learners.ensemble.members import FAMILIES, LARGE, Candidate, Size, choose_families, families_named
-from uneven.learners.ensemble.mixture import Mixture, read_table, row_chunks
+from uneven.learners.ensemble.mixture import Mixture, Views, read_table, row_chunks
 from uneven.learners.ensemble.training import (
     Entry,
     OutOfFoldCosts,
@@ -34,7 +34,6 @@ from uneven.learners.ensemble.training import (
     run_folds,
     weigh,
 )
-from uneven.learners.ensemble.views import Views
 from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
 from uneven.learners.out_of_fold import only_fold, splits
 from uneven.learners.training_set import read_training_set, require_target

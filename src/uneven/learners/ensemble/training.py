@@ -20,8 +20,7 @@ from uneven.inputs import warn_caller
 from uneven.learners.background import Ending, run_parts
 from uneven.learners.ensemble.member_models import has_settings
 from uneven.learners.ensemble.members import Candidate
-from uneven.learners.ensemble.mixture import FittedMember, Mixture
-from uneven.learners.ensemble.views import Views
+from uneven.learners.ensemble.mixture import FittedMember, Mixture, Views
 from uneven.learners.ensemble.weights import Weighting, log_losses
 from uneven.learners.out_of_fold import OutOfFold, OutOfFolds, Split, out_of_fold, sentence, weight_parameters
 from uneven.metrics.expected_cost import mean_cost
