@@ -72,6 +72,7 @@ def test_consistency(monkeypatch: pytest.MonkeyPatch) -> None:
     assert other.bound[-1] > other.cost[-1]
 
 
+@pytest.mark.slow
 def test_gamma_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A margin that favours the negatives, where a missed positive costs twenty times as much, does not pay."""
     left = run("plot_gamma_path", str(tmp_path / "path.png"), monkeypatch=monkeypatch)
@@ -95,6 +96,7 @@ def test_displays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ours.costs.sum() / ours.counts.sum() < plain
 
 
+@pytest.mark.slow
 def test_your_own_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     """A loss that is not in the library is proved, bounded and minimised."""
     left = run("plot_your_own_loss", monkeypatch=monkeypatch)

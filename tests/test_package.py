@@ -116,6 +116,7 @@ def test_constraints_hold_versions_only() -> None:
         assert line.startswith("#") or (line.count("==") == 1 and "/" not in line), line
 
 
+@pytest.mark.slow
 def test_the_underscore_means_private() -> None:
     """``_x`` in a file belongs to that file; a module ``_x`` belongs to its folder and the folders in it."""
     for path in (ROOT / "src" / "uneven").rglob("*.py"):

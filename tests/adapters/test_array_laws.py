@@ -50,6 +50,7 @@ def both_labels(points: np.ndarray, dtype: type) -> tuple[np.ndarray, np.ndarray
     return np.repeat([1, -1], points.size), t
 
 
+@pytest.mark.slow
 @EVERY_LIBRARY
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("name", "parameters"), CASES)
@@ -61,6 +62,7 @@ def test_registry(library: str, name: str, parameters: dict[str, Fraction], dtyp
     assert_close(LIBRARIES[library](loss, y, t), expected(loss, y, t), dtype, rounding)
 
 
+@pytest.mark.slow
 @EVERY_LIBRARY
 def test_two_different_parts(library: str) -> None:
     loss = uneven.Loss("3*softplus(-t)", "relu(1 + t)**2", alpha=0.3)

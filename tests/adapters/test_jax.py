@@ -18,6 +18,7 @@ T = jnp.array([-2.0, -0.3, 0.4, 3.0])
 Y = jnp.array([1, 0, 1, 0])
 
 
+@pytest.mark.slow
 def test_the_logistic_loss_is_that_of_optax() -> None:
     ours, theirs = uneven_loss("logistic"), optax.sigmoid_binary_cross_entropy
     assert np.allclose(ours(T, Y), theirs(T, Y), rtol=1e-6)
@@ -38,6 +39,7 @@ def test_transformations_agree() -> None:
     assert np.allclose(curvature, uneven.UnevenMarginLoss("beta", gamma=2).curvature(2 * np.array(Y) - 1, T), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_half_precision_is_computed_in_single() -> None:
     t = jnp.array([-1e4, -0.7, 0.4, 1e4], dtype=jnp.bfloat16)
     loss = uneven_loss("logistic")
@@ -55,12 +57,14 @@ def test_costs_are_those_of_the_torch_module() -> None:
     assert np.allclose(found, expected, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_an_example_that_does_not_count_has_slope_0_even_if_its_loss_overflows() -> None:
     loss = uneven_loss("exponential")
     slope = jax.grad(lambda t: loss(t, jnp.array([1, 1]), fn_cost=jnp.array([0.0, 1.0])).mean())(jnp.array([-1e4, 0]))
     assert slope.tolist() == [0.0, -0.5]
 
 
+@pytest.mark.slow
 def test_probabilities() -> None:
     loss = uneven.UnevenMarginLoss("tangent", gamma=2, alpha=0.1)
     t = jnp.array([-1e4, -3.0, 0.0, 0.7, 1e4])

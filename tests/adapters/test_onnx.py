@@ -244,6 +244,7 @@ def test_exported_equals_python_or_is_refused(name: str) -> None:
             assert apart.max() < 1e-3 or (dtype == np.float64 and np.mean(apart > 1e-3) < 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
 @pytest.mark.parametrize("trees", [50, 60])
 def test_a_forest_that_is_certain(kind: type, trees: int) -> None:

@@ -33,6 +33,7 @@ def expected(loss: uneven.Loss, t: torch.Tensor, y: torch.Tensor) -> np.ndarray:
     return loss(np.where(y.numpy() > 0, 1, -1), t.detach().double().numpy())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMOOTH)
 def test_autograd_agrees_with_differences(name: str) -> None:
     t, y = batch(6)
@@ -255,6 +256,7 @@ def test_losses_that_are_compiled_one_after_the_other(backend: str) -> None:
     torch.compiler.reset()
 
 
+@pytest.mark.slow
 def test_one_step_of_training_with_several_losses() -> None:
     """The loss is an argument of the compiled function; equal code of the losses must not be taken for equal losses."""
     t, y = batch(16)

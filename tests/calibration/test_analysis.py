@@ -103,6 +103,7 @@ def test_theorem_3_identity(name: str, gamma: float, alpha: float) -> None:
     assert np.allclose(left, right, rtol=1e-9, atol=1e-12 * (1 + 1 / gamma))
 
 
+@pytest.mark.slow
 @given(registered, gammas, alphas)
 @settings(max_examples=40)
 def test_symmetry_and_scaling(name: str, gamma: float, alpha: float) -> None:
@@ -115,6 +116,7 @@ def test_symmetry_and_scaling(name: str, gamma: float, alpha: float) -> None:
     assert np.allclose(uneven.analyze(tripled).H(eta), 3 * uneven.analyze(single).H(eta), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(registered, gammas, alphas)
 @settings(max_examples=25)
 def test_h_vanishes_between_alpha_and_the_implied_alpha(name: str, gamma: float, alpha: float) -> None:
@@ -244,6 +246,7 @@ ENCLOSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "gamma", "alpha"), ENCLOSED)
 def test_enclosure_contains_psi_and_bounds_are_bounds(name: str, gamma: float, alpha: float) -> None:
     a = uneven.analyze(uneven.UnevenMarginLoss(name, gamma=gamma, alpha=alpha))
@@ -287,6 +290,7 @@ def test_a_hull_of_samples_is_not_a_bound() -> None:
     assert np.interp(r, hull_y, hull_x) < a.psi_inverse(r) < a.regret_bound(r)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALIBRATED)
 @pytest.mark.parametrize(("gamma", "alpha"), [(1.0, 0.5), (3.0, 0.2), (0.25, 0.9)])
 def test_tightness(name: str, gamma: float, alpha: float) -> None:
@@ -344,6 +348,7 @@ def test_calibration_functions() -> None:
     assert a.uniform_calibration_function([0.2, 0.7]) == pytest.approx(a.mu([0.2, 0.7]))
 
 
+@pytest.mark.slow
 def test_ends_are_exact() -> None:
     for name in uneven.losses.names():
         a = uneven.analyze(uneven.UnevenMarginLoss(name, gamma=2, alpha=0.1))
@@ -397,6 +402,7 @@ def test_bad_input(ask: object, says: str) -> None:
         ask(a)  # type: ignore[operator]
 
 
+@pytest.mark.slow
 @given(st.floats(1e-12, 1 - 1e-9), st.sampled_from([1e-8, 1.0, 1e8]), registered)
 @settings(max_examples=40)
 def test_extreme_parameters_never_give_nan(alpha: float, gamma: float, name: str) -> None:

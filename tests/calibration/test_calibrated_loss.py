@@ -41,6 +41,7 @@ def sigmoid_odds_exact(g: mpmath.mpf) -> mpmath.mpf:
     return (1 + z) / (1 + z**g) / g
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [1e-8, 1e-3, 0.2, 0.999, 1.001, 1.5, 2.0, 3.0, 10.0, 1e3, 1e8])
 def test_sigmoid_to_full_double_precision(gamma: float) -> None:
     got = own_alpha(uneven.phi("sigmoid"), Fraction(gamma)).odds
@@ -117,6 +118,7 @@ def test_declared_odds_are_proved(name: str, gamma: Fraction) -> None:
 CLOSED = [n for n in uneven.losses.names() if declared(n).closed_form is not None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLOSED)
 @given(gamma=gammas, alpha=alphas)
 @settings(max_examples=25)
@@ -136,6 +138,7 @@ def test_closed_forms_are_reproduced_by_the_engine(name: str, gamma: float, alph
         assert np.allclose(sides.difference, sides.positive - sides.negative, rtol=0, atol=scale)
 
 
+@pytest.mark.slow
 @given(registered, gammas, alphas)
 @settings(max_examples=60)
 def test_the_calibrated_loss_prefers_the_right_side(name: str, gamma: float, alpha: float) -> None:

@@ -35,6 +35,7 @@ def bounds(found: ShiftGuarantee) -> np.ndarray:
     return np.array(list(vars(found.mean).values())[:-1])
 
 
+@pytest.mark.slow
 def test_bounds_shrink_with_the_rows() -> None:
     """The regret bound falls nearly like m^(-2/3), the one by psi like m^(-1/3)."""
     found = [shift_guarantee([rows_of(n)], shift=0.5, order=8) for n in (1_000, 8_000, 64_000)]

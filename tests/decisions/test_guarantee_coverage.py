@@ -81,6 +81,7 @@ def test_one_model_all_shifts_at_once(per_row: bool) -> None:
     assert naive > 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stratified", [False, True])
 def test_cross_fitting(stratified: bool) -> None:
     """Models that learn class frequencies from the other folds, each judged by its own fold."""

@@ -71,6 +71,7 @@ def test_predict_is_the_probability_above_the_threshold_exactly(name: str, fn_co
         np.testing.assert_array_equal(model.predict(X, fn_cost=per_row.fn_cost), said)
 
 
+@pytest.mark.slow
 def test_thresholds_before_and_after_a_map_mean_the_same() -> None:
     random = np.random.default_rng(0)
     probability = random.beta(0.4, 2.0, 5000)

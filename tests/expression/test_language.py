@@ -58,6 +58,7 @@ def test_simplification_keeps_the_value(text: str) -> None:
         assert again == truth or again == pytest.approx(truth, rel=1e-14), to_text(normal)
 
 
+@pytest.mark.slow
 @given(sentences)
 @settings(max_examples=400)
 def test_derivative_against_finite_differences(text: str) -> None:
@@ -82,6 +83,7 @@ def test_derivative_against_finite_differences(text: str) -> None:
     assert np.all(np.abs(got - expected)[usable] <= 1e-5 * (1 + np.abs(y).max(axis=1) + np.abs(got))[usable])
 
 
+@pytest.mark.slow
 @given(sentences)
 @settings(max_examples=400)
 def test_enclosures_contain_the_values(text: str) -> None:

@@ -68,6 +68,7 @@ def test_a_jump_is_drawn_as_a_disc_and_a_ring() -> None:
     assert [colour == "white" for _, _, colour in found] == [False, False, True, True]
 
 
+@pytest.mark.slow
 def test_windows_are_incomplete_beta_functions_and_their_bounds_tighten() -> None:
     left, right = figures.window_orders((1, 5, 12)).axes
     for line, order in zip(left.lines, (1, 5, 12), strict=False):
@@ -98,6 +99,7 @@ def test_the_sigmoid() -> None:
     assert sides.axes[0].lines[-1].get_xdata()[0] == pytest.approx(root)
 
 
+@pytest.mark.slow
 def test_psi_lies_in_its_enclosure() -> None:
     loss = uneven.UnevenMarginLoss("sigmoid", gamma=2)
     figure = figures.psi_enclosed(loss, alpha=0.376385)
@@ -143,6 +145,7 @@ def test_regret_bounds_of_any_loss() -> None:
         figures.regret_bound([])
 
 
+@pytest.mark.slow
 def test_a_caption_is_shown_once(tmp_path: Path) -> None:
     """In the page, not also in the picture; a figure drawn alone has it below."""
     page = figures.write_gallery(tmp_path, ["hinge"], format="svg").read_text(encoding="utf-8")

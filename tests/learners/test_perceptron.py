@@ -25,6 +25,7 @@ NOT_A_SUM = (
 )
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [uneven.UnevenPerceptron(), uneven.UnevenPerceptron(average=False)],
     expected_failed_checks=lambda estimator: {

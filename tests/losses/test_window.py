@@ -92,6 +92,7 @@ def test_certified_for_its_alpha(order: int) -> None:
         assert uneven.verify(certificate)
 
 
+@pytest.mark.slow
 @each_order
 def test_the_gamma_at_which_alpha_leaves_one_half(order: int) -> None:
     """On both sides of gamma_k the proof, which does not use the declaration, agrees with it."""
@@ -109,6 +110,7 @@ def test_the_gamma_at_which_alpha_leaves_one_half(order: int) -> None:
         assert (certificate.interval == (half, half)) if inside else (certificate.interval[1] < half)
 
 
+@pytest.mark.slow
 @given(orders, st.floats(0, 1), st.floats(1e-9, 1))
 def test_the_closed_form_is_the_infimum(order: int, eta: float, scale: float) -> None:
     """Over both half lines, against the search of the engine and the integral of P(V <= x)."""

@@ -176,6 +176,7 @@ def test_intervals_of_folds_are_those_of_nadeau_and_bengio() -> None:
         compare(models, X, Y, decide="often")
 
 
+@pytest.mark.slow
 def test_the_interval_is_that_of_drawn_examples() -> None:
     random = np.random.default_rng(5)
     for values in (random.choice([0.0, 1.0, 20.0], 500, p=[0.9, 0.07, 0.03]), random.lognormal(size=300)):

@@ -21,6 +21,7 @@ from uneven.ops.floats import plain_values
 T = np.linspace(-5, 5, 41)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_every_function(function: Function) -> None:
     tree = simplify(parse(text_of(function)))
@@ -45,6 +46,7 @@ def test_numbers_have_the_shape_and_the_precision_of_t(text: str) -> None:
     assert np.allclose(other, plain_values(tree, T), rtol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["2", "relu(t)", "where(t < 0, 1, 2)", "step(t)", "t**2*exp(-t)", "window(t, 3)"])
 def test_nan_stays_nan(text: str) -> None:
     tree = simplify(parse(text))

@@ -126,6 +126,7 @@ def fitted(client: Any, data: Any, **more: Any) -> DaskUnevenLinearClassifier:
     return DaskUnevenLinearClassifier(fn_cost=4, tol=1e-9, client=client, **more).fit(X, y)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_in_the_middle_of_a_fit(
     running: Any, data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -142,6 +142,7 @@ def test_dataframes_from_parquet_with_empty_partitions(data: Any, tmp_path: Path
     np.testing.assert_array_equal(dear, model.in_memory().predict(few[rows.columns], fn_cost=few["n"] * 10 + 1))
 
 
+@pytest.mark.slow
 def test_unknown_sizes_sparse_chunks_and_columns_in_several_chunks(data: Any) -> None:
     X, y = data
     wide, labels = da.from_array(X, chunks=(300, 2)), lazy(y, 300)

@@ -68,7 +68,9 @@ class Rows:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    with distributed.Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=":0") as made:
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=2, dashboard_address=":0", timeout=600
+    ) as made:
         yield made
 
 
@@ -105,6 +107,7 @@ def _models(rows: Rows, given: dict[str, Any], weighted: bool, priced: bool, cli
     }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Sending large graph")
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
 @pytest.mark.parametrize(("weighted", "priced"), [(False, False), (True, False), (True, True)])

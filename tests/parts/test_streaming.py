@@ -79,6 +79,7 @@ def _same(found: Any, whole: Any, rel: float = 1e-8) -> None:
     np.testing.assert_array_equal(found.classes_, whole.classes_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge"])
 def test_every_source_gives_the_model_of_the_array(
     loss: str, data: dict[str, np.ndarray], folder: Path, tmp_path: Path

@@ -125,6 +125,7 @@ def test_no_witness_where_no_double_fits() -> None:
     assert uneven.analyze(uneven.Loss("softplus(-t)", "softplus(t)/2"), alpha).verdict.witness is None
 
 
+@pytest.mark.slow
 def test_tails_that_cancel_and_values_beyond_reason() -> None:
     loss = uneven.Loss("t**2 - 2*t + 3 + atan(t)", "t**2 + 2*t + 3 - atan(t)")
     low, high = uneven.implied_alpha(loss).interval
@@ -148,6 +149,7 @@ def test_facts_declared_at_run_time_do_not_decide() -> None:
         uneven.losses.unregister("well")
 
 
+@pytest.mark.slow
 def test_powers_that_have_no_curvature_somewhere() -> None:
     a = uneven.analyze(uneven.Loss("abs(1 - t)**1.5", "abs(1 + t)**1.5"), 0.5)
     assert a.verdict.status == "calibrated"

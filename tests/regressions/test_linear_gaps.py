@@ -69,6 +69,7 @@ def test_a_kink_that_is_no_double(loss: str, kind: object) -> None:
     assert 0 <= model.objective_ <= Linear(loss, C=1.0).fit(kind(np.zeros_like(X)), y).objective_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "absolute", *HARD_KINKS])
 def test_a_kinked_loss_without_a_penalty_reports_its_own_gap(loss: str) -> None:
     """The gap was that of a problem with a small penalty."""
@@ -78,6 +79,7 @@ def test_a_kinked_loss_without_a_penalty_reports_its_own_gap(loss: str) -> None:
         check(X, y, loss=loss, tol=1e-6, penalty=None, margin_gamma=2.0, fn_cost=3.0)
 
 
+@pytest.mark.slow
 def test_a_sparse_model_admits_a_gap_above_tol() -> None:
     """With a small objective the gap was compared with a share of the objective at zero; nothing warned."""
     training = drawn(412, "squared_hinge", C=1e3, wide=True, penalty="l1")
@@ -162,6 +164,7 @@ def exact_objective(model: Linear, X: np.ndarray, y: np.ndarray) -> mpmath.mpf:
     return penalty + model.C * exact.fsum(phi(t if label else -t) for t, label in zip(scores, y, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", PENALTIES[:-1], ids=lambda given: str(given["penalty"]))
 @pytest.mark.parametrize("loss", CONVEX)
 def test_the_objective_of_columns_far_from_zero(loss: str, penalty: dict[str, object]) -> None:

@@ -269,6 +269,7 @@ def test_labels_as_the_file_writes_them(tmp_path: Path, labels: list[str], posit
     assert read_model(str(tmp_path / "m.skops"))["about"]["positive"] == kept
 
 
+@pytest.mark.slow
 def test_columns_that_are_not_what_they_seem(tmp_path: Path) -> None:
     count = np.arange(60)
     path = small(

@@ -96,6 +96,7 @@ def _of(frame: pd.DataFrame):  # type: ignore[no-untyped-def]
     return lambda encoder: encoder.transform(frame)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", ["trees", "linear"])
 def test_many_columns_are_encoded_as_few_are(view: str) -> None:
     """Columns of numbers are read at once if there are many; the matrix is that of the columns one by one."""

@@ -84,6 +84,7 @@ def standardised(matrix: Any, numbers: np.ndarray) -> np.ndarray:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "rows"), [(0, 60), (1, 240), (2, 700), (3, 700)])
 def test_the_same_values_give_the_same_matrix(seed: int, rows: int, tmp_path: Path) -> None:
     frame = generated(seed, rows)

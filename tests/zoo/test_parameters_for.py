@@ -64,6 +64,7 @@ def test_your_costs(name: str) -> None:
         assert recipe.threshold == 0
 
 
+@pytest.mark.slow
 def test_nothing_works_only_for_these() -> None:
     """Losses with kinks where they need a slope, without slopes, or smallest at infinity; and no weight."""
     hopeless = {name for name in zoo.names() if for_twenty(name).parameters is None}
@@ -88,6 +89,7 @@ def test_smoothing_never_prevents_it(smoothing: str, fn_cost: str) -> None:
         assert recipe.status == "calibrated"
 
 
+@pytest.mark.slow
 def test_a_chosen_weight_moves_the_threshold() -> None:
     chosen = {"weight": (1, 19), "label_smoothing": 0.1}  # calibrated for no costs at the threshold 0
     recipe = zoo.parameters_for("torch.nn.CrossEntropyLoss", fp_cost=1, fn_cost=10, **chosen)

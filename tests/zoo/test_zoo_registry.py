@@ -120,6 +120,7 @@ def test_bad_input(name: str, parameters: dict[str, object], message: str) -> No
         zoo.loss(name, **parameters)
 
 
+@pytest.mark.slow
 def test_one_file_is_enough(tmp_path: Path) -> None:
     """The file shown in CONTRIBUTING.md, dropped into a copy of the package, is found."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

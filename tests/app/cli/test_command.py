@@ -36,6 +36,7 @@ def test_check() -> None:
     assert "Verdict   CALIBRATED" in pair.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_check_draws(tmp_path: Path, kind: str) -> None:
     file = tmp_path / f"psi.{kind}"
@@ -50,6 +51,7 @@ def test_implied_cost() -> None:
     assert json.loads(run("implied-cost", "perceptron", "--json").output)["alpha"] is None
 
 
+@pytest.mark.slow
 def test_check_prescribes() -> None:
     costs = ("--fp-cost", "1", "--fn-cost", "11")
     result = run("check", "logistic", *costs)
@@ -119,6 +121,7 @@ def test_certify_and_verify(tmp_path: Path) -> None:
     assert run("verify", str(tmp_path / "u.json")).exit_code == 1
 
 
+@pytest.mark.slow
 def test_figures(tmp_path: Path) -> None:
     result = run("figures", "hinge", "--out", str(tmp_path), "--format", "svg")
     assert result.exit_code == 0
@@ -181,6 +184,7 @@ def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 COMMAND = [sys.executable, "-m", "uneven"]
 
 
+@pytest.mark.slow
 def test_through_a_pipe() -> None:
     done = subprocess.run([*COMMAND, "check", "sigmoid", "--gamma", "2"], capture_output=True, text=True, check=True)
     assert "\x1b" not in done.stdout
@@ -190,6 +194,7 @@ def test_through_a_pipe() -> None:
     assert again.stdout == done.stdout
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_early() -> None:
     command = f"{sys.executable} -m uneven figures --list | head -1"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
@@ -212,6 +217,7 @@ def test_in_a_terminal(colour: bool) -> None:
         assert "\x1b[3" not in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [50, 60, 79, 80, 120])
 def test_formulas_stay_whole_in_terminals_of_any_width(columns: int) -> None:
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns), "NO_COLOR": "1"}

@@ -103,6 +103,7 @@ def test_predict_and_report(folder: Path, model: Path) -> None:
     assert "The model flags a row where the probability is above 0.1." in report.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [["--learner", "svc"], ["--loss", "squared_hinge", "--gamma", "3"], [*LINEAR, "--tune"]]
 )
@@ -123,6 +124,7 @@ def changed(folder: Path, name: str, change: object) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_new_categories_and_columns_are_no_obstacle(folder: Path, model: Path) -> None:
     def strange(frame: pd.DataFrame) -> pd.DataFrame:
         return frame.assign(country="zz", more=1).drop(columns="fraud")

@@ -193,6 +193,7 @@ def test_nothing_beats_a_constant_rule(folder: Path, monkeypatch: pytest.MonkeyP
     assert "WARNING: no model is shown to beat flagging no one. " in lucky
 
 
+@pytest.mark.slow
 def test_only_known_types_are_in_the_files(folder: Path, letters: str) -> None:
     held = set(io.get_untrusted_types(data=(folder / "letters.skops").read_bytes()))
     assert "uneven.learners.ensemble.classifier.UnevenEnsembleClassifier" in held

@@ -85,6 +85,7 @@ def test_the_remedy_of_formulas_is_one() -> None:
     assert verdict({**question, **remedy["set"]})["status"] == "calibrated"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phi", ["hinge", "sigmoid", "perceptron"])
 def test_the_enclosure_holds_psi_and_the_bound_is_proved(phi: str) -> None:
     question = asked(phi)

@@ -24,6 +24,7 @@ def run(*arguments: str) -> Any:
     return CliRunner().invoke(main, ["explore", "--no-browser", *arguments])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise there")
 def test_ctrl_c_ends_it_with_all_its_processes() -> None:
     with running_explorer() as (process, address):

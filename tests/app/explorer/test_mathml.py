@@ -50,6 +50,7 @@ def test_every_function_can_be_shown(name: str) -> None:
     assert "3" in shown
 
 
+@pytest.mark.slow
 @given(sentences)
 def test_every_expression_can_be_shown_with_all_its_numbers(text: str) -> None:
     tree = parse(text)

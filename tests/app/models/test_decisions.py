@@ -99,6 +99,7 @@ def row_costs(frame: pd.DataFrame) -> dict[str, object]:
     return {"fp_cost": 4.0, "fn_cost": (frame["amount due"] * 0.9 + 5).to_numpy(), "tp_cost": 4.0, "tn_cost": 0.0}
 
 
+@pytest.mark.slow
 def test_predictions_say_everything(frame: pd.DataFrame, predictions: pd.DataFrame) -> None:
     later = frame.iloc[300:].reset_index(drop=True)
     results = ["prediction", "probability", "threshold", "cost_if_negative", "cost_if_positive", "score"]
@@ -162,6 +163,7 @@ def test_at_other_costs_the_report_moves_the_threshold(
         assert f" {money(1000 * cost)} " in line
 
 
+@pytest.mark.slow
 def test_the_page_is_whole_and_alone(folder: Path, model: Path) -> None:
     page = folder / "report.html"
     shown = succeeded("report", model, folder / "later.csv", "--html", page)
@@ -297,6 +299,7 @@ def test_several_negative_values_are_named_together(folder: Path, frame: pd.Data
     assert set(pd.read_csv(folder / "several_out.csv")["prediction"]) == {"malignant", "not malignant"}
 
 
+@pytest.mark.slow
 def test_amounts_as_excel_writes_them(tmp_path: Path, frame: pd.DataFrame) -> None:
     """Decimal commas, thousands and a currency sign; misses of small amounts cost less than the check of a hit."""
     written = [f"{x:,.2f} €".translate(str.maketrans(",.", ".,")) for x in 50 * frame["amount due"]]
@@ -341,6 +344,7 @@ def test_names_stay_whole_in_a_terminal(folder: Path, model: Path, columns: int)
     assert ("95 % interval " in unstyle(shown).split("Cost per 1,000")[1]) == (columns == 120)
 
 
+@pytest.mark.slow
 def test_a_model_that_is_dearer_than_flagging_everyone_says_so_first(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     noise = pd.DataFrame({"x": random.normal(size=300), "y": np.where(random.uniform(size=300) < 0.4, "yes", "no")})

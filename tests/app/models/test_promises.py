@@ -122,6 +122,7 @@ def test_a_few_mistakes_more_are_chance() -> None:
 # -- the order of the rows --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_order_that_matters_is_told_in_one_sentence(tmp_path: Path) -> None:
     linear = ["--learner", "linear", "--save-anyway"]
     assert "The order of the rows matters" in fit(flights(), tmp_path, *linear)

@@ -65,6 +65,7 @@ def headline(report: str) -> str:
     return report.splitlines()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["train", "few"])
 def test_without_new_rows_the_answer_is_that_of_the_folds(folder: Path, table: str) -> None:
     report = run("report", folder / "model.skops", folder / f"{table}.csv", "--html", folder / "r.html")
@@ -85,6 +86,7 @@ def test_without_new_rows_the_answer_is_that_of_the_folds(folder: Path, table: s
         assert amount not in known.partition("When it was fitted")[0] or table == "few"
 
 
+@pytest.mark.slow
 def test_with_new_rows_the_answer_is_theirs(folder: Path) -> None:
     alone = run("report", folder / "model.skops", folder / "new.csv")
     mixed = run("report", folder / "model.skops", folder / "mixed.csv", "--html", folder / "r.html")
@@ -159,6 +161,7 @@ def is_drawn(text: Text, figure: Figure) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_words_of_figures_do_not_overlap(page: tuple[Path, list[list[tuple[str, Any]]]]) -> None:
     _, figures = page
     assert len(figures) == 3
@@ -179,6 +182,7 @@ def browser() -> Iterator[Any]:
         yield made
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not has_browser(), reason="needs Debian's chromium, which `make test` installs")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 390, 641, 800, 1280, 1920])

@@ -88,6 +88,7 @@ def test_eight_threads_prove_what_one_proves(alone: list[tuple[Any, ...]]) -> No
     assert together == alone
 
 
+@pytest.mark.slow
 def test_eight_threads_verify_the_zoo() -> None:
     certificates = [case.certificate for case in shipped()][::6]
     forget()
@@ -96,6 +97,7 @@ def test_eight_threads_verify_the_zoo() -> None:
     assert all(checked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [2, 3000])
 def test_a_precision_set_elsewhere_changes_no_verdict(alone: list[tuple[Any, ...]], bits: int) -> None:
     forget()
@@ -161,6 +163,7 @@ def test_derivatives_keep_their_order_in_threads() -> None:
             assert len(shared._trees) == 4
 
 
+@pytest.mark.slow
 def test_threads_share_an_analysis() -> None:
     alone = uneven.analyze(uneven.UnevenMarginLoss("sigmoid", gamma=3)).regret_bound([0.01, 0.1]).tolist()
     shared = uneven.analyze(uneven.UnevenMarginLoss("sigmoid", gamma=3))
@@ -169,6 +172,7 @@ def test_threads_share_an_analysis() -> None:
     assert found == [alone] * 16
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:.*fork.*:RuntimeWarning")  # of JAX, if another test has imported it
@@ -233,6 +237,7 @@ def _or_error(question: Any) -> Any:
         return str(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(QUESTIONS))
 def test_a_search_on_a_starved_machine_is_not_kept(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     forget()
@@ -244,6 +249,7 @@ def test_a_search_on_a_starved_machine_is_not_kept(name: str, monkeypatch: pytes
     assert QUESTIONS[name]() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(QUESTIONS))
 def test_a_shorter_limit_of_time_leaves_nothing_behind(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     forget()
@@ -272,6 +278,7 @@ def test_a_search_that_had_its_time_is_kept(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(calls) == 1
 
 
+@pytest.mark.slow
 def test_looser_bounds_of_a_starved_machine_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     loss = uneven.UnevenMarginLoss("sigmoid", gamma=3)
     expected = uneven.analyze(loss).regret_bound(0.01)

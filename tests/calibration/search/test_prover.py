@@ -57,6 +57,7 @@ def certificates() -> dict[str, Certificate]:
     return {name: certify(loss) for name, (loss, _) in HARD.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HARD)
 def test_hard_losses_are_proved(name: str, certificates: dict[str, Certificate]) -> None:
     loss, alpha = HARD[name]
@@ -72,6 +73,7 @@ def test_hard_losses_are_proved(name: str, certificates: dict[str, Certificate])
         assert float(low) == pytest.approx(alpha, rel=1e-11)
 
 
+@pytest.mark.slow
 def test_mutations_of_hard_proofs(certificates: dict[str, Certificate]) -> None:
     """None is accepted, unless it still proves its own claim: then that claim is true."""
     rng = random.Random(7)

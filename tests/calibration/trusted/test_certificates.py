@@ -79,6 +79,7 @@ def test_small_costs(name: str) -> None:
     require_agreement(loss, certificate)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [0.1, 2.0, 10.0])
 @pytest.mark.parametrize("name", OTHERS)
 def test_the_enclosed_alpha_is_the_one_of_multiprecision(name: str, gamma: float) -> None:
@@ -105,6 +106,7 @@ def test_the_uneven_sigmoid() -> None:
     assert max(high - low, three[1] - three[0]) <= Fraction(1, 10**12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", [Fraction(1, 10**3), Fraction(1, 10**14), Fraction(1, 10**20)])
 def test_precision(precision: Fraction) -> None:
     """Beyond doubles the crossing is bisected in balls; the interval may be wider there, but it is proved."""
@@ -192,6 +194,7 @@ def _sum(rng: random.Random, pieces: tuple[str, ...], sign: int) -> str:
     return " + ".join(terms)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_random_convex_losses(seed: int) -> None:
     """Calibrated by theorem 4, unless a kink at 0 is added."""
@@ -224,6 +227,7 @@ def test_random_monotone_losses(seed: int) -> None:
     Truth(exchanged).require(backwards)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_random_odd_losses(seed: int) -> None:
     """Bumps, wells, caps and steps: whatever is claimed agrees with a fine grid."""
@@ -293,6 +297,7 @@ def test_a_thousand_mutations(samples: list[Certificate]) -> None:
     assert accepted < 60  # a point, a level or a bound that may be moved a little
 
 
+@pytest.mark.slow
 def test_named_tampering(samples: list[Certificate]) -> None:
     """Each of these is what someone would try first."""
     document = samples[0].document
@@ -358,6 +363,7 @@ def test_not_a_text(given: Any) -> None:
 # Bounds of psi.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "gamma"), [("hinge", 2), ("logistic", 3), ("savage", 2), ("sigmoid", 2), ("ramp", 3)])
 def test_psi_is_enclosed(name: str, gamma: int) -> None:
     loss = uneven.calibrated_loss(name, gamma=gamma, alpha="1/4")

@@ -81,6 +81,7 @@ def is_module(name: str) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_the_trusted_base() -> None:
     """A fresh process checks every certificate of the zoo with few modules of ours, and Flint."""
     files = json.dumps([str(file) for file in CERTIFICATES])

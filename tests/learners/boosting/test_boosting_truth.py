@@ -104,6 +104,7 @@ def test_the_other_algorithms(loss: str, algorithm: str) -> None:
     assert largest_error(model) < 4
 
 
+@pytest.mark.slow
 def test_row_by_row() -> None:
     """All the rows one by one, as a check of the weights, and the curve of probabilities against rates."""
     X, y, _, _ = rows()

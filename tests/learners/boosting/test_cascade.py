@@ -29,6 +29,7 @@ def model() -> UnevenCascadeClassifier:
     return UnevenCascadeClassifier(fn_cost=30, feature_price=0.01, n_estimators=63).fit(X, y)
 
 
+@pytest.mark.slow
 def test_exits(model: UnevenCascadeClassifier) -> None:
     """A row leaves at the first stage whose exits it is beyond, with the score that it has there."""
     X, _ = rare(3000, seed=1)
@@ -121,6 +122,7 @@ def test_a_price_that_is_chosen_hardly_raises_the_cost_of_mistakes() -> None:
     assert careless.report(Z, truth).features < report.features
 
 
+@pytest.mark.slow
 def test_a_higher_price_buys_fewer_features() -> None:
     X, y = rare(4000)
     made = [
@@ -181,6 +183,7 @@ def test_exits_are_tried_on_folds_that_they_were_not_chosen_on() -> None:
         assert (before != after).any()
 
 
+@pytest.mark.slow
 def test_laws_of_units_labels_and_weights() -> None:
     X, y = rare(3000)
     plain = UnevenCascadeClassifier(fn_cost=20, feature_price=0.02, n_estimators=15).fit(X, y)

@@ -127,6 +127,7 @@ def test_costs_of_members_and_of_constant_rules(data: tuple[np.ndarray, np.ndarr
     assert model.constant_costs_["all negative"].difference == pytest.approx(8 * y.mean() - estimate.cost)
 
 
+@pytest.mark.slow
 def test_the_out_of_fold_cost_does_not_know_the_labels_it_judges() -> None:
     random = np.random.default_rng(0)
     found = []
@@ -312,6 +313,7 @@ def test_bad_data_get_a_sentence(data: tuple[np.ndarray, np.ndarray]) -> None:
         fitted.predict(X[:, :3])
 
 
+@pytest.mark.slow
 def test_the_guarantee_counts_what_could_be_chosen(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
     model = Ensemble(fp_cost=1, fn_cost=8, members=["linear", "svc"]).fit(X, y)
@@ -388,6 +390,7 @@ def _table(count: int = 90) -> tuple[pd.DataFrame, np.ndarray]:
     return table, np.where(number + random.normal(size=count) > 0.8, "fraud", "ok")
 
 
+@pytest.mark.slow
 def test_tables_go_straight_in() -> None:
     table, y = _table()
     model = Ensemble(fp_cost=1, fn_cost=5, members=["linear", "extra_trees"], pos_label="fraud").fit(table, y)
@@ -446,6 +449,7 @@ def test_warnings_of_the_user_stay_as_they_were(data: tuple[np.ndarray, np.ndarr
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_skops_keeps_arrays_and_tables(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
     table, labels = _table()

@@ -32,6 +32,7 @@ def _known(estimator: Any) -> dict[str, str]:
     return own | {"check_sample_weight_equivalence_on_dense_data": reason}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [Ensemble(members={"bayes": GaussianNB()}, cv=3), Ensemble(members=["linear"], cv=3)],
     expected_failed_checks=_known,

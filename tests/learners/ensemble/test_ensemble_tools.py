@@ -49,6 +49,7 @@ def test_words_inside_stacking() -> None:
     np.testing.assert_allclose(words.predict_proba(X)[:, 0], numbers.predict_proba(X)[:, 1], atol=5e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("members", [MEMBERS, ["linear"]], ids=str)
 def test_words_inside_cross_val_predict(members: Any) -> None:
     words = cross_val_predict(named(members=members), X, WORDS, cv=3, method="predict_proba")[:, 0]
@@ -59,6 +60,7 @@ def test_words_inside_cross_val_predict(members: Any) -> None:
     np.testing.assert_array_equal(said == "fraud", plain == 1)
 
 
+@pytest.mark.slow
 def test_a_search_and_a_comparison() -> None:
     search = GridSearchCV(ensemble(), {"weighting": ["greedy", "equal"], "order": [2, 8]}, cv=3).fit(X, Y)
     assert search.best_score_ == pytest.approx(search.cv_results_["mean_test_score"].max())
@@ -78,6 +80,7 @@ def test_a_pipeline_outside() -> None:
     assert make_pipeline(StandardScaler().set_output(transform="pandas"), ensemble()).fit(frame, Y).score(frame, Y) < 0
 
 
+@pytest.mark.slow
 def test_routing_of_costs_and_weights() -> None:
     asks = {"fp_cost": True, "fn_cost": True}
     with config_context(enable_metadata_routing=True):

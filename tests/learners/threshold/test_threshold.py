@@ -139,6 +139,7 @@ def test_scores_without_probabilities_are_scaled() -> None:
     assert (turned.predict(X) == model.predict(X)).mean() > 0.995
 
 
+@pytest.mark.slow
 def test_the_guarantee_is_that_of_the_folds(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = scored(30_000)
     model = prefit(X, y, keep_training_rows=True).fit(X, y)
