@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from uneven.app.models.written_costs import WrittenCosts, costs_by_name, mean_regrets, reference_costs
 from uneven.calibration.calibrated_losses import loss_for, loss_for_rows
 from uneven.costs import GivenCosts, RowCosts, read_cost
-from uneven.decisions.alpha import DECIDE, LEARN, probability_thresholds, threshold_log_odds
+from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
 from uneven.errors import LossError, UnevenError
 from uneven.learners.classifier_cv import UnevenClassifierCV
 from uneven.learners.contract import EstimatorContract
@@ -97,15 +97,15 @@ class AskedLearner:
         return self.kind in (AUTO, ENSEMBLE)
 
     @property
-    def way(self) -> str:
-        """How costs of each row are used: decided by, if there are probabilities, else learnt with."""
+    def has_probabilities(self) -> bool:
+        """Whether there are probabilities, to decide each row by its own costs; else rows are weighted by them."""
         if self.has_ensemble:
-            return DECIDE
+            return True
         try:
             loss_for_rows(self._phi, self._gamma).inverse_link(0.0)
         except LossError:
-            return LEARN
-        return DECIDE
+            return False
+        return True
 
     def require_loss(self, numbers: dict[str, str] | None) -> None:
         """Raise at once, before a table is read, if there is no such loss for the costs (None: costs of each row)."""
@@ -287,7 +287,7 @@ def candidates(
         *(Candidate(name, _logistic(way), moves=way != WEIGHTED) for name, way in ALTERNATIVES.items()),
     ]
     if asked.kind in (LINEAR, SVC) or asked.tune:
-        by_means = given.per_row and not asked.tune and asked.way == DECIDE
+        by_means = given.per_row and not asked.tune and asked.has_probabilities
         found.append(Candidate(_learner_name(asked), _learner(asked, given, costs), learns_means=by_means))
     if asked.has_ensemble:
         found.append(Candidate(ENSEMBLE, _ensemble(asked, given, seconds), whole=True, moves=True))

@@ -17,7 +17,7 @@ from uneven.app.models.compare_candidates import Outcome, Progress, Rows, compar
 from uneven.app.models.written_costs import WrittenCosts, mean_regrets
 from uneven.app.report.sentences import is_ensemble, members_in_words, per_thousand, threshold_in_words
 from uneven.costs import RowCosts
-from uneven.decisions.alpha import DECIDE, probability_thresholds
+from uneven.decisions.alpha import probability_thresholds
 from uneven.metrics import CostEstimate
 from uneven.metrics.intervals import ends_in_words, estimates
 from uneven.solvers.progress import listening
@@ -72,7 +72,7 @@ class Training:
         return found
 
     def _decisions_in_words(self) -> list[str]:
-        known, threshold = self.asked.way == DECIDE, probability_thresholds(*self.costs.thresholds())
+        known, threshold = self.asked.has_probabilities, probability_thresholds(*self.costs.thresholds())
         if not self.given.per_row:
             return [threshold_in_words(threshold, has_probability=known, action=_PAYS)]
         found = []
