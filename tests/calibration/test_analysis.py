@@ -290,7 +290,6 @@ def test_a_hull_of_samples_is_not_a_bound() -> None:
     assert np.interp(r, hull_y, hull_x) < a.psi_inverse(r) < a.regret_bound(r)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CALIBRATED)
 @pytest.mark.parametrize(("gamma", "alpha"), [(1.0, 0.5), (3.0, 0.2), (0.25, 0.9)])
 def test_tightness(name: str, gamma: float, alpha: float) -> None:

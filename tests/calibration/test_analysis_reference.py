@@ -41,7 +41,6 @@ def relative(found: np.ndarray, true: np.ndarray) -> np.ndarray:
     return np.abs(found - true) / np.where(true == 0, 1.0, np.abs(true))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", uneven.losses.names())
 def test_conditional_risks(name: str) -> None:
     """C* and C^- to 1e-12; H to 1e-12 where it is not tiny, 1e-8 down to |eta - alpha| = 1e-7."""

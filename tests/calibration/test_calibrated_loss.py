@@ -41,7 +41,6 @@ def sigmoid_odds_exact(g: mpmath.mpf) -> mpmath.mpf:
     return (1 + z) / (1 + z**g) / g
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [1e-8, 1e-3, 0.2, 0.999, 1.001, 1.5, 2.0, 3.0, 10.0, 1e3, 1e8])
 def test_sigmoid_to_full_double_precision(gamma: float) -> None:
     got = own_alpha(uneven.phi("sigmoid"), Fraction(gamma)).odds
@@ -118,7 +117,6 @@ def test_declared_odds_are_proved(name: str, gamma: Fraction) -> None:
 CLOSED = [n for n in uneven.losses.names() if declared(n).closed_form is not None]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CLOSED)
 @given(gamma=gammas, alpha=alphas)
 @settings(max_examples=25)

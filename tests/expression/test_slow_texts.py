@@ -43,7 +43,6 @@ def grown(rng: random.Random) -> str:
     return text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_an_answer_comes_soon(seed: int) -> None:
     text = grown(random.Random(seed))

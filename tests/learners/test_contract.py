@@ -104,7 +104,6 @@ def test_score_with_costs_of_rows(estimator: Any) -> None:
         assert model.score(*args, **named) == pytest.approx(-paid, rel=1e-12)
 
 
-@pytest.mark.slow
 @promise
 def test_search(estimator: Any) -> None:
     if of_dask(estimator):
@@ -223,7 +222,6 @@ def test_early_stopping(estimator: Any) -> None:
         assert hasattr(model.fit(X, Y, eval_set=[(X, Y)]), "booster_")
 
 
-@pytest.mark.slow
 @promise
 def test_repr(estimator: Any) -> None:
     model = fit(labelled(estimator), X, Y)

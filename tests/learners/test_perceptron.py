@@ -25,7 +25,6 @@ NOT_A_SUM = (
 )
 
 
-@pytest.mark.slow
 @parametrize_with_checks(
     [uneven.UnevenPerceptron(), uneven.UnevenPerceptron(average=False)],
     expected_failed_checks=lambda estimator: {

@@ -129,7 +129,6 @@ def test_every_order_is_what_mpmath_says(order: int, quantity: str) -> None:
     assert not complaints, "\n".join(complaints)
 
 
-@pytest.mark.slow
 @each_quantity
 @each_phi
 def test_negative_partial_is_what_mpmath_says(name: str, quantity: str) -> None:
@@ -191,7 +190,6 @@ def test_table_is_what_its_script_writes() -> None:
         assert entry == make_reference.negative_entry(entry["phi"], entry["gamma"], entry["t"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", TABULATED)
 def test_the_table_is_about_the_sentences(name: str) -> None:
     """The formulas of the script, and mpmath's reading of the declared sentence, are the same function."""

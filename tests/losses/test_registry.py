@@ -9,7 +9,6 @@ from registered import CASES, NAMES
 import uneven
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 @pytest.mark.parametrize(("name", "parameters"), CASES, ids=[f"{n}-{p}" for n, p in CASES])
 def test_law(name: str, parameters: dict[str, object], law: Law) -> None:

@@ -21,7 +21,6 @@ from uneven.ops.floats import plain_values
 T = np.linspace(-5, 5, 41)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_every_function(function: Function) -> None:
     tree = simplify(parse(text_of(function)))

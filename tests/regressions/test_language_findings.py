@@ -39,7 +39,6 @@ SLOW_ONCE = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", SLOW_ONCE.values(), ids=SLOW_ONCE)
 def test_an_answer_comes_soon(text: str) -> None:
     """Each takes well under two seconds; some took minutes, inside a library that cannot be interrupted."""

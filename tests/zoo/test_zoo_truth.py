@@ -53,7 +53,6 @@ def plain(value: Any) -> Any:
     return value
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({*zoo.names(), *BY_NAME}))
 def test_the_sentence_is_what_the_library_computes(name: str) -> None:
     if name in NOT_RUN:

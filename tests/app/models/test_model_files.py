@@ -165,7 +165,6 @@ def test_a_damaged_file_of_another_version_names_the_version(made: Path, tmp_pat
 LEARNERS = [name for name in uneven.__all__ if hasattr(getattr(uneven, name), "predict")]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 def test_trusted_types_are_enough_for_every_learner(name: str) -> None:
     X = np.random.default_rng(0).normal(size=(120, 3))

@@ -182,7 +182,6 @@ def browser() -> Iterator[Any]:
         yield made
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not has_browser(), reason="needs Debian's chromium, which `make test` installs")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 390, 641, 800, 1280, 1920])

@@ -194,7 +194,6 @@ def _sum(rng: random.Random, pieces: tuple[str, ...], sign: int) -> str:
     return " + ".join(terms)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_random_convex_losses(seed: int) -> None:
     """Calibrated by theorem 4, unless a kink at 0 is added."""

@@ -30,7 +30,6 @@ def require(training: Training) -> None:
         raise AssertionError(f"{error}\n{training.words}\n{training.parameters}") from None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_more_rows_than_columns(loss: str) -> None:
     for k, C in enumerate(CS):
@@ -71,7 +70,6 @@ def test_solvers_asked_for_by_name(loss: str) -> None:
     assert tried
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_ordinary_data_need_no_warning(loss: str, wide: bool) -> None:
@@ -95,7 +93,6 @@ def test_ordinary_data_need_no_warning(loss: str, wide: bool) -> None:
 # -- no penalty -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_no_penalty(loss: str) -> None:
     """The bound is about coefficients with which no column moves the scores ten times as much as any does now."""

@@ -179,7 +179,6 @@ def test_tol_on_wide_sparse_data(name: str) -> None:
 # -- losses that are not convex -------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [0.3, 1.0, 3.0])
 @pytest.mark.parametrize("name", NOT_CONVEX)
 def test_never_worse_than_the_convex_start(name: str, gamma: float) -> None:
