@@ -8,12 +8,12 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+from uneven import UnevenLinearClassifier
 from uneven.app.models.candidates import ALTERNATIVES, CONSTANT_RULES, AskedLearner, Candidate, candidates, savable
 from uneven.app.models.compare_candidates import AS_GIVEN, FACTORS, Rows, compare_on_folds
 from uneven.app.models.written_costs import WrittenCosts, scale_misses
 from uneven.costs import RowCosts
 from uneven.errors import CostError, UnevenError
-from uneven.learners.linear import UnevenLinearClassifier
 from uneven.metrics import compare
 
 
