@@ -105,7 +105,10 @@ def values_of(values: Any, name: str) -> Values:
     if isinstance(whole, pa.ChunkedArray):
         whole = whole.chunk(0)
     codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return texts_of(codes, [as_text(one) for one in whole.dictionary.to_pylist()], declared=declared)
+    names = whole.dictionary
+    if is_plain(names.type):  # categories that are numbers
+        return texts_of(codes, [as_text(one) for one in names.to_pylist()], declared=declared)
+    return texts_of(codes, names.cast(pa.large_string()), declared=declared)
 
 
 def as_labels(values: Any) -> np.ndarray:

@@ -113,10 +113,14 @@ class CategoryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def frequent_categories(column: Any, min_rows: int, most: int) -> tuple[list[str], bool, bool]:
-    """Categories that get a column, and whether missing values and rare categories occur."""
-    codes = column.cat.codes.to_numpy()
-    kept, other = frequent(np.bincount(codes[codes >= 0], minlength=len(column.cat.categories)), min_rows, most)
-    return [str(column.cat.categories[k]) for k in kept], bool((codes < 0).any()), other
+    """Categories that get a column, and whether missing values and rare categories occur.
+
+    They are in the order of the alphabet, but for categories that have an order of their own.
+    """
+    codes, names = column.cat.codes.to_numpy(), column.cat.categories.astype(object)
+    order = np.arange(len(names)) if column.cat.ordered else np.argsort(names)
+    kept, other = frequent(np.bincount(codes[codes >= 0], minlength=len(names))[order], min_rows, most)
+    return [str(names[order[k]]) for k in kept], bool((codes < 0).any()), other
 
 
 def frequent(counts: np.ndarray, min_rows: int, most: int) -> tuple[np.ndarray, bool]:

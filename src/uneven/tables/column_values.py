@@ -1,4 +1,4 @@
-"""Texts that mean "missing" where numbers are written as texts."""
+"""What a column holds: numbers, dates or texts, whatever the type it comes in. Texts are cleaned by one rule."""
 
 from __future__ import annotations
 
@@ -12,28 +12,61 @@ import numpy as np
 from uneven.errors import UnevenError
 from uneven.inputs import brief
 from uneven.tables import dates
+from uneven.tables.written_numbers import arrow_texts
 
-#: In any case of letters.
-MARKS = (
+#: Texts that mean "missing", in any case of letters.
+_MARKS = (
     *("", "na", "n/a", "n.a.", "nan", "-nan", "null", "<na>", "-", "--", "?", "."),
     *("#n/a", "#na", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"),
 )
 #: Exactly as written here.
-EXACT_MARKS = ("None", "NaT")
+_EXACT_MARKS = ("None", "NaT")
 
 
-def is_mark(text: str) -> bool:
-    """Whether a text without spaces around it means "missing"."""
-    return text.lower() in MARKS or text in EXACT_MARKS
+def trim(texts: Any) -> Any:
+    """Texts (Arrow) without spaces around them; null where nothing is left."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    short = pc.utf8_trim_whitespace(texts)
+    return pc.if_else(pc.equal(short, ""), pa.scalar(None, type=short.type), short)
 
 
-# What a column of a data frame holds: numbers, dates or texts, whatever the type it comes in.
+def without_marks(written: Any, marks: tuple[str, ...] = ()) -> Any:
+    """The same texts with null where a mark says that the value is missing; ``marks`` are further ones."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = written.type
+    is_mark = pc.is_in(pc.utf8_lower(written), value_set=pa.array(_MARKS, type=kind))
+    is_mark = pc.or_(is_mark, pc.is_in(written, value_set=pa.array((*_EXACT_MARKS, *marks), type=kind)))
+    return pc.if_else(is_mark, pa.scalar(None, type=kind), written)
+
+
+def distinct_texts(texts: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Codes (-1: missing) and the distinct texts they stand for; "TRUE" and "true" are the same as "True"."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    encoded = texts.dictionary_encode()
+    codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
+    names = np.array(encoded.dictionary.to_pylist(), dtype=object)
+    truth = pc.is_in(pc.utf8_lower(encoded.dictionary), value_set=pa.array(("true", "false"), type=texts.type))
+    places = np.flatnonzero(np.asarray(truth))
+    for place in places:
+        names[place] = names[place].capitalize()
+    if places.size > 1:
+        kept = dict.fromkeys(names)
+        position = {name: k for k, name in enumerate(kept)}
+        codes = np.append([position[name] for name in names], -1)[codes]
+        names = np.array(list(kept), dtype=object)
+    return codes, names
+
 
 NUMBERS, DATES, TEXTS = "numbers", "dates", "texts"
 _NESTED = (list, dict, set, frozenset, tuple, bytes, bytearray, np.ndarray)
 _AS_NUMBERS = ("boolean", "integer", "floating", "mixed-integer-float", "decimal")
 _AS_DATES = ("datetime64", "datetime", "date")
-_LONGEST_MARK = max(map(len, (*MARKS, *EXACT_MARKS)))
 
 
 @dataclass(frozen=True)
@@ -150,31 +183,28 @@ def as_text(value: Any) -> str:
     return str(value)
 
 
-def texts_of(codes: np.ndarray, names: list[str], *, declared: bool = False) -> Values:
-    """Texts from the number of each row's text (-1: missing): those that occur, in order, without repetitions.
+def texts_of(codes: np.ndarray, names: Any, *, declared: bool = False) -> Values:
+    """Texts from the number of each row's text (-1: missing): those that occur, without repetitions.
 
     Spaces around a text do not count, marks such as "NA" mean that it is missing, and "TRUE" is "True".
+
+    Parameters
+    ----------
+    codes : ndarray of int
+    names : list of str or Arrow array of texts
+    declared : bool
     """
     import pandas as pd
 
-    shown = [_cleaned(name) for name in names]
-    used = np.zeros(len(names) + 1, dtype=bool)
-    used[codes] = True
-    distinct = sorted({name for name, occurs in zip(shown, used.tolist(), strict=False) if occurs and name is not None})
-    position = {name: k for k, name in enumerate(distinct)}
-    place = np.array([*(position.get(name, -1) for name in shown), -1], dtype=np.int64)  # type: ignore[arg-type]
-    found = pd.Categorical.from_codes(place[codes], categories=pd.Index(distinct, dtype=object))
-    return Values(TEXTS, found, declared=declared)
-
-
-def _cleaned(text: str) -> str | None:
-    short = text.strip()
-    if len(short) <= _LONGEST_MARK:
-        if is_mark(short):
-            return None
-        if short.lower() in ("true", "false"):
-            return short.capitalize()
-    return short
+    own, shown = distinct_texts(without_marks(trim(arrow_texts(names) if isinstance(names, list) else names)))
+    of_rows = np.append(own, -1)[codes]
+    used = np.bincount(of_rows[of_rows >= 0], minlength=shown.size) > 0
+    if not used.all():
+        of_rows = np.append(np.where(used, np.cumsum(used) - 1, -1), -1)[of_rows]
+        shown = shown[used]
+    return Values(
+        TEXTS, pd.Categorical.from_codes(of_rows, categories=pd.Index(shown, dtype=object)), declared=declared
+    )
 
 
 def as_texts(values: Values) -> Any:

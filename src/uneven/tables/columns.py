@@ -131,7 +131,8 @@ def date_parts(values: np.ndarray, column: Column) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in column.parts:
         numbers, names = dates.date_part(values, part, first)
-        found[part_name(column, part)] = pd.Categorical.from_codes(numbers, categories=names) if names else numbers
+        made = pd.Categorical.from_codes(numbers, categories=names, ordered=True) if names else numbers
+        found[part_name(column, part)] = made
     return found
 
 

@@ -280,6 +280,8 @@ class _Made:
             codes, names = dates.date_part(self._values, part, self._first)
         else:
             codes, names = self._values.codes, self._values.categories.tolist()
+        if not kept and not other:
+            return np.where(codes < 0, 0 if missing else -1, -1)
         last = len(kept) + missing if other else -1
         position = {value: k for k, value in enumerate(kept)}
         places = [*(position.get(name, last) for name in names), len(kept) if missing else -1]

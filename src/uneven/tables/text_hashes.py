@@ -46,8 +46,10 @@ def _stacked(texts: Sequence[str], width: int, parts: Parts) -> Any:
 
     found = [csr_matrix((0, width), dtype=np.float32)]
     for low in range(0, len(texts), _PORTION):
-        short = [text[:MOST_CHARACTERS].lower() for text in texts[low : low + _PORTION]]
-        hashes, indptr = parts(*_joined(short, " "))
+        short = texts[low : low + _PORTION]
+        if max(map(len, short)) > MOST_CHARACTERS:
+            short = [text[:MOST_CHARACTERS] for text in short]
+        hashes, indptr = parts(*_joined(short, " ", lower=True))
         indices = (hashes % np.uint64(width)).astype(np.int32)
         counts = csr_matrix((np.ones(indices.size, dtype=np.float32), indices, indptr), shape=(len(short), width))
         counts.sum_duplicates()
@@ -55,12 +57,17 @@ def _stacked(texts: Sequence[str], width: int, parts: Parts) -> Any:
     return vstack(found, format="csr")
 
 
-def _joined(texts: Sequence[str], around: str) -> tuple[np.ndarray, np.ndarray]:
-    """The bytes of all texts in a row, each with a space or nothing around it; and where each ends."""
+def _joined(texts: Sequence[str], around: str, *, lower: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The bytes of all texts in a row, each with a space or nothing around it; and where each ends.
+
+    With ``lower`` capital letters become small ones.
+    """
     whole = around + (around + around).join(texts) + around if len(texts) else ""
     if whole.isascii():
         sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)) + 2 * len(around)
-        return np.frombuffer(whole.encode(), dtype=np.uint8), np.cumsum(sizes)
+        return np.frombuffer((whole.lower() if lower else whole).encode(), dtype=np.uint8), np.cumsum(sizes)
+    if lower:
+        texts = [text.lower() for text in texts]
     pieces = [(around + text + around).encode("utf-8", errors="surrogatepass") for text in texts]
     sizes = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
     return np.frombuffer(b"".join(pieces), dtype=np.uint8), np.cumsum(sizes)

@@ -12,11 +12,12 @@ from uneven import inputs
 from uneven.app.explorer.questions import Refusal, finite_or_none, in_field, round_numbers
 from uneven.app.files.file_kinds import TEXT
 from uneven.app.files.remarks import about_reading, leaking_columns
-from uneven.app.files.table import Table, distinct_texts, read_text_table, without_marks
+from uneven.app.files.table import Table, read_text_table
 from uneven.app.files.table_columns import plan_columns, read_target, require_memory, type_columns
 from uneven.costs import money
 from uneven.inputs import to_float
 from uneven.metrics.intervals import ROUGH_MEANS, ends_in_words
+from uneven.tables.column_values import distinct_texts, without_marks
 
 Tell = Callable[[dict[str, Any]], None]
 

@@ -26,7 +26,7 @@ from uneven.app.files.table_formats import (
 )
 from uneven.errors import UnevenError, needs_extra
 from uneven.inputs import brief
-from uneven.tables.column_values import EXACT_MARKS, MARKS, finite
+from uneven.tables.column_values import finite, trim, without_marks
 from uneven.tables.written_numbers import Numbers, as_numbers, decimal_signs, finite_numbers, plain_numbers
 
 #: Up to so many rows, what was made of a column is kept: it takes no more memory than the table itself.
@@ -290,15 +290,6 @@ def as_written(column: Any) -> Any:
     return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 
-def trim(texts: Any) -> Any:
-    """Texts (Arrow) without spaces around them; null where nothing is left."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    short = pc.utf8_trim_whitespace(texts)
-    return pc.if_else(pc.equal(short, ""), pa.scalar(None, type=short.type), short)
-
-
 def _number_texts(column: Any) -> Any:
     import pandas as pd
 
@@ -312,36 +303,6 @@ def _is_nothing(value: Any) -> bool:
     import pandas as pd
 
     return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
-
-
-def without_marks(written: Any, marks: tuple[str, ...] = ()) -> Any:
-    """The same texts with null where a mark says that the value is missing; ``marks`` are further ones."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = written.type
-    is_mark = pc.is_in(pc.utf8_lower(written), value_set=pa.array(MARKS, type=kind))
-    is_mark = pc.or_(is_mark, pc.is_in(written, value_set=pa.array((*EXACT_MARKS, *marks), type=kind)))
-    return pc.if_else(is_mark, pa.scalar(None, type=kind), written)
-
-
-def distinct_texts(texts: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Codes (-1: missing) and the distinct texts they stand for; "TRUE" and "true" are the same as "True"."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    encoded = texts.dictionary_encode()
-    codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
-    truth = pc.is_in(pc.utf8_lower(encoded.dictionary), value_set=pa.array(("true", "false"), type=texts.type))
-    names = np.array(encoded.dictionary.to_pylist(), dtype=object)
-    for place in np.flatnonzero(np.asarray(truth)):
-        names[place] = names[place].capitalize()
-    kept = dict.fromkeys(names)
-    if len(kept) < names.size:
-        position = {name: k for k, name in enumerate(kept)}
-        codes = np.append([position[name] for name in names], -1)[codes]
-        names = np.array(list(kept), dtype=object)
-    return codes, names
 
 
 # -- tables as files --------------------------------------------------------------------------------------------------

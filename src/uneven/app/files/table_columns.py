@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from uneven.app.files.file_kinds import in_gigabytes, usable_memory
-from uneven.app.files.table import Table, distinct_texts, without_marks
+from uneven.app.files.table import Table
 from uneven.errors import UnevenError
 from uneven.inputs import brief
 from uneven.tables import dates, written_numbers
 from uneven.tables.category_columns import MOST_COUNTED, SPARSE_BELOW, frequent_categories, rare_below
 from uneven.tables.column_sums import Sizes, TextSums
-from uneven.tables.column_values import texts_of
+from uneven.tables.column_values import distinct_texts, texts_of, without_marks
 from uneven.tables.columns import DATE, NUMBER, Column, date_column, date_parts, is_free_text, text_column
 from uneven.tables.dates import DateSums
 
