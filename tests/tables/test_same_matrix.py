@@ -19,7 +19,7 @@ from pyarrow import parquet
 from scipy.sparse import issparse
 
 from uneven.app.files.table import read_table
-from uneven.app.files.table_columns import planned, typed
+from uneven.app.files.table_columns import plan_columns, type_columns
 from uneven.parts.streamed_rows import tables_of
 from uneven.parts.table_source import TableSource
 from uneven.tables import FrameEncoder
@@ -62,7 +62,7 @@ def generated(seed: int, rows: int) -> pd.DataFrame:
 def from_file(path: Path, frame: pd.DataFrame) -> pd.DataFrame:
     """What `uneven fit` learns from."""
     table = read_table(str(path))
-    return typed(table, planned(table, "y", keep=list(frame.columns)).columns)
+    return type_columns(table, plan_columns(table, "y", keep=list(frame.columns)).columns)
 
 
 def dense(found: Any) -> np.ndarray:
