@@ -245,7 +245,7 @@ ATTACKS = [
 
 @pytest.mark.parametrize("text", ATTACKS, ids=range(len(ATTACKS)))
 def test_attacks_end_in_a_tree_or_our_error_at_once(text: str) -> None:
-    start = time.process_time()
+    start = time.thread_time()
     try:
         phi = uneven.phi(text)
     except UnevenError as error:
@@ -253,7 +253,7 @@ def test_attacks_end_in_a_tree_or_our_error_at_once(text: str) -> None:
     else:
         assert phi(0.0) >= 0
         phi.kinks  # noqa: B018 - must end as well
-    assert time.process_time() - start < 5.0
+    assert time.thread_time() - start < 5.0
 
 
 @pytest.mark.parametrize("text", ATTACKS[:47], ids=range(47))
@@ -320,7 +320,7 @@ def test_fuzz_the_parser(seed: int) -> None:
     trees = 0
     slowest = 0.0
     for text in _random_texts(25_000, seed):
-        start = time.process_time()
+        start = time.thread_time()
         try:
             tree = parse(text)
             trees += 1
@@ -328,7 +328,7 @@ def test_fuzz_the_parser(seed: int) -> None:
             assert parse(to_text(normal)) == normal
         except ExpressionError:
             pass
-        slowest = max(slowest, time.process_time() - start)
+        slowest = max(slowest, time.thread_time() - start)
     assert trees > 500
     assert slowest < 2.0
 

@@ -46,7 +46,7 @@ def grown(rng: random.Random) -> str:
 @pytest.mark.parametrize("seed", range(30))
 def test_an_answer_comes_soon(seed: int) -> None:
     text = grown(random.Random(seed))
-    start = time.process_time()
+    start = time.thread_time()
     with contextlib.suppress(UnevenError):
         uneven.phi(text).kinks  # noqa: B018 - must end as well
-    assert time.process_time() - start < 5.0, text
+    assert time.thread_time() - start < 5.0, text

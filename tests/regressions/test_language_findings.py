@@ -43,14 +43,14 @@ SLOW_ONCE = {
 def test_an_answer_comes_soon(text: str) -> None:
     """Each takes well under two seconds; some took minutes, inside a library that cannot be interrupted."""
     assert len(text) <= 2000
-    start = time.process_time()
+    start = time.thread_time()
     try:
         phi = uneven.phi(text)
     except UnevenError as error:
         assert str(error)  # a refusal is an answer
     else:
         phi.kinks  # noqa: B018 - must end as well
-    assert time.process_time() - start < 5.0
+    assert time.thread_time() - start < 5.0
 
 
 def test_a_polynomial_with_close_complex_roots_is_positive() -> None:
@@ -69,13 +69,13 @@ def test_a_certificate_with_close_roots_is_checked_at_once() -> None:
     certificate = uneven.certify(uneven.Loss("exp(-t)", "exp(t)"), alpha="1/2").to_json()
     forged = certificate.replace("exp(-t)", TINY)
     assert forged != certificate
-    start = time.process_time()
+    start = time.thread_time()
     try:
         valid = bool(uneven.verify(forged))
     except UnevenError:
         valid = False
     assert not valid
-    assert time.process_time() - start < 5.0
+    assert time.thread_time() - start < 5.0
 
 
 @pytest.mark.parametrize(

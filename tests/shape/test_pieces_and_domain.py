@@ -177,13 +177,13 @@ def _nested(text: str, times: int) -> str:
 )
 def test_long_texts_take_about_a_second(text: str) -> None:
     assert len(text) <= 2000
-    start = time.process_time()
+    start = time.thread_time()
     uneven.phi(text).kinks  # noqa: B018 - computed at first use
-    assert time.process_time() - start < 4.0  # twice over for a slow machine, twice for a busy one
+    assert time.thread_time() - start < 4.0  # twice over for a slow machine, twice for a busy one
 
 
 def test_an_ordinary_text_takes_no_time() -> None:
     uneven.phi("exp(-t)")  # imports
-    start = time.process_time()
+    start = time.thread_time()
     uneven.phi("log(1 + exp(-t)) + relu(-t)**2/2").kinks  # noqa: B018
-    assert time.process_time() - start < 1.0
+    assert time.thread_time() - start < 1.0

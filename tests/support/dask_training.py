@@ -84,7 +84,7 @@ def main(library: str, folder: Path, *, dying: bool) -> None:
         "threads_per_worker": 1,
         "dashboard_address": ":0",
     }  # any free port: Dask leaves a socket open if its usual one is taken
-    with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster) as client:
+    with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster, timeout=600) as client:
         training = Training(client, folder / "died" if dying else None)
         try:
             found: dict[str, Any] = {"scores": getattr(training, library)().tolist()}

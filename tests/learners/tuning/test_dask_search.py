@@ -129,7 +129,7 @@ def test_what_is_refused(client: Any, data: Any, monkeypatch: pytest.MonkeyPatch
         uneven.UnevenClassifierCV("linear", client="here").fit(*data)
     with pytest.raises(ParameterError, match="give client or n_jobs, got both: n_jobs=2"):
         uneven.UnevenClassifierCV("linear", client=client, n_jobs=2).fit(*data)
-    closed = distributed.Client(client.scheduler.address)
+    closed = distributed.Client(client.scheduler.address, timeout=600)
     closed.close()
     with pytest.raises(ClusterError, match=r"the Dask scheduler at .* is gone; connect a new client"):
         uneven.UnevenClassifierCV("linear", client=closed).fit(*data)
