@@ -15,7 +15,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # All checks and the fast tests, in less than two minutes: before each commit. `make test` is the whole, before a merge.
 check: lint
-	$(PYTEST) -m "not slow" tests
+	$(PYTEST) -m "not slow"
 
 test: lint browser
 	$(PYTEST)

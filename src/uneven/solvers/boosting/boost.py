@@ -77,8 +77,8 @@ def round_kinks_of_tree(tree: Node) -> Node:
     Examples
     --------
     >>> from uneven.expression import parse, to_text
-    >>> from uneven.solvers.boosting.boost import rounded_tree
-    >>> to_text(rounded_tree(parse("relu(1 - t)")))
+    >>> from uneven.solvers.boosting.boost import round_kinks_of_tree
+    >>> to_text(round_kinks_of_tree(parse("relu(1 - t)")))
     'relu(1 - t) + relu(0.25 - abs(1 - t))**2'
     """
     text = f"({to_text(tree)})"
