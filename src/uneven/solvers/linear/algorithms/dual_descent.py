@@ -27,7 +27,7 @@ class Limits:
     #: Visits of all rows before the gap is computed for the first time. It costs about as much as two visits.
     first_check: int = 8
     #: Variance of the proximal term that ties the intercept to its centre, in units of the mean squared length of a
-    #: row. A weak tie lets single rows push the intercept to and fro, a strong one makes it slow.
+    #: row. A weak tie lets single rows push the intercept back and forth, a strong one makes it slow.
     width: float = 0.01
     #: A row rests while its margin is farther from its kinks than this share of the largest change of a margin. Most
     #: rows change far less; one that rests too early is found when the gap is computed next.
