@@ -24,7 +24,7 @@ import dask.dataframe as dd  # noqa: E402
 from uneven.adapters.dask import DaskUnevenLinearClassifier  # noqa: E402
 from uneven.parts.blocks import BlockMaker  # noqa: E402
 from uneven.parts.dask_rows import Recipe, Rows, read_rows, summary  # noqa: E402
-from uneven.tables.column_sums import Sizes, TextSums  # noqa: E402
+from uneven.tables.columns import Sizes, TextSums  # noqa: E402
 
 N = 1200
 

@@ -19,8 +19,8 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from uneven.errors import UnevenError
 from uneven.tables import FrameEncoder
+from uneven.tables import column_values as typed_file
 from uneven.tables import frame_encoder as encoder_file
-from uneven.tables import typed_frames as typed_file
 
 ROWS = 24
 VIEWS = ("trees", "linear")

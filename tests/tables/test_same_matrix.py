@@ -24,7 +24,7 @@ from uneven.parts.streamed_rows import tables_of
 from uneven.parts.table_source import TableSource
 from uneven.tables import FrameEncoder
 from uneven.tables.arrow_columns import table_of_frame
-from uneven.tables.column_sums import Sizes
+from uneven.tables.columns import Sizes
 from uneven.tables.columns_in_parts import ColumnSummary, encoded, is_number, output_names
 
 BUCKETS, MOST = 64, 60

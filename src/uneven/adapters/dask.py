@@ -22,7 +22,7 @@ from uneven.parts.fitting import FROM_PARTS
 from uneven.parts.starting_point import worth_asking
 from uneven.tables import columns_in_parts
 from uneven.tables.arrow_columns import names_of
-from uneven.tables.column_sums import Sizes
+from uneven.tables.columns import Sizes
 from uneven.tables.columns_in_parts import require_columns
 
 with needs_extra("DaskUnevenLinearClassifier and uneven.adapters.dask", "dask"):

@@ -18,7 +18,7 @@ from uneven.labels import distinct_labels, read_target, read_weights
 from uneven.parts.blocks import Batch, Block, BlockMaker
 from uneven.solvers.threads import require_finite
 from uneven.tables import arrow_columns, columns_in_parts
-from uneven.tables.column_sums import Sizes
+from uneven.tables.columns import Sizes
 from uneven.tables.columns_in_parts import ColumnSummary, Plan
 
 #: Labels of a partition that reach the client: two are right, more are for the message.

@@ -16,8 +16,8 @@ from uneven.parts.blocks import Batch, Load
 from uneven.parts.parquet_files import ParquetFiles
 from uneven.parts.sources import rows_per_block, rows_per_table
 from uneven.tables import arrow_columns, columns_in_parts
-from uneven.tables.column_sums import Sizes
 from uneven.tables.column_values import NUMBERS
+from uneven.tables.columns import Sizes
 from uneven.tables.columns_in_parts import ColumnSummary, dtype_of
 
 

@@ -1,4 +1,4 @@
-"""When a category is rare and a matrix sparse."""
+"""Categories as columns: of 0 and 1 for each frequent one, or the mean label and the number of rows for trees."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rare_below(rows: int) -> int:
     return min(max(rows // 100, 2), 10)
 
 
-# Categories as columns of 0 and 1 (sparse).
+# -- a column of 0 and 1 for each --------------------------------------------------------------------------------------
 
 OTHER = "other"
 
@@ -130,7 +130,7 @@ def frequent(counts: np.ndarray, min_rows: int, most: int) -> tuple[np.ndarray, 
     return kept, bool(most and counts.sum() > counts[kept].sum())
 
 
-# Columns with many categories, for trees: how often a category occurs, and what its rows' labels were.
+# -- mean labels and counts, for trees ---------------------------------------------------------------------------------
 
 #: A category counts as if it had this many further rows with the mean label.
 _SMOOTH = 10.0

@@ -17,13 +17,14 @@ from uneven.errors import CostError, UnevenError
 from uneven.solvers.loops.part_passes import copy_columns
 from uneven.tables import arrow_columns, dates
 from uneven.tables.category_columns import MOST_CATEGORIES, OTHER, frequent, rare_below
-from uneven.tables.column_sums import Sizes, TextSums
-from uneven.tables.column_values import DATES, NUMBERS
+from uneven.tables.column_values import DATES, NUMBERS, read_categories, read_dates, read_numbers
 from uneven.tables.columns import (
     DATE,
     MISSING,
     NUMBER,
     Column,
+    Sizes,
+    TextSums,
     date_column,
     decimals_of,
     number_column,
@@ -32,7 +33,6 @@ from uneven.tables.columns import (
 )
 from uneven.tables.dates import DateSums
 from uneven.tables.text_columns import weighted_words, word_weights
-from uneven.tables.typed_frames import read_categories, read_dates, read_numbers
 from uneven.tables.written_numbers import NumberSums
 
 #: Below this share of numbers that are not 0, a batch becomes a sparse matrix.

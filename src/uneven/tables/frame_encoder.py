@@ -1,4 +1,4 @@
-"""Encoders side by side, each for some columns of a table."""
+"""A data frame, an array or a sparse matrix as the matrix that a classifier takes, in one of two views."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ from uneven.tables.category_columns import (
     ManyCategoriesEncoder,
     rare_below,
 )
-from uneven.tables.column_sums import Sizes
-from uneven.tables.columns import CATEGORY, MANY, NUMBER, TEXT, Column, typed_names
+from uneven.tables.column_values import learnt_columns, typed_frame
+from uneven.tables.columns import CATEGORY, MANY, NUMBER, TEXT, Column, Sizes, typed_names
 from uneven.tables.names_as_text import with_names, with_text
 from uneven.tables.number_columns import FloatNumbers, NumberScaler
 from uneven.tables.text_columns import WORD_COLUMNS, LatentTextEncoder, WordEncoder
-from uneven.tables.typed_frames import learnt_columns, typed_frame
 
 
 class Blocks(ColumnTransformer):  # type: ignore[misc]
@@ -61,7 +60,7 @@ def positions(made: list[str], *blocks: tuple[str, Any, list[str]]) -> list[tupl
     ]
 
 
-# Whatever a user gives as X: a pandas data frame, an array of numbers, or a CSR matrix comes out.
+# -- what a user gives as X --------------------------------------------------------------------------------------------
 
 FRAME, ARRAY, SPARSE = "frame", "array", "sparse"
 
@@ -145,7 +144,7 @@ def _require_pandas() -> None:
         import pyarrow  # noqa: F401
 
 
-# A data frame as a matrix, in one of two views.
+# -- the encoder -------------------------------------------------------------------------------------------------------
 
 TREES, LINEAR = "trees", "linear"
 #: A sparse matrix with at most this many numbers becomes dense for trees.

@@ -11,8 +11,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from uneven.solvers.threads import single_threaded_blas
-from uneven.tables.column_sums import rows_with_words
-from uneven.tables.text_hashes import hashed_trigrams, hashed_words, text_hashes
+from uneven.tables.text_hashes import hashed_trigrams, hashed_words, rows_with_words, text_hashes
 
 #: Columns that the words of a column are hashed into.
 WORD_COLUMNS = 2**14

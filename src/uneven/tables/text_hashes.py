@@ -33,6 +33,15 @@ def hashed_words(texts: Sequence[str], width: int) -> Any:
     return _stacked(texts, width, _words)
 
 
+def rows_with_words(texts: dict[str, int], buckets: int) -> np.ndarray:
+    """In how many rows each hashed word occurs."""
+    if not buckets:
+        return np.empty(0)
+    words = hashed_words(list(texts), buckets)
+    rows = np.fromiter(texts.values(), dtype=np.float64, count=len(texts))
+    return np.bincount(words.indices, weights=np.repeat(rows, np.diff(words.indptr)), minlength=buckets)
+
+
 def hashed_trigrams(texts: Sequence[str], width: int) -> Any:
     """How often three neighbouring bytes occur in each text, with a space around it; see :func:`hashed_words`."""
     return _stacked(texts, width, _trigrams)

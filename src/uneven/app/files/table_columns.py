@@ -15,9 +15,18 @@ from uneven.errors import UnevenError
 from uneven.inputs import brief
 from uneven.tables import dates, written_numbers
 from uneven.tables.category_columns import MOST_COUNTED, SPARSE_BELOW, frequent_categories, rare_below
-from uneven.tables.column_sums import Sizes, TextSums
 from uneven.tables.column_values import distinct_texts, texts_of, without_marks
-from uneven.tables.columns import DATE, NUMBER, Column, date_column, date_parts, is_free_text, text_column
+from uneven.tables.columns import (
+    DATE,
+    NUMBER,
+    Column,
+    Sizes,
+    TextSums,
+    date_column,
+    date_parts,
+    is_free_text,
+    text_column,
+)
 from uneven.tables.dates import DateSums
 
 _ID_NAME = re.compile(r"(?i:(^|[\W_])(id|uuid|guid|key|nr|no|index)$)|[a-z](Id|ID|Nr|Key)$")
