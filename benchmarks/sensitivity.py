@@ -100,28 +100,27 @@ def cases() -> dict[str, Case]:
         for loss in ("logistic", "hinge"):
             found[f"{n} x {d}, {loss}"] = linear(X, y, loss)
     found["20000 x 20, sigmoid"] = linear(X, y, "sigmoid")
-    tall, standardised = dense(100_000, 50, standardised=False), dense(100_000, 30, standardised=True)
+    tall = dense(100_000, 50, standardised=False)
     found["tall, logistic"] = linear(*tall, "logistic", C=0.01)
     found["tall, squared_hinge"] = linear(*tall, "squared_hinge", C=0.01)
-    found["tall standardised, hinge"] = linear(*standardised, "hinge", C=0.01)
+    for n in (35_000, 70_000, 300_000):
+        found[f"tall {n} x 20, hinge"] = linear(*dense(n, 20, standardised=True), "hinge", C=0.01)
     square = dense(6000, 400, standardised=False)
-    found["square, logistic"] = linear(*square, "logistic", C=0.01)
-    found["square, hinge"] = linear(*square, "hinge", C=0.01)
     by_rows = sparse(40_000, 5000)
     for loss in ("logistic", "hinge"):
+        found[f"square, {loss}"] = linear(*square, loss, C=0.01)
         found[f"sparse, {loss}"] = linear(*by_rows, loss, C=0.1)
-    for n, d in ((150, 900), (600, 4000)):
-        for loss in ("logistic", "hinge"):
+        for n, d in ((150, 900), (600, 4000)):
             found[f"wide {n} x {d}, {loss}"] = linear(*dense(n, d, standardised=True), loss)
     wide_sparse = sparse(5000, 50_000, per_row=50)
     found["wide sparse, logistic, C = 100"] = linear(*wide_sparse, "logistic", C=100.0)
     found["wide sparse, hinge"] = linear(*wide_sparse, "hinge")
-    for name, (X, y) in {"texts": texts(3000, 1500), "few relevant": few_relevant(4000, 300)}.items():
+    for name, (X, y) in {"texts": texts(3000, 2000), "few relevant": few_relevant(4000, 300)}.items():
         first = 1 / float(np.abs(X.T @ (0.5 * np.where(y == 1, 1, -1))).max())
-        for loss, factor in (("logistic", 20), ("hinge", 5)):
-            found[f"l1, {name}, {loss}"] = linear(X, y, loss, 1e-5, C=factor * first, penalty="l1")
-    X, y = few_relevant(25_000, 60)
-    found["l1, 25000 rows, logistic"] = linear(X, y, "logistic", 1e-5, C=0.01, penalty="l1")
+        for loss, factor, tol in (("logistic", 20, 1e-6), ("hinge", 5, 1e-4)):
+            found[f"l1, {name}, {loss}"] = linear(X, y, loss, tol, C=factor * first, penalty="l1")
+    for n in (14_000, 30_000):
+        found[f"l1, {n} x 60, logistic"] = linear(*few_relevant(n, 60), "logistic", 1e-5, C=0.01, penalty="l1")
     for n, C in ((500, 1.0), (2000, 1.0), (3500, 1.0), (500, 1000.0)):
         found[f"kernel, {n} rows, C = {C:g}"] = kernel(n, C)
     for loss in ("logistic", "hinge"):
@@ -211,7 +210,7 @@ def effect(module: Any, record: Any, case: str, work: Case, runs: int) -> Effect
             seconds, after = timed(work)
         new.append(seconds)
         ratio = min(new) / min(old)
-        if (run and abs(ratio - 1) < 0.4 * LITTLE) or (run > 1 and abs(ratio - 1) > 4 * LITTLE):
+        if (run and abs(ratio - 1) < 0.4 * LITTLE) or (run > 1 and abs(ratio - 1) > 4 * LITTLE) or ratio > 4:
             break
     same = before.numbers.shape == after.numbers.shape and bool((before.numbers == after.numbers).all())
     return Effect(case, ratio, not same, after.right)
@@ -244,7 +243,7 @@ def main() -> None:
     for name, module in modules.items():
         for field in fields(module.LIMITS):
             value, used = getattr(module.LIMITS, field.name), read.get((name, field.name), [])
-            label = f"| {name}.{field.name} | {value:g} |"
+            label = f"| {name}.{field.name} | {float(value):g} |"
             if not used:
                 print(f"{label} | | not read |", flush=True)
                 continue

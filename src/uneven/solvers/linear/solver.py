@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uneven.errors import LossError, ParameterError
+from uneven.solvers.linear.design import SparseRows
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.progress import Progress, silent
 
@@ -168,14 +169,54 @@ def smooth_or_nonconvex_loss(objective: Objective) -> str | None:
 
 def l1_penalty(objective: Objective) -> str | None:
     """An l1 norm in the penalty."""
-    missing = f"an l1 penalty, but there is none (the loss {objective.pair.names} would fit)"
-    return None if objective.l1 > 0 else missing
+    if objective.l1 > 0:
+        return None
+    return f"an l1 penalty, but there is none (the loss {objective.pair.names} would fit)"
 
 
 def l2_penalty_alone(objective: Objective) -> str | None:
     """A penalty that is the squared norm, and nothing else."""
-    missing = f"an l2 penalty alone (the loss {objective.pair.names} would fit)"
-    return None if objective.penalty > 0 and objective.l1 == 0 else missing
+    if objective.penalty > 0 and objective.l1 == 0:
+        return None
+    return f"an l2 penalty alone (the loss {objective.pair.names} would fit)"
+
+
+def some_penalty(objective: Objective) -> str | None:
+    """A penalty of any size."""
+    if objective.penalty > 0:
+        return None
+    return f"a penalty, but there is none (the loss {objective.pair.names} would fit)"
+
+
+def sparse_matrix(objective: Objective) -> str | None:
+    """A CSR matrix."""
+    if isinstance(objective.design, SparseRows):
+        return None
+    return f"a CSR matrix, but X is dense (the loss {objective.pair.names} would fit)"
+
+
+def at_most_rows(most: int) -> Need:
+    """So few rows that two matrices of all pairs of them fit into memory."""
+
+    def need(objective: Objective) -> str | None:
+        n, names = objective.design.n, objective.pair.names
+        if n <= most:
+            return None
+        return f"at most {most} rows, but for {names} on this X it would keep two matrices of {n} by {n} numbers"
+
+    return need
+
+
+def at_most_columns(most: int) -> Need:
+    """So few columns that a matrix of all pairs of them fits into memory."""
+
+    def need(objective: Objective) -> str | None:
+        size, names = objective.size, objective.pair.names
+        if size <= most:
+            return None
+        return f"at most {most} columns, but for {names} on this X it would keep a matrix of {size} by {size} numbers"
+
+    return need
 
 
 def has_more_columns_than_rows(objective: Objective) -> bool:

@@ -12,11 +12,18 @@ from typing import Any
 import numpy as np
 
 from uneven.solvers import loops
-from uneven.solvers.linear.design import SparseRows
 from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.newton_systems import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.solver import Settings, Solution, Solver, squared_penalty, straight_pieces
+from uneven.solvers.linear.solver import (
+    Settings,
+    Solution,
+    Solver,
+    some_penalty,
+    sparse_matrix,
+    squared_penalty,
+    straight_pieces,
+)
 from uneven.solvers.linear.supporting_lines import bounds
 
 
@@ -37,18 +44,6 @@ class Limits:
 
 
 LIMITS = Limits()
-
-
-def sparse_matrix(objective: Objective) -> str | None:
-    """A CSR matrix."""
-    dense = f"a CSR matrix, but X is dense (the loss {objective.pair.names} would fit)"
-    return None if isinstance(objective.design, SparseRows) else dense
-
-
-def some_penalty(objective: Objective) -> str | None:
-    """A penalty of any size."""
-    missing = f"a penalty, but there is none (the loss {objective.pair.names} would fit)"
-    return None if objective.penalty > 0 else missing
 
 
 def has_many_columns(objective: Objective) -> bool:

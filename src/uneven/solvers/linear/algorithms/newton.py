@@ -10,7 +10,14 @@ from uneven.solvers.linear.lbfgs import Iterate, evaluate_at, search_beyond_roun
 from uneven.solvers.linear.newton_systems import MOST_COLUMNS, cholesky_metric
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.small import is_small, minimise_small
-from uneven.solvers.linear.solver import Settings, Solution, Solver, smooth_convex_loss, squared_penalty
+from uneven.solvers.linear.solver import (
+    Settings,
+    Solution,
+    Solver,
+    at_most_columns,
+    smooth_convex_loss,
+    squared_penalty,
+)
 
 
 @dataclass(frozen=True)
@@ -26,18 +33,6 @@ class Limits:
 
 
 LIMITS = Limits()
-#: With more columns the matrix of second derivatives would not fit into the memory of most machines.
-_MOST_COLUMNS = 20_000
-
-
-def few_columns(objective: Objective) -> str | None:
-    """Up to 20,000 columns."""
-    if objective.size <= _MOST_COLUMNS:
-        return None
-    return (
-        f"at most {_MOST_COLUMNS} columns, but for {objective.pair.names} on this X it would keep a matrix of "
-        f"{objective.size} by {objective.size} numbers"
-    )
 
 
 def costs_little(objective: Objective) -> bool:
@@ -85,4 +80,6 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     )
 
 
-SOLVER = Solver("newton", (squared_penalty, smooth_convex_loss, few_columns), minimise, fastest=(costs_little,))
+SOLVER = Solver(
+    "newton", (squared_penalty, smooth_convex_loss, at_most_columns(20_000)), minimise, fastest=(costs_little,)
+)

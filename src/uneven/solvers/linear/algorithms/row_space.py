@@ -28,15 +28,13 @@ from uneven.solvers.linear.solver import (
     Settings,
     Solution,
     Solver,
+    at_most_rows,
     convex_loss,
     has_more_columns_than_rows,
     l2_penalty_alone,
 )
 from uneven.solvers.progress import silent
 from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
-
-#: With more rows the Gram matrix and the system of a step would not fit into the memory of most machines.
-_MOST_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -91,17 +89,6 @@ class Limits:
 
 
 LIMITS = Limits()
-
-
-def few_rows(objective: Objective) -> str | None:
-    """Up to 10,000 rows."""
-    n = objective.design.n
-    if n <= _MOST_ROWS:
-        return None
-    return (
-        f"at most {_MOST_ROWS} rows, but for {objective.pair.names} on this X it would keep two matrices of {n} by {n} "
-        "numbers"
-    )
 
 
 def costs_less_than_passes(objective: Objective) -> bool:
@@ -414,7 +401,7 @@ class Subspace:
 
 SOLVER = Solver(
     "gram",
-    (convex_loss, l2_penalty_alone, few_rows),
+    (convex_loss, l2_penalty_alone, at_most_rows(10_000)),
     minimise,
     fastest=(has_more_columns_than_rows, costs_less_than_passes),
 )
