@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from browsing import has_browser, running_browser
+from browsing import has_browser
 from click.testing import CliRunner
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -174,12 +173,6 @@ def test_words_of_figures_do_not_overlap(page: tuple[Path, list[list[tuple[str, 
             assert box.y1 <= whole.y1 + 1, words
         for (one, first), (other, second) in itertools.combinations(texts, 2):
             assert not first.shrunk(0.95, 0.95).overlaps(second.shrunk(0.95, 0.95)), (one, other)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with running_browser() as made:
-        yield made
 
 
 @pytest.mark.skipif(not has_browser(), reason="needs Debian's chromium, which `make test` installs")
