@@ -56,7 +56,7 @@ def linear(X: Any, y: np.ndarray, loss: str, tol: float = TOL, **more: Any) -> C
     fp_cost, fn_cost = costs(y)
 
     def fit() -> Outcome:
-        model = uneven.UnevenLinearClassifier(loss, fp_cost=fp_cost, fn_cost=fn_cost, tol=tol, max_iter=10_000, **more)
+        model = uneven.UnevenLinearClassifier(loss, fp_cost=fp_cost, fn_cost=fn_cost, tol=tol, max_iter=1000, **more)
         model.fit(X, y)
         proved = model.duality_gap_ is None or model.duality_gap_ <= tol * model.objective_
         return Outcome(np.append(model.coef_[0], model.intercept_), bool(proved))
@@ -77,14 +77,15 @@ def kernel(n: int, C: float = 1.0) -> Case:
     return fit
 
 
-def tuning(loss: str) -> Case:
+def tuning(loss: str, n: int) -> Case:
     X, y = make_classification(
-        1000, 20, n_informative=10, n_redundant=0, weights=[0.9], flip_y=0.02, class_sep=0.6, random_state=0
+        n, 20, n_informative=10, n_redundant=0, weights=[0.9], flip_y=0.02, class_sep=0.6, random_state=0
     )
     learner = uneven.UnevenLinearClassifier(loss, fn_cost=5)
 
     def fit() -> Outcome:
-        search = uneven.UnevenClassifierCV(learner, margin_gammas=np.geomspace(0.2, 5, 6), Cs=[0.1, 1], verbose=False)
+        gammas = np.geomspace(0.2, 5, 6)
+        search = uneven.UnevenClassifierCV(learner, margin_gammas=gammas, Cs=[0.1, 1], cv=2, verbose=False)
         return Outcome(np.asarray(search.fit(X, y).cv_results_["mean_test_score"]), True)
 
     return fit
@@ -121,10 +122,10 @@ def cases() -> dict[str, Case]:
             found[f"l1, {name}, {loss}"] = linear(X, y, loss, tol, C=factor * first, penalty="l1")
     for n in (14_000, 30_000):
         found[f"l1, {n} x 60, logistic"] = linear(*few_relevant(n, 60), "logistic", 1e-5, C=0.01, penalty="l1")
-    for n, C in ((500, 1.0), (2000, 1.0), (3500, 1.0), (500, 1000.0)):
+    for n, C in ((500, 1.0), (2000, 1.0), (3500, 1.0), (1000, 1e5)):
         found[f"kernel, {n} rows, C = {C:g}"] = kernel(n, C)
-    for loss in ("logistic", "hinge"):
-        found[f"tuning, {loss}"] = tuning(loss)
+    for loss, n in (("logistic", 1000), ("hinge", 1000), ("logistic", 40_000)):
+        found[f"tuning, {n} rows, {loss}"] = tuning(loss, n)
     return found
 
 
@@ -217,6 +218,9 @@ def effect(module: Any, record: Any, case: str, work: Case, runs: int) -> Effect
 
 
 def times(value: Any, factor: float) -> Any:
+    """A number times a factor. Of a share near 1, the distance from 1 changes by it; an integer stays one."""
+    if 0.5 < value < 1:
+        return 1 - (1 - value) / factor
     return type(value)(max(1, round(value * factor))) if isinstance(value, int) else value * factor
 
 

@@ -35,6 +35,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "study",
         "benchmarks",
         "benchmarks-linear",
+        "constants",
         "benchmarks-tuning",
         "benchmarks-calibration",
         "certificate-table",

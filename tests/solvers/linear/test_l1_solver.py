@@ -131,7 +131,7 @@ def test_without_a_matrix_of_second_derivatives(loss: str, matrix: Any, monkeypa
     """With many columns in the working set, coordinate descent reads the columns themselves."""
     objective = l1_objective(loss, matrix, Y, l1=0.7, penalty=0.1)
     kept = solved(objective, 1e-8)
-    monkeypatch.setattr(quadratic, "LIMITS", replace(quadratic.LIMITS, most_kept=0))
+    monkeypatch.setattr(quadratic, "MOST_KEPT", 0)
     assert solved(objective, 1e-8).value == pytest.approx(kept.value, rel=1e-7)
 
 
@@ -139,8 +139,7 @@ def test_without_a_matrix_of_second_derivatives(loss: str, matrix: Any, monkeypa
 def test_the_working_set_grows(sparse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     objective = l1_objective("logistic", sp.csr_matrix(WIDE) if sparse else WIDE, ON_WIDE, l1=0.05)
     whole = solved(objective, 1e-8)
-    small = {"first": 2, "first_dense": 2, "growth": 0.5, "growth_dense": 0.5}
-    monkeypatch.setattr(coordinate, "LIMITS", replace(coordinate.LIMITS, **small))
+    monkeypatch.setattr(coordinate, "LIMITS", replace(coordinate.LIMITS, first=2, first_dense=2))
     assert solved(objective, 1e-8).value == pytest.approx(whole.value, rel=1e-7)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,7 @@ def test_the_minimum_is_the_same_with_and_without_a_matrix(
     start = value_of_model(curvature, gradient, w, w, 2.0)
     found = []
     for most in (2500, 0):
-        monkeypatch.setattr(quadratic, "LIMITS", replace(quadratic.LIMITS, most_kept=most))
+        monkeypatch.setattr(quadratic, "MOST_KEPT", most)
         x, gained = quadratic.model(objective, curvature, np.zeros(1)).minimum(w, gradient, 2.0, 1e-9)
         found.append(value_of_model(curvature, gradient, w, x, 2.0))
         assert 0 < gained <= (start - found[-1]) * (1 + 1e-6)

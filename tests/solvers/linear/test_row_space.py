@@ -136,7 +136,7 @@ def test_a_start_near_the_solution_needs_fewer_steps(loss: str) -> None:
 def test_the_gram_matrix_of_every_layout(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = np.where(np.random.default_rng(0).random((90, 70)) > 0.7, wide(90, 70)[0], 0.0)
     expected = matrix @ matrix.T
-    monkeypatch.setattr(gram, "LIMITS", replace(gram.LIMITS, block_columns=16))
+    monkeypatch.setattr(gram, "_BLOCK_COLUMNS", 16)
     for same in (matrix, np.asfortranarray(matrix), sp.csr_matrix(matrix)):
         found = gram_of(design(same))
         assert found.exact
@@ -175,7 +175,7 @@ def test_too_little_precision_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_cholesky_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(newton_systems, "LIMITS", replace(newton_systems.LIMITS, one_thread_factor=10))
+    monkeypatch.setattr(newton_systems, "_ONE_THREAD", 10)
     random = np.random.default_rng(0)
     for n in (5, 11, 16, 50, 101):
         root = random.normal(size=(n, n + 3))

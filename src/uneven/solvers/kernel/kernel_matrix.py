@@ -19,8 +19,6 @@ from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 class Limits:
     """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
 
-    #: Numbers of K that are computed at once.
-    block: int = 1 << 20
     #: Rows up to which computing all of K at once is faster than computing its rows one by one.
     few_rows: int = 3000
     #: Rows above which reading them is most of the work: then they are stored in float32, unless tol is too small.
@@ -28,6 +26,8 @@ class Limits:
 
 
 LIMITS = Limits()
+#: Numbers of K that are computed at once.
+_BLOCK = 1 << 20
 
 #: Compiled functions know a kernel by its position here.
 KERNELS = ("linear", "poly", "rbf", "sigmoid")
@@ -73,7 +73,7 @@ class Gram(ABC):
         """K_ii of all i."""
 
     def rows_per_block(self) -> int:
-        return max(1, LIMITS.block // max(self.n, 1))
+        return max(1, _BLOCK // max(self.n, 1))
 
     def times(self, b: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
         """K b, from the rows where b is not 0; only the chosen numbers of it if ``at`` says which."""
@@ -170,7 +170,7 @@ class KernelFunction:
                 X, Z = X - centre, Z - centre
             with single_threaded_blas():
                 return self.combine(Z, X, squared_norms(Z), squared_norms(X), coefficients)
-        size = max(1, LIMITS.block // max(Z.shape[0], 1))
+        size = max(1, _BLOCK // max(Z.shape[0], 1))
         if callable(self.name):
             size = max(n, 1)  # a user's function is called only once
         out = np.empty(n)

@@ -16,7 +16,7 @@ it, or stops at a bound; then that coefficient is fixed, and the next step is ta
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,25 +26,8 @@ from uneven.solvers.kernel.kernel_matrix import RowCache
 from uneven.solvers.progress import Progress, silent
 from uneven.solvers.threads import single_threaded_blas
 
-
-@dataclass(frozen=True)
-class Limits:
-    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
-
-    #: Steps between two rounds of Newton steps, progress updates and checks for Ctrl-C: ``pause`` plus
-    #: ``pause_per_row`` for each row, at most ``longest_pause``.
-    pause: int = 1000
-    pause_per_row: int = 5
-    longest_pause: int = 20_000
-    #: Most free coefficients of a Newton step: its cost grows with their third power. With more, none is taken.
-    most_free: int = 2000
-    #: Multiplications after which a round of Newton steps ends; at least one step is taken.
-    budget: float = 1e9
-    #: If the steps between two pauses gain less than this share of the gap, there is no hope to close it.
-    hopeless: float = 1e-6
-
-
-LIMITS = Limits()
+#: Most free coefficients of a Newton step: its cost grows with their third power. With more, none is taken.
+_MOST_FREE = 2000
 #: Error of an entry of K in float32, relative to the root of K_ii K_jj, with a wide margin.
 _FLOAT_32 = 2.0**-20
 #: Relative change of a sum of doubles that rounding could have made.
@@ -87,7 +70,7 @@ def _solve(
     g = dual.margins - cache.times(b) if b.any() else dual.margins.astype(np.float64)
     # The gradient that steps keep has more rounding errors than the one that decides.
     aim = tol * (0.9 if cache.rough else 0.999)
-    patience = min(LIMITS.pause + LIMITS.pause_per_row * b.size, LIMITS.longest_pause)
+    patience = min(1000 + 5 * b.size, 20_000)  # steps between two rounds of Newton steps, and checks for Ctrl-C
     clock, exact_at, semidefinite = 0, 0, True
     reached, last = -math.inf, math.inf
     best: KernelSolution | None = None
@@ -114,7 +97,8 @@ def _solve(
             best = _better(best, found)
             before, reached = reached, 0.5 * float(b @ (dual.margins + g))
             blur = _ROUNDING * float(np.abs(b) @ np.abs(dual.margins))
-            if reached - before > blur + (LIMITS.hopeless * found.duality_gap if found.bounded else 0.0):
+            # Steps that gain less than this share of the gap have no hope to close it.
+            if reached - before > blur + (1e-6 * found.duality_gap if found.bounded else 0.0):
                 continue
             event = smo_steps.STUCK
         closable = found.duality_gap - found.rounding > found.rounding
@@ -160,7 +144,7 @@ def _climb_if_it_helps(dual: Dual, cache: RowCache, b: np.ndarray) -> tuple[np.n
     """Coefficients after Newton steps in the free ones, if those help, and the exact gradient."""
     free = np.flatnonzero((b > dual.low) & (b < dual.high))
     exact = dual.margins - cache.times(b)
-    if not 2 <= free.size <= LIMITS.most_free:
+    if not 2 <= free.size <= _MOST_FREE:
         return b, exact
     moved = b.copy()
     moved[free] = climb(cache.among(free), exact[free], b[free], dual.low[free], dual.high[free])
@@ -201,7 +185,7 @@ def climb(K: np.ndarray, g: np.ndarray, b: np.ndarray, low: np.ndarray, high: np
     b, g = b.copy(), g.copy()
     free = np.arange(b.size)
     spent = 0.0
-    while free.size >= 2 and spent < LIMITS.budget:
+    while free.size >= 2 and spent < 1e9:  # multiplications
         spent += free.size**3 / 3
         part = K[np.ix_(free, free)]
         d = _direction(part, g[free])

@@ -23,13 +23,11 @@ class Limits:
     #: Multiplications from which the products of a dense matrix are computed in single precision first: with fewer,
     #: that would save too little. Steps then correct what the lost digits change.
     worth_single: float = 2e9
-    #: Columns that are multiplied at once. Their products are summed in double precision.
-    block_columns: int = 4096
-    #: How many times as long a multiplication takes for a sparse matrix.
-    sparse_cost: float = 50.0
 
 
 LIMITS = Limits()
+#: Columns that are multiplied at once. Their products are summed in double precision.
+_BLOCK_COLUMNS = 4096
 #: With more rows in all parts together, one Gram matrix for all of them would need too much memory.
 _MOST_SHARED_ROWS = 10_000
 
@@ -77,7 +75,7 @@ def multiplications(design: Design) -> float:
     """How many multiplications the Gram matrix costs, in units of those of a dense matrix."""
     if isinstance(design, SparseRows):
         columns = np.bincount(design.X.indices, minlength=1).astype(np.float64)
-        return LIMITS.sparse_cost * 0.5 * float(columns @ columns)
+        return 50.0 * 0.5 * float(columns @ columns)  # each takes about 50 times as long
     return float(design.n) ** 2 * design.d
 
 
@@ -95,8 +93,8 @@ def _of_dense(X: np.ndarray, dtype: type[np.floating]) -> np.ndarray:
     multiply = get_blas_funcs("syrk", dtype=np.dtype(dtype))
     total = np.zeros((len(X), len(X)))
     with blas_on_all_cores():
-        for left in range(0, X.shape[1], LIMITS.block_columns):
-            columns = X[:, left : left + LIMITS.block_columns]
+        for left in range(0, X.shape[1], _BLOCK_COLUMNS):
+            columns = X[:, left : left + _BLOCK_COLUMNS]
             part = np.empty(columns.shape, dtype)
             in_threads(_copier(columns, part), row_ranges(len(X), part.size))
             products = multiply(1.0, part.T, trans=1, lower=0).T  # upper in Fortran order is lower in ours

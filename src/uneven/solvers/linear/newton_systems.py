@@ -24,33 +24,30 @@ MOST_COLUMNS = 2000
 class Limits:
     """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
 
-    #: Columns up to which the matrix stays in the cache, and our own loop is faster than BLAS.
-    cached: int = 128
     #: Columns up to which each of four parts of the rows gets a matrix of its own, so that threads need not wait; with
     #: more, BLAS uses the threads.
     own_matrix: int = 600
-    #: Multiplications of a part below which a thread is not worth its start.
-    least_work: int = 1_000_000
-    #: Rows of a matrix up to which BLAS factors it faster on one thread, alone or while our own threads rest.
-    one_thread_factor: int = 700
-    one_thread_metric: int = 1500
 
 
 LIMITS = Limits()
+#: Columns up to which the matrix stays in the cache, and our own loop is faster than BLAS.
+_CACHED = 128
+#: Rows of a matrix up to which BLAS factors it faster on one thread.
+_ONE_THREAD = 700
 
 
 def sum_squares(block: Block, count: int, size: int, rows_per_block: int) -> np.ndarray:
     """Sum the weighted squares of ``count`` rows; the last row and column belong to a column of ones."""
-    parts = 4 if size <= LIMITS.own_matrix and count * size**2 >= 4 * LIMITS.least_work else 1
+    parts = 4 if size <= LIMITS.own_matrix and count * size**2 >= 4e6 else 1
     ranges = [(count * k // parts, count * (k + 1) // parts) for k in range(parts)]
     totals = np.zeros((parts, size, size))
-    add_block = loops.passes.add_squares if size <= LIMITS.cached else _add_by_blas
+    add_block = loops.passes.add_squares if size <= _CACHED else _add_by_blas
 
     def add(k: int, lo: int, hi: int) -> None:
         for start in range(lo, hi, rows_per_block):
             add_block(*block(start, min(start + rows_per_block, hi)), totals[k])
 
-    with single_threaded_blas() if LIMITS.cached < size <= LIMITS.own_matrix else nullcontext():
+    with single_threaded_blas() if _CACHED < size <= LIMITS.own_matrix else nullcontext():
         in_threads(add, ranges)
     total = totals.sum(axis=0) if parts > 1 else totals[0]
     return np.tril(total) + np.tril(total, -1).T
@@ -75,7 +72,7 @@ def factor_in_place(matrix: np.ndarray) -> bool:
     """
     from scipy.linalg.lapack import dpotrf
 
-    with blas_on_all_cores() if len(matrix) > LIMITS.one_thread_factor else nullcontext():
+    with blas_on_all_cores() if len(matrix) > _ONE_THREAD else nullcontext():
         # The lower triangle in C order is the upper one in Fortran order.
         return not dpotrf(matrix.T, lower=0, overwrite_a=1, clean=0)[1]
 
@@ -103,7 +100,7 @@ def cholesky_metric(hessian: np.ndarray) -> Metric:
     scale[~positive] = scale.max() if positive.any() else 1.0
     scaled = hessian * scale[:, None] * scale
     np.fill_diagonal(scaled, 1.0)
-    alone = single_threaded_blas if len(scale) <= LIMITS.one_thread_metric else nullcontext
+    alone = single_threaded_blas if len(scale) <= 2 * _ONE_THREAD else nullcontext
     ridge = 0.0
     with alone():
         while True:

@@ -26,8 +26,6 @@ class Limits:
 
     #: Steps of L-BFGS after which the metric is renewed: a new one costs about as much as so many steps.
     many_steps: int = 6
-    #: How far along the path (in log gamma) a metric is used before a new one is made.
-    far: float = 0.5
 
 
 LIMITS = Limits()
@@ -106,7 +104,7 @@ class Follower:
 
     def _lbfgs(self, objective: Objective, at: float, theta: np.ndarray, settings: Settings) -> Solution:
         nearest = min(self._metrics, key=lambda place: abs(place - at), default=None)
-        if nearest is None or abs(nearest - at) > LIMITS.far:
+        if nearest is None or abs(nearest - at) > 0.5:  # in log gamma
             self._metrics[at] = _metric_at(objective, theta)
             nearest = at
         bends = self._metrics[nearest][1]

@@ -18,22 +18,18 @@ from uneven.solvers.threads import in_threads, row_ranges
 class Limits:
     """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
 
-    #: Columns up to which the matrix H of second derivatives is kept; with more, its memory and time are too much, and
-    #: coordinate descent reads the columns of X.
-    most_kept: int = 2500
-    #: Columns of a CSR matrix up to which H costs no more than a step, so that a new one is made for each step.
-    few_columns: int = 100
     #: H of a CSR matrix is kept if it costs at most as much as so many visits of all columns.
     most_visits: float = 10.0
-    #: Nonzero coordinates up to which a Newton step on them is faster than more visits.
-    most_factored: int = 1500
-    #: Factor of the accuracy where H is kept: visits cost little, compared with H.
-    more_accurate: float = 1e-3
     #: Visits of all coordinates between two Newton steps on the nonzero ones.
     visits: int = 20
 
 
 LIMITS = Limits()
+#: Columns up to which the matrix H of second derivatives is kept; with more, its memory and time are too much, and
+#: coordinate descent reads the columns of X.
+MOST_KEPT = 2500
+#: Columns of a CSR matrix up to which H costs no more than a step, so that a new one is made for each step.
+_FEW_COLUMNS = 100
 #: Share of the diagonal of H that is added to it, so that equal columns do not make it singular.
 _LEAST = 1e-12
 #: Most rounds of visits and Newton steps; usually a few are enough.
@@ -62,8 +58,8 @@ def model(objective: Objective, curvature: np.ndarray, damping: np.ndarray) -> M
 
 def _worth_keeping(design: Design) -> bool:
     """Whether H is small, and costs less than the visits that it makes cheaper."""
-    if design.d > LIMITS.most_kept or not isinstance(design, SparseRows):
-        return design.d <= LIMITS.most_kept
+    if design.d > MOST_KEPT or not isinstance(design, SparseRows):
+        return design.d <= MOST_KEPT
     per_row = np.diff(design.X.indptr).astype(np.float64)
     return float(per_row @ per_row) <= LIMITS.most_visits * design.numbers
 
@@ -75,7 +71,7 @@ def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
             lambda lo, hi: (design.rows(slice(lo, hi)), curvature[lo:hi]), design.n, size, design.rows_per_block
         )
     X = design.X
-    if size <= LIMITS.few_columns:  # each range of rows gets a matrix of its own
+    if size <= _FEW_COLUMNS:  # each range of rows gets a matrix of its own
         ranges = row_ranges(design.n, design.numbers + design.n)
         totals = np.zeros((len(ranges), size, size))
         in_threads(
@@ -109,17 +105,17 @@ class _Kept:
             self.H[-1, :] = self.H[:, -1] = 0.0
             self.H[-1, -1] = 1.0
         self.diagonal = np.diagonal(self.H)
-        self.cheap = isinstance(design, SparseRows) and design.d <= LIMITS.few_columns
+        self.cheap = isinstance(design, SparseRows) and design.d <= _FEW_COLUMNS
 
     def minimum(self, w: np.ndarray, gradient: np.ndarray, l1: float, accuracy: float) -> tuple[np.ndarray, float]:
         x, slope = w.copy(), gradient.copy()
-        accuracy *= LIMITS.more_accurate
+        accuracy *= 1e-3  # visits cost little, compared with H
         gained = 0.0
         for _ in range(_ROUNDS):
             gained, done = loops.quadratic_descent.descend(self.H, x, slope, l1, LIMITS.visits, accuracy, gained)
             if done:
                 break
-            if np.count_nonzero(x) <= LIMITS.most_factored:
+            if np.count_nonzero(x) <= 1500:  # with more, a Newton step is slower than more visits
                 gained += self._on_nonzero(x, slope, l1)
         return x, gained
 

@@ -30,8 +30,6 @@ class Limits:
     #: Multiplications of one matrix of second derivatives (rows times columns squared) up to which a problem is small.
     #: Beyond it, compiled loops in threads gain more than their calls cost.
     most_work: float = 5e6
-    #: Numbers of X up to which a problem is small: beyond it, the copy with a column of ones costs too much.
-    most_numbers: int = 1 << 20
     #: A step is too short where the slope is still steeper than this share of the slope at its start.
     flat: float = 0.5
 
@@ -44,7 +42,8 @@ _ROUNDING = 1e-13
 def is_small(objective: Objective) -> bool:
     """Whether an objective with a squared penalty is small enough for what is here."""
     design = objective.design
-    few = design.numbers <= LIMITS.most_numbers and design.n * objective.size**2 <= LIMITS.most_work
+    # With more than a million numbers, the copy with a column of ones costs too much.
+    few = design.numbers <= 1 << 20 and design.n * objective.size**2 <= LIMITS.most_work
     return few and isinstance(design, Dense) and objective.penalty > 0 and objective.l1 == 0
 
 

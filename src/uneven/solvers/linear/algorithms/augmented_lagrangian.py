@@ -35,9 +35,8 @@ class Limits:
     accuracy: float = 0.3
     #: Rows from which the solution on a sample is the starting point. With fewer, steps on all rows cost too little.
     rows_worth_sampling: int = 50_000
-    #: Rows of the sample, and rows for each column if that is more; but at most a share of all rows.
+    #: Rows of the sample, or 40 for each column if that is more; but at most a share of all rows.
     sample_rows: int = 10_000
-    sample_rows_per_column: int = 40
     sample_share: float = 0.05
 
 
@@ -98,7 +97,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
 
 def _solve_on_sample(objective: Objective, settings: Settings) -> np.ndarray:
     """The minimum on a sample of the rows, to the accuracy that the sample has."""
-    wanted = max(LIMITS.sample_rows, LIMITS.sample_rows_per_column * objective.size)
+    wanted = max(LIMITS.sample_rows, 40 * objective.size)
     chosen, factor = objective.sample(int(min(wanted, LIMITS.sample_share * objective.design.n)), settings.random)
     noise = objective.size / chosen.size  # solving more accurately would fit the noise of the sample
     rough = replace(settings, tol=max(1e-3, 0.2 * noise), progress=silent)

@@ -27,13 +27,10 @@ from uneven.solvers.progress import silent
 class Limits:
     """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
 
-    #: Columns in the first working set of a CSR matrix, and how many may join later for each one that is used. More
-    #: columns mean fewer passes over X, and more work on the set.
+    #: Columns in the first working set of a CSR matrix. More mean fewer passes over X, but more work on the set.
     first: int = 300
-    growth: float = 3.0
     #: The same for a dense matrix, whose columns cost more.
     first_dense: int = 100
-    growth_dense: float = 0.5
     #: Share of lambda from which a column may join when others must: copying columns costs as much as a pass.
     near: float = 0.9
     #: Of a CSR matrix: how many of those may join, as a share of the columns used.
@@ -42,40 +39,26 @@ class Limits:
     small_work: float = 5e7
     #: A model is kept while each step gains less than this share of the step before.
     good: float = 0.05
-    #: The same for a model that costs little, and only if the gap is below a share of the objective.
-    good_if_cheap: float = 0.003
-    near_end: float = 0.01
-    #: A model is minimised until a visit of all coordinates gains less than this share of what all visits gained.
-    accuracy: float = 1e-3
-    #: The problem on the working set is solved until its gap is this share of the gap that is wanted, or of the gap of
-    #: all columns.
-    wanted_share: float = 0.3
+    #: The problem on the working set is solved until its gap is this share of the gap of all columns.
     gap_share: float = 0.3
-    #: Cost of a step as a share of a pass over X below which all steps are taken before the next pass.
-    cheap: float = 0.01
     #: Newton steps between two passes over X while more columns must join than may at once.
     steps_while_waiting: int = 2
-    #: Rows of a dense matrix from which the solution on a sample is the starting point; its share of the rows, and the
-    #: tolerance on it.
+    #: Rows of a dense matrix from which the solution on a sample is the starting point, and its share of the rows.
     rows_worth_sampling: int = 20_000
     sample_share: float = 0.1
-    sample_tol: float = 0.02
     #: Factor of lambda on the sample: its slopes are noisier, and too many would exceed lambda itself.
     sample_l1: float = 4.0
-    #: From 0, the penalty falls by this power of 10 at a time, and each time the gap may be a share of the objective.
+    #: From 0, the penalty falls by this power of 10 at a time.
     decades: float = 1.5
-    stage_tol: float = 0.3
-    #: Width of the first parabolas that replace the kinks, in units of kink/jump: from 0, and from a given point.
+    #: Width of the first parabolas that replace the kinks, in units of kink/jump, from 0.
     first_width: float = 4.0
-    first_width_near: float = 0.1
-    #: Factors of this width: after a problem was solved, and after one that was too hard.
+    #: Factor of this width after a problem was solved.
     shrink: float = 0.3
-    widen: float = 10.0
-    #: First damping of the steps for losses with kinks, whose parabolas may be flat.
-    damping: float = 1e-3
 
 
 LIMITS = Limits()
+#: First damping of the steps for losses with kinks, whose parabolas may be flat. It falls and rises with their success.
+_DAMPING = 1e-3
 
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
@@ -86,7 +69,7 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
         and not isinstance(objective.design, SparseRows)
     ):
         theta = _solve_on_sample(objective, settings)
-    width = LIMITS.first_width if theta is None else LIMITS.first_width_near
+    width = LIMITS.first_width if theta is None else 0.1
     state = Lagrangian(objective, np.zeros(objective.size) if theta is None else theta, width)
     return _Search(state, settings).solution()
 
@@ -95,7 +78,7 @@ def _solve_on_sample(objective: Objective, settings: Settings) -> np.ndarray:
     """The minimum on a sample of the rows, roughly."""
     chosen, factor = objective.sample(int(LIMITS.sample_share * objective.design.n), settings.random)
     sampled = replace(objective.on_rows(chosen, factor), l1=LIMITS.sample_l1 * objective.l1)
-    rough = replace(settings, tol=max(settings.tol, LIMITS.sample_tol), progress=silent)
+    rough = replace(settings, tol=max(settings.tol, 0.02), progress=silent)
     return minimise(sampled, None, rough).theta
 
 
@@ -136,7 +119,7 @@ class _Search:
         self.steps = self.models = self.looks = self.copies = 0
         n, d = self.objective.design.n, self.objective.design.d
         self.small = d <= LIMITS.first and n * d * d <= LIMITS.small_work
-        self.damping = LIMITS.damping if state.u.size else 0.0
+        self.damping = _DAMPING if state.u.size else 0.0
         self.sparse = isinstance(self.objective.design, SparseRows)
         self.strictness, self.more = 1.0, False
         self.gap = self.value = np.inf
@@ -153,7 +136,7 @@ class _Search:
         for stage in reversed(range(stages)):
             if stages > 1:
                 self._penalise(10.0 ** (LIMITS.decades * stage))
-            status = self._solve(self.settings.tol if stage == 0 else max(self.settings.tol, LIMITS.stage_tol))
+            status = self._solve(self.settings.tol if stage == 0 else max(self.settings.tol, 0.3))
         reached = bool(self.gap <= self.settings.tol * self.best_value)
         return Solution(
             theta=self.best_theta,
@@ -192,7 +175,7 @@ class _Search:
             else:
                 self._look()
             if self.state.u.size and not done:
-                self._widen(LIMITS.widen)
+                self._widen(10.0)
             elif joined:
                 continue
             elif self.state.u.size and self.state.sigma > 1e-12:  # narrower parabolas are made of rounding
@@ -298,10 +281,8 @@ class _Search:
         joining = np.flatnonzero(outside)
         if not joining.size and self.part is not self.state:
             return False
-        if self.sparse:
-            most = int(max(LIMITS.first, LIMITS.growth * kept.size))
-        else:
-            most = int(max(LIMITS.first_dense, LIMITS.growth_dense * kept.size))
+        first, growth = (LIMITS.first, 3.0) if self.sparse else (LIMITS.first_dense, 0.5)
+        most = int(max(first, growth * kept.size))
         # Copying columns costs as much as a pass: those that nearly must join come, too.
         if joining.size <= self.used.size:
             near = size > LIMITS.near * self.objective.l1
@@ -324,7 +305,7 @@ class _Search:
 
     def _wanted(self, tol: float, joined: bool) -> tuple[float, bool]:
         """The gap to be reached on the working set, and whether that is meant to be the end."""
-        wanted = LIMITS.wanted_share * tol * self.best_value
+        wanted = 0.3 * tol * self.best_value  # the gap of all columns is larger
         if self.small and not self.part.u.size:
             return wanted, True
         share = LIMITS.gap_share
@@ -333,7 +314,7 @@ class _Search:
                 return wanted, True
             # The less a step costs, compared with a look, the more of them are taken.
             share *= self.part.objective.design.numbers / max(self.objective.design.numbers, 1)
-            if share < LIMITS.cheap and not self.more:
+            if share < 0.01 and not self.more:
                 return wanted, True
         rough = share * min(self.gap, self.best_value)
         return max(wanted, rough), rough <= wanted
@@ -356,7 +337,7 @@ class _Search:
                 return True
             if self.model is None:
                 self.model = self._model()
-            x, gain = self.model.minimum(part.theta, gradient, objective.l1, LIMITS.accuracy)
+            x, gain = self.model.minimum(part.theta, gradient, objective.l1, accuracy=1e-3)
             length = _step_towards(part, x, gradient)
             if length == 0:
                 self.model = None
@@ -365,8 +346,8 @@ class _Search:
             if self.damping:
                 self.damping = max(0.1 * self.damping, 1e-9) if length > 0.5 else min(10 * self.damping, 1.0)
             cheap = self.model.cheap
-            stale = gain > (LIMITS.good_if_cheap if cheap else LIMITS.good) * before
-            if self.damping or stale or (cheap and gap > LIMITS.near_end * self.best_value):
+            stale = gain > (0.003 if cheap else LIMITS.good) * before
+            if self.damping or stale or (cheap and gap > 0.01 * self.best_value):
                 self.model = None
             before = gain
         return False
@@ -377,7 +358,7 @@ class _Search:
         self.models += 1
         found = model(objective, curvature, self._damping(curvature))
         if not self.damping and not found.diagonal.min() > 0:
-            self.damping = LIMITS.damping
+            self.damping = _DAMPING
             found = model(objective, curvature, self._damping(curvature))
         return found
 

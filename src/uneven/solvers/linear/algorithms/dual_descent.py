@@ -36,9 +36,6 @@ class Limits:
     #: Variance of the proximal term that ties the intercept to its centre, in units of the mean squared length of a
     #: row. A weak tie lets single rows push the intercept back and forth, a strong one makes it slow.
     width: float = 0.01
-    #: A row rests while its margin is farther from its kinks than this share of the largest change of a margin. Most
-    #: rows change far less; one that rests too early is found when the gap is computed next.
-    rest_share: float = 0.03
     #: Share of the rows up to which those that do not rest are copied, so that they lie together in memory.
     copy_share: float = 0.07
 
@@ -111,7 +108,9 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
             state.kinks, state.jumps, rows.slopes, w, intercept, width, objective.penalty, order, rows.active,
             rows.count, margin,
         )  # fmt: skip
-        margin = LIMITS.rest_share * largest
+        # A row rests while its margin is farther than this from its kinks. Most rows change far less than the one that
+        # changes most; one that rests too early is found when the gap is computed next.
+        margin = 0.03 * largest
         # The centre moves to b. With unchanged slopes, b then moves on by the same distance.
         centre, intercept[0] = intercept[0], 2 * intercept[0] - centre
         if iteration < check and rows.count and iteration < max_iter:

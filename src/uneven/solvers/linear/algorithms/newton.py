@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from uneven.solvers.linear.lbfgs import Iterate, evaluate_at, search_beyond_rounding
 from uneven.solvers.linear.newton_systems import MOST_COLUMNS, cholesky_metric
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.small import is_small, minimise_small
+from uneven.solvers.linear.small import LIMITS, is_small, minimise_small
 from uneven.solvers.linear.solver import (
     Settings,
     Solution,
@@ -20,25 +18,14 @@ from uneven.solvers.linear.solver import (
 )
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
-
-    #: Rows times columns squared (multiplications of one matrix) up to which "auto" takes Newton steps on all rows:
-    #: beyond it, a sample of the rows gives a matrix that is nearly as good.
-    most_work: float = 5e6
-    #: The same where a column has fewer rows than ``few_rows``: there a sample says little.
-    most_work_few_rows: float = 5e7
-    few_rows: int = 10
-
-
-LIMITS = Limits()
-
-
 def costs_little(objective: Objective) -> bool:
-    """Whether the matrices of all steps cost little."""
+    """Whether the matrices of all steps cost little, in multiplications: rows times columns squared.
+
+    Beyond that a sample of the rows gives a matrix that is nearly as good. If a column has fewer than ten rows, a
+    sample says little, and ten times the work is worth it.
+    """
     n, size = objective.design.n, objective.size
-    most = LIMITS.most_work_few_rows if n < LIMITS.few_rows * size else LIMITS.most_work
+    most = LIMITS.most_work if n >= 10 * size else 10 * LIMITS.most_work
     return size <= MOST_COLUMNS and n * size**2 <= most
 
 

@@ -23,15 +23,10 @@ from uneven.solvers.progress import silent
 class Limits:
     """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
 
-    #: Rows of the sample for each column. With fewer, its second derivatives are a poor metric for all rows.
-    sample_rows_per_column: int = 40
     #: Largest share of the rows that is copied into the sample, unless the sample is smaller than ``small_sample``.
     sample_share: float = 0.05
     small_sample: int = 1000
-    #: A sample has up to ``more_rows`` rows if its second derivatives cost little: at most ``sample_work``
-    #: multiplications (rows times columns squared), and at most as much as ``sample_passes`` passes over X.
-    more_rows: int = 40_000
-    sample_work: float = 1e8
+    #: A sample has more rows than its columns need if its second derivatives cost at most as much as so many passes.
     sample_passes: int = 5
     #: With many columns: the tolerance at which Newton steps take over from L-BFGS.
     until_newton: float = 1e-3
@@ -39,10 +34,6 @@ class Limits:
     pairs: int = 8
     #: Not convex: steps between two metrics.
     refresh: int = 10
-    #: Not convex: rows times columns squared up to which the metric is made from all rows, and the rows of the sample
-    #: that makes it beyond.
-    most_work: float = 5e9
-    sample_rows: int = 20_000
 
 
 LIMITS = Limits()
@@ -55,8 +46,10 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     if objective.size > MOST_COLUMNS:
         return _minimise_many_columns(objective, theta, settings)
     n = objective.design.n
-    cheap = min(LIMITS.more_rows, LIMITS.sample_work / objective.size**2, LIMITS.sample_passes * n / objective.size)
-    wanted = int(max(LIMITS.sample_rows_per_column * objective.size, cheap))
+    # With fewer than 40 rows for each column, the second derivatives of a sample are a poor metric. More rows are worth
+    # it where they cost little: 1e8 multiplications (rows times columns squared), or a few passes.
+    cheap = min(40_000, 1e8 / objective.size**2, LIMITS.sample_passes * n / objective.size)
+    wanted = int(max(40 * objective.size, cheap))
     sampled = None
     if theta is None:
         count = int(min(wanted, max(LIMITS.sample_share * n, LIMITS.small_sample)))
@@ -200,9 +193,9 @@ def _descend(objective: Objective, theta: np.ndarray, settings: Settings) -> Sol
         if objective.size > MOST_COLUMNS:
             diagonal = objective.diagonal(now.theta)
             return diagonal_metric(np.maximum(diagonal, 1e-6 * diagonal.max() + 1e-300))
-        if objective.design.n * objective.size**2 <= LIMITS.most_work:
+        if objective.design.n * objective.size**2 <= 5e9:  # multiplications; beyond, a sample is enough
             return cholesky_metric(objective.hessian(now.theta))
-        chosen, factor = objective.sample(max(LIMITS.sample_rows, 10 * objective.size), settings.random)
+        chosen, factor = objective.sample(max(20_000, 10 * objective.size), settings.random)
         return cholesky_metric(objective.hessian(now.theta, chosen, factor))
 
     def refresh(now: Iterate, iteration: int) -> Metric | None:

@@ -41,65 +41,30 @@ from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
 class Limits:
     """What was tuned by measuring; ``benchmarks/sensitivity.py`` doubles and halves each."""
 
-    #: "auto" takes two matrices of n by n numbers if they need at most so many bytes, or so many times as many as X.
-    small_bytes: int = 1 << 28
-    more_bytes: int = 4
-    #: A rough model of time, in seconds on two cores; only ratios matter. A multiplication in the Gram matrix, and in
-    #: the factors of a step; how many steps there are.
-    product: float = 1e-11
-    elimination: float = 2.5e-11
-    steps: int = 8
-    #: A solver that iterates over X instead: each number and each column in a pass; how many passes it needs for a
-    #: smooth loss, and for one with kinks.
-    number: float = 5e-10
-    column: float = 4e-8
-    passes: int = 300
-    passes_with_kinks: int = 1000
-    #: Width of the first parabolas that replace the kinks, in units of kink/jump.
-    first_width: float = 4.0
-    #: Each width is this share of the one before; if a problem took too many steps, the next one is wider by a factor.
-    shrink: float = 0.1
-    widen: float = 1e4
-    #: Newton steps at fixed multipliers after which they count as too many.
-    inner_steps: int = 12
-    #: At fixed multipliers, steps end where the gap is below this share of what it was and of the objective.
-    much_smaller: float = 1e-3
-    #: With a Gram matrix of single precision, scores are computed from X at each step if the gap is below this share of
-    #: the objective.
-    promising: float = 0.3
     #: Scores are computed from X where the Gram matrix promises this share of the gap that is wanted.
     close: float = 0.3
-    #: From a starting point, rows count as being at a kink if their margin is as near to it, relative to the kink.
-    near: float = 1e-3
-    #: If a unit of slope changes its own margin by more than ``stiff``, too many losses change between straight and
-    #: curved pieces on the way, and steps are short. Then the start is a rough solution with a penalty that is
-    #: ``stronger`` times as large.
-    stiff: float = 1e5
-    stronger: float = 10.0
-    #: Before the Gram matrix, combinations of the rows: reads of X that may cost as much as the matrix and its steps,
-    #: and the number of rows for which there may be one more.
+    #: Before the Gram matrix, combinations of the rows: reads of X that cost as much as the matrix and its steps, if
+    #: there are few rows. For each 200 rows, there may be one more.
     reads: int = 12
-    rows_per_read: int = 200
     #: With fewer rows the Gram matrix costs less than these reads.
     least_rows: int = 400
-    #: Columns from which the lengths of the rows are estimated.
-    columns_of_lengths: int = 256
-    #: The minimum over the combinations is found to this share of the gap before them.
-    share_of_last: float = 1e-2
 
 
 LIMITS = Limits()
 
 
 def costs_less_than_passes(objective: Objective) -> bool:
-    """Whether the matrices cost neither more memory nor more time than a solver that iterates over X."""
+    """Whether the matrices cost neither more memory nor more time than a solver that iterates over X.
+
+    The time is a rough model, in seconds on two cores; only ratios matter.
+    """
     design, n = objective.design, objective.design.n
-    if 16 * n * n > max(LIMITS.small_bytes, LIMITS.more_bytes * 8 * design.numbers):
+    if 16 * n * n > max(1 << 28, 4 * 8 * design.numbers):  # bytes of two matrices: 256 MB, or four times as much as X
         return False
-    passes = LIMITS.passes_with_kinks if objective.pair.kinked else LIMITS.passes
-    one_pass = design.numbers * LIMITS.number + design.d * LIMITS.column
-    work = multiplications(design) * LIMITS.product + LIMITS.steps * n**3 / 3 * LIMITS.elimination
-    return work <= passes * one_pass
+    passes = 1000 if objective.pair.kinked else 300
+    one_pass = 5e-10 * design.numbers + 4e-8 * design.d
+    factors = 8 * n**3 / 3  # multiplications of about eight steps
+    return 1e-11 * multiplications(design) + 2.5e-11 * factors <= passes * one_pass
 
 
 def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings) -> Solution:
@@ -141,13 +106,15 @@ class _Run:
         """Choose the width of the parabolas at kinks, and go near a given starting point."""
         state = self.state
         if state.kinked:
-            state.losses.sigma = min(LIMITS.first_width * state.losses.sigma, state.typical_change())
+            state.losses.sigma = min(4.0 * state.losses.sigma, state.typical_change())  # wide: an easy first problem
         scores = None if theta is None else self.objective.design.scores(theta)
-        if scores is None and not state.kinked and state.typical_change() > LIMITS.stiff:
+        # If a unit of slope changes its own margin by so much, too many losses change between straight and curved
+        # pieces on the way, and steps are short.
+        if scores is None and not state.kinked and state.typical_change() > 1e5:
             scores = self._scores_of_easier()
         if scores is not None:
             try:
-                state.start_near(scores, LIMITS.near)
+                state.start_near(scores, near=1e-3)
             except NotPositive:
                 return
             if not state.value() < self.value:
@@ -155,7 +122,7 @@ class _Run:
 
     def _scores_of_easier(self) -> np.ndarray:
         """The scores of a rough solution with a stronger penalty."""
-        easier = replace(self.objective, penalty=LIMITS.stronger * self.objective.penalty)
+        easier = replace(self.objective, penalty=10.0 * self.objective.penalty)
         run = _Run(easier, replace(self.settings, tol=0.1, progress=silent))
         run.start(None)
         run.finish()
@@ -176,9 +143,9 @@ class _Run:
             enough = self.steps >= settings.max_iter or self.last <= LIMITS.close * settings.tol * state.value()
             if state.kinked and helped and not enough and idle < 4 and state.losses.sigma > narrowest:
                 if self.creeping:
-                    state.losses.sigma = min(LIMITS.widen * state.losses.sigma, state.typical_change())
+                    state.losses.sigma = min(1e4 * state.losses.sigma, state.typical_change())  # an easier problem
                 else:
-                    state.losses.sigma *= LIMITS.shrink
+                    state.losses.sigma *= 0.1
                     self._take(partial(state.predicted_step, at_kinks))
                 continue
             value = self.value
@@ -216,14 +183,14 @@ class _Run:
         """Steps at fixed multipliers until they can gain little, or the gap is small; False if one does not help."""
         state, tol = self.state, self.settings.tol
         self.creeping = False
-        for _ in range(LIMITS.inner_steps):
+        for _ in range(12):  # after so many, the parabolas are too narrow
             gain, gap, value = state.gain(), state.gap(state.multipliers()), state.value()
-            if not state.gram.exact and gap <= LIMITS.promising * value:
+            if not state.gram.exact and gap <= 0.3 * value:  # from here on, six digits are not enough
                 state.refresh()
                 gain, gap, value = state.gain(), state.gap(state.multipliers()), state.value()
             self.settings.progress(f"gram {self.steps}: objective {value:.10g}, gap {gap:.2e}, gain {gain:.2e}")
             if gap <= LIMITS.close * tol * value or (
-                state.kinked and (gain <= 0.01 * gap or gap <= LIMITS.much_smaller * min(value, self.last))
+                state.kinked and (gain <= 0.01 * gap or gap <= 1e-3 * min(value, self.last))
             ):
                 return True
             if self.steps >= self.settings.max_iter or not self._take(state.newton_step):
@@ -270,7 +237,7 @@ def is_worth_trying(objective: Objective) -> bool:
 
 def minimise_over_directions(objective: Objective, settings: Settings) -> Solution | None:
     """Add directions until the gap is below tol times the value; None if the Gram matrix is the faster way."""
-    most = min(LIMITS.reads + objective.design.n // LIMITS.rows_per_read, settings.max_iter)
+    most = min(LIMITS.reads + objective.design.n // 200, settings.max_iter)
     state, gaps = Subspace(objective, settings, most), [math.inf]
     while len(gaps) <= most and state.grow():
         gaps.append(state.gap)
@@ -328,7 +295,7 @@ class Subspace:
         self._directions, self._products = np.empty((2, loops.row_products.TOGETHER * most, n))
         self._at, self.b = np.empty(0), 0.0
         self._slopes, self._curvatures = np.empty((2, n))
-        some = self.design.X[:, :: max(1, self.design.d // LIMITS.columns_of_lengths)].astype(np.float64)
+        some = self.design.X[:, :: max(1, self.design.d // 256)].astype(np.float64)  # enough for an estimate
         self._lengths = np.einsum("ij,ij->i", some, some) * (self.design.d / some.shape[1])  # squared
         self._classes = np.stack([objective.y == 1, objective.y == 0])
         self.value, self.gap = objective.value_at_zero, 0.0
@@ -391,7 +358,7 @@ class Subspace:
     def _minimise(self) -> None:
         """Find the minimum over the span: a fit to the products of the directions as columns."""
         columns = Dense(self._products[: self._at.size].T)
-        tol = max(0.1 * self._settings.tol, LIMITS.share_of_last * self.gap / max(self.value, 1e-300))
+        tol = max(0.1 * self._settings.tol, 1e-2 * self.gap / max(self.value, 1e-300))
         settings = replace(self._settings, tol=tol, progress=silent)
         found = minimise_small(replace(self.objective, design=columns), np.append(self._at, self.b), settings)
         self._at, self.b, self.value = found.theta[:-1], float(found.theta[-1]), found.value
