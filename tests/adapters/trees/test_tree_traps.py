@@ -303,6 +303,6 @@ def test_catboost_is_asked_for_its_own_choices(count: int, columns: int, rounds:
     given = {"iterations": rounds, "thread_count": 1}
     own = catboost.CatBoost({**given, "loss_function": "Logloss", "verbose": False, "allow_writing_files": False})
     expected = own.fit(X, y, callbacks=[_Stop()]).get_all_params()
-    chosen = uneven.UnevenCatBoostClassifier(**given)._chosen(TreeRows(X, y, np.empty(0)), evaluated=False)
+    chosen = uneven.UnevenCatBoostClassifier(**given)._ask_for_defaults(TreeRows(X, y, np.empty(0)), evaluated=False)
     assert chosen["learning_rate"] == pytest.approx(expected["learning_rate"], rel=1e-3)
     assert {**chosen, "learning_rate": 0} == {name: expected[name] if name != "learning_rate" else 0 for name in chosen}
