@@ -59,7 +59,7 @@ def _page_of_module(module: ModuleType, modules: list[ModuleType], home: dict[in
             rows += [f"   * - :doc:`{one.__name__} <module-{one.__name__}>`", f"     - {_summary(one)}"]
     for one in names_of(module):
         page = home[id(one.thing)]
-        if page.module == module.__name__:
+        if page.module == module.__name__ and page not in here:  # a thing with two names has one page
             here.append(page)
         rows += [f"   * - :doc:`{one.name} <{page.path}>`", f"     - {one.summary}"]
     if rows:  # Sphinx refuses an empty table: all that a module offers may need extras that are not installed
