@@ -27,7 +27,7 @@ from uneven.app.files import table, table_formats
 from uneven.app.models import model_files
 from uneven.errors import UnevenError
 
-#: Damaged files of each kind; each command that reads this kind gets its share of them.
+#: Damaged files of each kind for each command that reads this kind; each command gets files of its own.
 COUNT = 500
 COSTS = ["--target", "y", "--positive", "yes", "--fp-cost", "1", "--fn-cost", "5"]
 FIT = [*COSTS, "--learner", "linear", "--quick", "--save-anyway"]
@@ -108,7 +108,7 @@ def test_a_damaged_file_ends_in_one_sentence(
     allowed = {0, 2, *((1,) if command in ("fit", "verify") else ())}
     readers = [name for name, *read in reading_commands() if read == [argument, kind]]
     share = slice(readers.index(command), None, len(readers))
-    damaged = mutants((folder / kind).read_bytes(), ARGUMENTS[argument][kind], COUNT)
+    damaged = mutants((folder / kind).read_bytes(), ARGUMENTS[argument][kind], COUNT * len(readers))
     for number, content in list(enumerate(damaged))[share]:
         hostile.write_bytes(content)
         done = CliRunner().invoke(main, call)
