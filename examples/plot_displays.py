@@ -1,5 +1,5 @@
 """
-A classifier in seven pictures
+A classifier in eight pictures
 ==============================
 
 A classifier for costs of 20 to 1 beside plain logistic regression, on breast-cancer data held out. A missed malignant
@@ -58,6 +58,14 @@ found["decision_curve"] = figures.DecisionCurveDisplay.from_estimator(plain, new
 first = figures.CalibrationNearAlphaDisplay.from_estimator(ours, new, truth)
 found["calibration_near_alpha"] = figures.CalibrationNearAlphaDisplay.from_estimator(
     plain, new, truth, **COSTS, ax=first.ax_
+)
+
+# %%
+# What if only 90 of these patients can have a biopsy? Flags beyond the cheapest limit save nothing.
+
+first = figures.CapacityCostDisplay.from_estimator(ours, new, truth, at_most=90, unit="biopsies")
+found["capacity_cost"] = figures.CapacityCostDisplay.from_estimator(
+    plain, new, truth, **COSTS, at_most=90, unit="biopsies", ax=first.ax_
 )
 
 # %%

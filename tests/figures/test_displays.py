@@ -21,6 +21,7 @@ from uneven import metrics
 from uneven.errors import MissingExtraError, UnevenError
 from uneven.figures import (
     CalibrationNearAlphaDisplay,
+    CapacityCostDisplay,
     CostConfusionDisplay,
     CostCurveDisplay,
     DecisionCurveDisplay,
@@ -29,7 +30,7 @@ from uneven.figures import (
 )
 
 OF_SCORES = [ThresholdCostDisplay, CostCurveDisplay]
-OF_PROBABILITIES = [DecisionCurveDisplay, CalibrationNearAlphaDisplay]
+OF_PROBABILITIES = [DecisionCurveDisplay, CalibrationNearAlphaDisplay, CapacityCostDisplay]
 ALL = [*OF_SCORES, *OF_PROBABILITIES, CostConfusionDisplay]
 COSTS = {"fp_cost": 2.0, "fn_cost": 9.0}
 
@@ -110,6 +111,22 @@ def test_the_estimator_knows_its_costs_and_its_positive_class(
             np.testing.assert_array_equal(first, second)
         words = [text.get_text() for text in found.ax_.get_legend().get_texts()] if found.ax_.get_legend() else []
         assert any("UnevenLinearClassifier" in word for word in [*words, found.ax_.get_title()])
+
+
+def test_capacity_costs_are_those_of_the_metric(model: Any, data: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = data
+    column = model.classes_.tolist().index("malignant")
+    day = np.arange(len(y)) % 7
+    expected = metrics.cost_by_capacity(y, model.predict_proba(X)[:, column], per=day, **COSTS, pos_label="malignant")
+    display = CapacityCostDisplay.from_estimator(model, X, y, per=day, at_most=10, period="day", unit="EUR")
+    np.testing.assert_array_equal(display.ax_.lines[0].get_ydata(), expected.cost)
+    assert display.ax_.get_xlabel() == "rows that may be flagged in a day"
+    marks = {
+        line.get_marker(): line.get_xydata()[0].tolist() for line in display.ax_.lines if len(line.get_xdata()) == 1
+    }
+    assert marks["s"] == [10, expected.at(10)]
+    assert marks["o"] == [expected.best_capacity, expected.best_cost]
+    assert expected.plot().get_ylabel() == "expected cost per row"
 
 
 def test_a_search_that_leaves_the_costs_to_its_estimator(data: tuple[np.ndarray, np.ndarray]) -> None:
@@ -256,9 +273,7 @@ def test_reliability_near_alpha() -> None:
     np.testing.assert_allclose(doubled.bins.low, bins.low)
 
 
-@pytest.mark.parametrize(
-    "display", [ThresholdCostDisplay, CostCurveDisplay, DecisionCurveDisplay, CalibrationNearAlphaDisplay]
-)
+@pytest.mark.parametrize("display", [*OF_SCORES, *OF_PROBABILITIES])
 def test_two_models_share_axes(display: Any, model: Any, data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
     first = display.from_estimator(model, X, y, name="one")
@@ -347,6 +362,9 @@ def test_the_gamma_path(data: tuple[np.ndarray, np.ndarray], model: Any) -> None
             "threshold must be a number",
         ),
         (lambda: CostCurveDisplay.from_predictions([0, 1], [1.0, np.nan]), "must not contain NaN"),
+        (lambda: CapacityCostDisplay.from_predictions([0, 1], [-1.0, 2.0]), "must hold probabilities"),
+        (lambda: CapacityCostDisplay.from_predictions([0, 1], [0.1, 0.2], at_most=-1), "must not be negative"),
+        (lambda: CapacityCostDisplay.from_predictions([0, 1], [0.1, 0.2], period="day"), "without per"),
         (lambda: DecisionCurveDisplay.from_predictions([0, 1], [-1.0, 2.0]), r"y_prob must lie in \[0, 1\]"),
         (lambda: CalibrationNearAlphaDisplay.from_predictions([0, 1], [-1.0, 2.0]), r"y_prob must lie in \[0, 1\]"),
         (

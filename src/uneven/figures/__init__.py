@@ -8,6 +8,7 @@ from uneven.figures.assumed_costs import alpha_of_gamma, implied_costs, one_name
 from uneven.figures.costs_compared import costs_compared
 from uneven.figures.displays.alpha_curves import CostCurveDisplay, DecisionCurveDisplay
 from uneven.figures.displays.calibration_near_alpha import CalibrationNearAlphaDisplay
+from uneven.figures.displays.capacity_cost import CapacityCostDisplay
 from uneven.figures.displays.cost_confusion import CostConfusionDisplay
 from uneven.figures.displays.fitted_curves import GammaPathDisplay, ThresholdShiftDisplay
 from uneven.figures.displays.threshold_cost import ThresholdCostDisplay
@@ -20,6 +21,7 @@ __all__ = [
     "FIGURES",
     "FORMATS",
     "CalibrationNearAlphaDisplay",
+    "CapacityCostDisplay",
     "CostConfusionDisplay",
     "CostCurveDisplay",
     "DecisionCurveDisplay",
