@@ -142,6 +142,9 @@ class RowCosts:
     count : int
         Number of rows.
     fp_cost, fn_cost, tp_cost, tn_cost : float or ndarray of shape (count,)
+    by_row : tuple of str
+        Names of the costs that were given as one number for each row. If all these numbers are equal, the cost is one
+        float, so that models do not depend on the way it was given. Other rows may still cost something else.
 
     Examples
     --------
@@ -161,6 +164,7 @@ class RowCosts:
     fn_cost: float | np.ndarray
     tp_cost: float | np.ndarray = 0.0
     tn_cost: float | np.ndarray = 0.0
+    by_row: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, count: int, *, fp_cost: Any, fn_cost: Any, tp_cost: Any = 0.0, tn_cost: Any = 0.0) -> RowCosts:
@@ -169,8 +173,10 @@ class RowCosts:
         If all four are numbers, the regrets must not be negative, and not both 0; regrets of single rows may be.
         """
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-        costs = cls(count, **{name: _one_or_many(name, value, count) for name, value in given.items()})
-        if not given.per_row:
+        by_row = tuple(name for name, value in given.items() if np.ndim(value))
+        fp, fn, tp, tn = (_one_or_many(name, value, count) for name, value in given.items())
+        costs = cls(count, fp, fn, tp, tn, by_row)
+        if not by_row:
             for mistake, right, regret in (
                 ("fp_cost", "tn_cost", costs.fp_regret),
                 ("fn_cost", "tp_cost", costs.fn_regret),
@@ -191,7 +197,8 @@ class RowCosts:
         """The costs of ``count`` rows: as they are, or the same two costs for each."""
         if isinstance(costs, RowCosts):
             return costs
-        return cls(count, *map(inputs.to_float, costs.exact_costs))
+        fp_cost, fn_cost = map(inputs.to_float, costs.exact_costs)
+        return cls(count, fp_cost, fn_cost)
 
     @cached_property
     def fp_regret(self) -> float | np.ndarray:
@@ -208,6 +215,21 @@ class RowCosts:
         """Whether a regret differs from row to row."""
         return isinstance(self.fp_regret, np.ndarray) or isinstance(self.fn_regret, np.ndarray)
 
+    def is_fixed(self, regret: str) -> bool:
+        """Whether ``"fp_regret"`` or ``"fn_regret"`` is one number that somebody fixed, so that new rows have it, too.
+
+        Costs given for each row are not fixed, even if those of these rows are equal.
+
+        Examples
+        --------
+        >>> from uneven.costs import RowCosts
+        >>> costs = RowCosts.read(3, fp_cost=1, fn_cost=[7, 7, 7])
+        >>> costs.per_row, costs.is_fixed("fp_regret"), costs.is_fixed("fn_regret")
+        (False, True, False)
+        """
+        parts = {"fp_regret": ("fp_cost", "tn_cost"), "fn_regret": ("fn_cost", "tp_cost")}[regret]
+        return not any(name in self.by_row or isinstance(getattr(self, name), np.ndarray) for name in parts)
+
     def of_each_row(self, name: str) -> np.ndarray:
         """One of the costs or regrets as an array, also if it is the same in all rows, such as in a single row."""
         return np.full(self.count, getattr(self, name), dtype=np.float64)
@@ -216,7 +238,8 @@ class RowCosts:
         """The costs of some rows, given by their numbers or by a Boolean for each."""
         count = int(rows.sum()) if rows.dtype == bool else rows.size
         parts = (self.fp_cost, self.fn_cost, self.tp_cost, self.tn_cost)
-        return RowCosts(count, *(part[rows] if isinstance(part, np.ndarray) else part for part in parts))
+        fp, fn, tp, tn = (part[rows] if isinstance(part, np.ndarray) else part for part in parts)
+        return RowCosts(count, fp, fn, tp, tn, self.by_row)
 
     def paid(self, is_positive: np.ndarray, said_positive: np.ndarray) -> np.ndarray:
         """What each decision costs."""

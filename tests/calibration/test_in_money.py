@@ -214,6 +214,30 @@ def test_a_learners_bound_holds_for_its_training_rows(loss: str) -> None:
         assert model.analysis_.cost_regret_bound(surrogate, mean_regret=2 * mean) >= bound
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "exponential", "savage"])
+def test_a_bound_for_new_rows_that_cost_something_else(loss: str) -> None:
+    """Training rows with equal costs given one by one, and new rows with any: the bound needs their mean regret."""
+    random = np.random.default_rng(8)
+    X, y = random.normal(size=(40, 2)), np.tile([1, 0], 20)
+    model = Linear(loss, margin_gamma=2).fit(X, y, fp_cost=np.full(40, 2.0), fn_cost=np.full(40, 6.0))
+    analysis, alpha, missed = model.analysis_, 0.25, 0
+    for _ in range(500):
+        eta, share = random.random(4), random.random(4)
+        p, t = share / share.sum(), random.normal(scale=random.choice([0.01, 0.3, 2]), size=4)
+        c0, c1 = 10.0 ** random.uniform(-2, 3, size=(2, 4))
+        positive, negative = eta * c1, (1 - eta) * c0
+        weights = positive / (1 - alpha), negative / alpha
+        least = (weights[0] + weights[1]) * np.asarray(analysis.optimal_risk(weights[0] / (weights[0] + weights[1])))
+        attained = weights[0] * model.loss_.positive(t) + weights[1] * model.loss_.negative(t)
+        surrogate = model.cost_scale_ * float(p @ (attained - least))
+        money = float(p @ (np.abs(positive - negative) * ((t > 0) != (positive > negative))))
+        mean = float(p @ (positive + negative))
+        assert money <= analysis.cost_regret_bound(surrogate, mean_regret=mean) * (1 + 1e-12)
+        missed += money > analysis.cost_regret_bound(surrogate)
+    assert missed > 0  # the costs of the training rows say nothing about these
+
+
 def test_the_bound_is_in_the_unit_of_the_costs() -> None:
     one, cents = trained()[0].analysis_, trained(128.0)[0].analysis_
     regrets = np.array([0.0, 1e-3, 0.1, 1.0, np.inf])

@@ -108,21 +108,51 @@ def test_turned_labels() -> None:
 
 
 def test_costs_of_each_row() -> None:
-    """Equal costs given row by row are equal costs; different ones need numbers that no mistake exceeds."""
+    """Costs given row by row need numbers that no mistake exceeds, also if all rows have the same ones."""
+    fixed = shift_guarantee([rows_of(3_000)], shift=0.5, order=8)
     same = shift_guarantee([rows_of(3_000, fn_cost=np.full(3_000, 10.0))], shift=0.5, order=8)
-    np.testing.assert_array_equal(bounds(same), bounds(shift_guarantee([rows_of(3_000)], shift=0.5, order=8)))
-    assert not same.believed
+    np.testing.assert_array_equal(bounds(same)[:-1], bounds(fixed)[:-1])
+    assert same.mean.psi_regret_bound != fixed.mean.psi_regret_bound  # theorem 1 at alpha needs the same costs always
+    assert (fixed.believed, fixed.fixed_costs, same.believed, same.fixed_costs) == (False, True, True, False)
+    assert "costs that were fixed beforehand" in fixed.in_words()
+    assert "largest ones seen (1 and 10)" in same.in_words()
     rows = rows_of(3_000, fn_cost=np.random.default_rng(1).uniform(2, 12, 3_000))
     believed = shift_guarantee([rows], shift=0.5, order=8)
     assert believed.believed
     assert "largest ones seen" in believed.in_words()
     given = shift_guarantee([rows], shift=0.5, order=8, largest_fn_regret=15)  # a false positive costs 1 in all rows
-    assert not given.believed
+    assert (given.believed, given.fixed_costs) == (False, False)
+    assert "no mistake costs more than you said (1 and 15)" in given.in_words()
     assert given.mean.regret_bound > believed.mean.regret_bound
     with pytest.raises(
         ParameterError, match=r"largest_fn_regret must be at least the largest one of the rows, 1.*got 5"
     ):
         shift_guarantee([rows], shift=0.5, order=8, largest_fn_regret=5)
+
+
+def test_a_rare_dear_row_that_is_not_in_the_sample() -> None:
+    """One row in 100,000 costs a million times as much: most samples do not show it, and no bound covers it unasked."""
+    count, rare, dear = 1_000, 1e-5, 1e6
+    log_odds = np.linspace(-8, 4, 400)
+    share = np.exp(-((log_odds + 2.5) ** 2) / 8)
+    share /= share.sum()
+    positive = 1 / (1 + np.exp(-log_odds))
+    expected = (1 + rare * dear) * share @ np.where(log_odds > np.log(0.1), 1 - positive, 10 * positive)
+    missed = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        point = rng.choice(400, count, p=share)
+        unit = np.where(rng.random(count) < rare, dear, 1.0)
+        costs = RowCosts.read(count, fp_cost=unit, fn_cost=10 * unit)
+        rows = ScoredRows(log_odds[point], rng.random(count) < positive[point], costs, np.ones(count))
+        found = shift_guarantee([rows], shift=0.0, order=8)
+        missed += found.mean.cost_bound < expected
+        assert found.believed
+        assert found.in_words().endswith("no mistake costs more than the largest ones seen (1 and 10).")
+        given = shift_guarantee([rows], shift=0.0, order=8, largest_fp_regret=dear, largest_fn_regret=10 * dear)
+        assert not given.believed
+        assert expected <= given.mean.cost_bound
+    assert missed == 10
 
 
 def test_costs_that_differ_by_fold_are_costs_of_each_row() -> None:

@@ -32,18 +32,26 @@ class AnalysisInMoney(Analysis):
     cost_scale : float
         ``cost_scale_`` of the learner: 1 over the mean regret of the training rows.
     per_row : bool
-        Whether the costs differ from row to row. Then the rows' weights hold the costs, and ``alpha`` is 1/2, or the
-        own alpha of a finished loss.
+        Whether the costs were given for each row. If they differ, the rows' weights hold them, and ``alpha`` is 1/2, or
+        the own alpha of a finished loss. If all training rows have the same ones, loss and ``alpha`` are those of these
+        two numbers, but nothing says that new rows have them, too: the bound needs the mean regret all the same.
     """
 
     def __init__(
-        self, analysis: Analysis, *, cost_scale: float, total_cost: float | None, weighted_loss: bool = False
+        self,
+        analysis: Analysis,
+        *,
+        cost_scale: float,
+        total_cost: float | None,
+        weighted_loss: bool = False,
+        fixed_costs: bool = True,
     ) -> None:
         vars(self).update(vars(analysis))
         self._plain = analysis
         self.cost_scale = cost_scale
         self._total = total_cost
         self._weighted_loss = weighted_loss
+        self._fixed_costs = fixed_costs
 
     # What takes long is computed once for all learners with the same loss.
 
@@ -63,7 +71,7 @@ class AnalysisInMoney(Analysis):
 
     @property
     def per_row(self) -> bool:
-        return self._total is None
+        return self._total is None or not self._fixed_costs
 
     def cost_regret_bound(self, surrogate_regret: Any, *, mean_regret: float | None = None) -> Any:
         """An upper bound of the expected cost per row above the smallest possible one, in the unit of the costs.
@@ -74,8 +82,8 @@ class AnalysisInMoney(Analysis):
             Expected loss above the smallest possible one, where each row counts as in the learner's objective: with its
             weight over the mean weight, before C.
         mean_regret : positive number, optional
-            Only for costs per row: the expected regret of a row's mistake, or an upper bound of it. By default that of
-            the training rows; then the bound holds as far as this mean is that of new rows.
+            Only for costs that were given for each row: the expected regret of a row's mistake, or an upper bound of
+            it. By default that of the training rows; then the bound holds as far as this mean is that of new rows.
 
         Examples
         --------
@@ -87,15 +95,13 @@ class AnalysisInMoney(Analysis):
         4.04
         """
         values, scalar = self._regrets(surrogate_regret)
-        if self._total is not None:
-            weight, unit = self._total * self.cost_scale, self._total
-        else:
-            mean = 1 / self.cost_scale
-            if mean_regret is not None:
-                mean = float(inputs.positive("mean_regret", mean_regret))
-                if self._weighted_loss:  # its rows are weighted by the regrets over alpha or 1 - alpha
-                    mean /= min(self.alpha, 1 - self.alpha)
-            weight, unit = mean * self.cost_scale, mean if self._weighted_loss else 2 * mean
+        inside_alpha = self._weighted_loss or self._total is not None  # regrets count over alpha or 1 - alpha
+        mean = 1 / self.cost_scale if self._total is None else self._total
+        if mean_regret is not None and self.per_row:
+            mean = float(inputs.positive("mean_regret", mean_regret))
+            if inside_alpha:
+                mean /= min(self.alpha, 1 - self.alpha)
+        weight, unit = mean * self.cost_scale, mean if inside_alpha else 2 * mean
         with np.errstate(over="ignore"):
             inside = np.nextafter(values / weight, math.inf)
         inside = np.where(values == 0, 0.0, inside)

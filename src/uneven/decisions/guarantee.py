@@ -91,7 +91,10 @@ class ShiftGuarantee:
     largest_fp_regret, largest_fn_regret : float
         The bounds hold if no mistake can cost more.
     believed : bool
-        Whether these two are only the largest ones of the rows: costs differ from row to row, and none were given.
+        Whether one of these two is only the largest one of the rows: the costs were given for each row, and no largest
+        ones with them. That all rows have the same costs is no reason to believe it: new rows may have others.
+    fixed_costs : bool
+        Whether the costs were given as numbers that hold for every row, and not as one number for each row.
     constant_cost : float
         Mean cost on the rows of the better constant rule: predict all positive or all negative.
     mean : RuleBounds
@@ -111,6 +114,7 @@ class ShiftGuarantee:
     largest_fp_regret: float
     largest_fn_regret: float
     believed: bool
+    fixed_costs: bool
     constant_cost: float
     mean: RuleBounds
     gibbs: RuleBounds | None
@@ -155,12 +159,14 @@ class ShiftGuarantee:
         else:
             third = "The bounds are for the model that gave these scores and has not learnt from these rows"
         third += ", not for the model that was fitted again to all rows." if self.refitted else "."
-        fourth = "They assume independent rows, new rows like these with the same share of positives, and " + (
-            f"that no mistake costs more than the largest ones seen ({_shown(self.largest_fp_regret)} and "
-            f"{_shown(self.largest_fn_regret)})."
-            if self.believed
-            else "costs that were fixed beforehand."
-        )
+        largest = f"{_shown(self.largest_fp_regret)} and {_shown(self.largest_fn_regret)}"
+        if self.fixed_costs:
+            assumed = "costs that were fixed beforehand."
+        elif self.believed:
+            assumed = f"that no mistake costs more than the largest ones seen ({largest})."
+        else:
+            assumed = f"that no mistake costs more than you said ({largest})."
+        fourth = f"They assume independent rows, new rows like these with the same share of positives, and {assumed}"
         return " ".join([first, second, third, fourth])
 
 
@@ -192,7 +198,7 @@ def shift_guarantee(
     confidence : number in (0, 1)
         All bounds hold together with at least this probability.
     largest_fp_regret, largest_fn_regret : positive number, optional
-        Only for costs that differ from row to row: no mistake can cost more than this. By default the largest regrets
+        Only for costs that were given for each row: no mistake can cost more than this. By default the largest regrets
         of these rows; then the bounds hold as far as you believe that.
     refitted : bool
         Whether the model in use was fitted again to all rows. It changes no number, but the words.
@@ -276,6 +282,7 @@ def shift_guarantee(
         largest_fp_regret=rows.largest_negative,
         largest_fn_regret=rows.largest_positive,
         believed=believed,
+        fixed_costs=same is not None,
         constant_cost=float(min(costs.positive[-1] * rows.largest_positive, costs.negative[0] * rows.largest_negative)),
         mean=bounds(mean, cost, window_loss),
         gibbs=None if gibbs is None else bounds(gibbs, costs.mean(gibbs), window.mean(gibbs)),
@@ -285,7 +292,7 @@ def shift_guarantee(
 def _read(
     folds: list[ScoredRows], largest_fp: Exact | None, largest_fn: Exact | None
 ) -> tuple[BoundedRows, tuple[float, float] | None, bool]:
-    """All rows, the two regrets if they are the same in all rows, and whether the largest ones are only believed."""
+    """All rows, the two regrets if they are fixed for all rows, and whether the largest ones are only believed."""
     distances = np.concatenate([rows.distances for rows in folds])
     is_positive = np.concatenate([rows.is_positive[rows.informative] for rows in folds])
     regrets = np.concatenate([np.abs(rows.costs.regrets(rows.is_positive))[rows.informative] for rows in folds])
@@ -294,6 +301,10 @@ def _read(
     seen = {
         name: np.concatenate([np.abs(rows.costs.of_each_row(name))[rows.informative] for rows in folds])
         for name in ("fp_regret", "fn_regret")
+    }
+    fixed = {
+        name: values.min() == values.max() and all(rows.costs.is_fixed(name) for rows in folds)
+        for name, values in seen.items()
     }
     largest, believed = {}, False
     for (name, values), given in zip(seen.items(), (largest_fp, largest_fn), strict=True):
@@ -306,7 +317,7 @@ def _read(
                     f"{brief(given)}"
                 )
             largest[name] = number
-        elif values.min() < largest[name]:
+        elif not fixed[name]:
             believed = True
     if not (min(largest.values()) > _LEAST_COST and max(largest.values()) < _LARGEST_COST):
         raise CostError(
@@ -321,10 +332,8 @@ def _read(
         largest_positive=largest["fn_regret"],
         largest_negative=largest["fp_regret"],
     )
-    alike = all(values.min() == values.max() for values in seen.values()) and not any(
-        part.costs.per_row for part in folds
-    )
-    return rows, (float(seen["fp_regret"][0]), float(seen["fn_regret"][0])) if alike else None, believed
+    same = (float(seen["fp_regret"][0]), float(seen["fn_regret"][0])) if all(fixed.values()) else None
+    return rows, same, believed
 
 
 def _by_psi(excess: float, order: int, same: tuple[float, float] | None, mean_regret: float) -> float:

@@ -19,7 +19,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from uneven.calibration.calibrated_losses import analysis_of, loss_for, loss_for_rows, meant_alpha, only_alpha
-from uneven.costs import Cost, GivenCosts, RowCosts, read_cost
+from uneven.costs import COSTS, Cost, GivenCosts, RowCosts, read_cost
 from uneven.decisions.alpha import move_threshold, untilt
 from uneven.errors import CostError, LossError, ParameterError, UnevenError
 from uneven.inputs import brief, to_float, warn_caller
@@ -124,7 +124,10 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         cost = read_cost(*regrets)
         total = to_float(sum(cost.exact_costs, Fraction(0)))
         return AnalysisInMoney(
-            analysis_of(loss, meant_alpha(loss, cost)), cost_scale=self.cost_scale_, total_cost=total
+            analysis_of(loss, meant_alpha(loss, cost)),
+            cost_scale=self.cost_scale_,
+            total_cost=total,
+            fixed_costs=len(self._costs_of_fit) == len(COSTS),  # else an array was given, if of equal numbers
         )
 
     # -- fitting ----------------------------------------------------------------------------------------------------
@@ -355,6 +358,12 @@ def as_fitted_with(model: UnevenClassifier, **parameters: Any) -> Any:
     other._fitted_with = (other.loss, model._fitted_with[1], other.margin_gamma)
     other._loss = None
     return other
+
+
+def keep_costs_by_row(model: Any, names: list[str]) -> None:
+    """Let a fitted learner know that these costs came for each row, though its fit was told one number for all."""
+    if isinstance(model, UnevenClassifier):
+        model._costs_of_fit = {name: value for name, value in model._costs_of_fit.items() if name not in names}
 
 
 # -- linear learners --------------------------------------------------------------------------------------------------

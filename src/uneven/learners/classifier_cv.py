@@ -17,6 +17,7 @@ from uneven.costs import COSTS, Cost, GivenCosts
 from uneven.decisions.alpha import DECIDE
 from uneven.errors import CostError, LossError, ParameterError
 from uneven.inputs import Exact, brief, require_choice
+from uneven.learners.base import keep_costs_by_row
 from uneven.learners.contract import EstimatorContract
 from uneven.learners.out_of_fold import Split, splits
 from uneven.learners.tuning.gamma_rules import RULES, GammaPath, Table, cv_results, standard_error
@@ -281,18 +282,23 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
         self._positive = problem.classes.positive
         self._constant_sums = problem.constant_sums
         if self.refit:
-            started = time.perf_counter()
-            self.best_estimator_ = clone(whole).set_params(**self.best_params_)
             used = {"sample_weight": weight, **task.given(np.arange(problem.y.size), self.row_costs_)}
-            used = {f"{prefix}{name}": value for name, value in used.items() if value is not None}
-            with config_context(enable_metadata_routing=False):  # a pipeline would want requests for these names
-                self.best_estimator_.fit(X, y, **used)
-            self.refit_time_ = time.perf_counter() - started
-            if hasattr(self.best_estimator_, "n_features_in_"):
-                self.n_features_in_ = self.best_estimator_.n_features_in_
-            if hasattr(self.best_estimator_, "feature_names_in_"):
-                self.feature_names_in_ = self.best_estimator_.feature_names_in_
+            self._refit(whole, X, y, {f"{prefix}{name}": value for name, value in used.items() if value is not None})
+            if self.row_costs_ != DECIDE:
+                best = self.best_estimator_[-1] if isinstance(self.best_estimator_, Pipeline) else self.best_estimator_
+                keep_costs_by_row(best, [name for name, value in given.items() if np.ndim(value)])
         return self
+
+    def _refit(self, whole: Any, X: Any, y: Any, used: dict[str, Any]) -> None:
+        """Fit the best candidate to all rows."""
+        started = time.perf_counter()
+        self.best_estimator_ = clone(whole).set_params(**self.best_params_)
+        with config_context(enable_metadata_routing=False):  # a pipeline would want requests for these names
+            self.best_estimator_.fit(X, y, **used)
+        self.refit_time_ = time.perf_counter() - started
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.best_estimator_, name):
+                setattr(self, name, getattr(self.best_estimator_, name))
 
     # -- searching --------------------------------------------------------------------------------------------------
 

@@ -104,7 +104,9 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         self._fold = np.empty(0, dtype=np.intp)
         costs, count = self._row_costs, self._rows.is_positive.size
         self._row_costs = (
-            costs.take(np.arange(1)) if costs.per_row else RowCosts(count, costs.fp_regret, costs.fn_regret)
+            costs.take(np.arange(1))
+            if costs.per_row
+            else RowCosts(count, costs.fp_regret, costs.fn_regret, by_row=costs.by_row)
         )
 
     def _require_rows(self, what: str, error: type[Exception] = AttributeError) -> None:
@@ -221,7 +223,8 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         confidence : number in (0, 1)
             All bounds hold together with at least this probability, over the draw of the rows.
         largest_fp_regret, largest_fn_regret : positive number, optional
-            Only for costs of each row: no mistake can cost more than this. By default the largest ones of the rows.
+            Only for costs that were given for each row: no mistake can cost more than this. By default the largest ones
+            of the rows.
 
         Returns
         -------

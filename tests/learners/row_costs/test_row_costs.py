@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,22 @@ def test_constants_for_each_row_are_the_numbers_of_the_constructor(learner: Any)
         same(model, given)
         best, reference = (getattr(m, "best_estimator_", m) for m in (model, given))
         assert best.loss_ == reference.loss_
-        assert not best.analysis_.per_row
+        assert best.analysis_.verdict == reference.analysis_.verdict
+        assert not reference.analysis_.per_row
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_equal_costs_of_each_row_are_not_claimed_of_new_rows(learner: Any) -> None:
+    """The bound is that of two numbers if new rows have them; ``mean_regret`` says what new rows cost instead."""
+    numbers = clone(learner).fit(X, Y, fp_cost=1.5, fn_cost=7)
+    rows = clone(learner).fit(X, Y, fp_cost=1.5, fn_cost=np.full(Y.size, 7.0))
+    rows = pickle.loads(pickle.dumps(rows))
+    fixed, by_row = (getattr(model, "best_estimator_", model).analysis_ for model in (numbers, rows))
+    assert (fixed.per_row, by_row.per_row) == (False, True)
+    assert "costs of each row" in by_row.report()
+    for regret in (0.01, 100):
+        assert by_row.cost_regret_bound(regret) == fixed.cost_regret_bound(regret)
+    assert by_row.cost_regret_bound(100, mean_regret=1000) > fixed.cost_regret_bound(100)
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)

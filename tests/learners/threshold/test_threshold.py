@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -210,6 +211,19 @@ def test_constant_costs_of_each_row_are_numbers(data: tuple[np.ndarray, np.ndarr
     np.testing.assert_array_equal(rows.decision_function(X, **given), numbers.decision_function(X))
     assert rows.threshold_ == numbers.threshold_
     assert rows.score(X, y) == numbers.score(X, y)
+
+
+@pytest.mark.parametrize("count", [300, 20_500])
+def test_the_guarantee_remembers_that_costs_came_for_each_row(count: int) -> None:
+    """Also of a model from a file, and of one that keeps groups of rows in place of the rows."""
+    X, y = scored(count)
+    numbers = prefit(X, y, fp_cost=2, fn_cost=7).fit(X, y)
+    rows = prefit(X, y).fit(X, y, fp_cost=2, fn_cost=np.full(count, 7.0))
+    assert rows.threshold_ == numbers.threshold_
+    assert (numbers.guarantee_.believed, numbers.guarantee_.fixed_costs) == (False, True)
+    for model in (rows, pickle.loads(pickle.dumps(rows))):
+        assert (model.guarantee_.believed, model.guarantee_.fixed_costs) == (True, False)
+        assert not model._row_costs.is_fixed("fn_regret")
 
 
 def test_weights_are_repetitions() -> None:
