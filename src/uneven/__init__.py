@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from uneven.calibration import implied_alpha as implied_alpha
     from uneven.calibration import verify as verify
     from uneven.costs import Cost as Cost
+    from uneven.decisions.actions import Actions as Actions
     from uneven.learners.adaboost import UnevenAdaBoostClassifier as UnevenAdaBoostClassifier
     from uneven.learners.cascade import UnevenCascadeClassifier as UnevenCascadeClassifier
     from uneven.learners.classifier_cv import UnevenClassifierCV as UnevenClassifierCV
@@ -45,6 +46,7 @@ __version__ = "0.2.0"
 
 #: The module of every public name; a new estimator is named here, twice, and nowhere else.
 _HOME = {
+    "Actions": "uneven.decisions.actions",
     "Cost": "uneven.costs",
     "Loss": "uneven.losses",
     "StreamedRows": "uneven.parts.streamed_rows",

@@ -6,6 +6,7 @@ A function returns a Matplotlib figure. A display follows scikit-learn's convent
 from uneven.figures._gallery import FIGURES, FORMATS, draw, write_gallery
 from uneven.figures.assumed_costs import alpha_of_gamma, implied_costs, one_name, smoothing_and_weight
 from uneven.figures.costs_compared import costs_compared
+from uneven.figures.displays.action_regions import ActionRegionsDisplay
 from uneven.figures.displays.alpha_curves import CostCurveDisplay, DecisionCurveDisplay
 from uneven.figures.displays.calibration_near_alpha import CalibrationNearAlphaDisplay
 from uneven.figures.displays.capacity_cost import CapacityCostDisplay
@@ -20,6 +21,7 @@ from uneven.figures.style import GalleryFigure
 __all__ = [
     "FIGURES",
     "FORMATS",
+    "ActionRegionsDisplay",
     "CalibrationNearAlphaDisplay",
     "CapacityCostDisplay",
     "CostConfusionDisplay",
