@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from finite_worlds import window
+from places import DOCS, ROOT
 
 from uneven.costs import RowCosts
 from uneven.decisions.guarantee import ShiftGuarantee, shift_guarantee
@@ -90,6 +92,16 @@ def test_words_round_upwards() -> None:
     for amount in (0.1001, 0.9999, 9.991, 123.4, 3e-9):
         words = replace(found, constant_cost=1e9, mean=replace(found.mean, regret_bound=amount)).in_words()
         assert amount <= float(words.split("costs at most ")[1].split()[0]) <= 1.011 * amount
+
+
+@pytest.mark.slow
+def test_the_table_of_the_page_is_rounded_upwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
+    from shift_guarantee import lines
+
+    page = (DOCS / "guarantee.md").read_text()
+    for count in (200, 2_000, 20_000):
+        assert "\n".join(lines(count)) in page
 
 
 def test_unit_of_the_costs() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
+import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import DOCS, ROOT
 
 import uneven
 from uneven.calibration.half_lines import HalfLineSolver
@@ -164,6 +167,42 @@ def test_the_bound_lies_between_its_limits(order: int, alpha: Fraction) -> None:
     psi = analysis.psi(eps)
     assert np.all(psi <= eps / 2 * (1 + 1e-12))
     assert np.all(psi >= (eps - float(mean_distance(order)) * largest) / 2 - 1e-12)
+
+
+def table_of_the_page() -> dict[tuple[Fraction, int], Fraction]:
+    """The bounds of docs/window.md by alpha and order."""
+    lines = [line for line in (DOCS / "window.md").read_text().splitlines() if re.match(r"\| 1/\d+, 0\.01 \|", line)]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {
+        (Fraction(row[0].split(",")[0]), order): Fraction(number)
+        for row in cells
+        for order, number in zip((1, 2, 4, 8, 16, 32, 64), row[1:-1], strict=True)
+    }
+
+
+def test_no_entry_of_the_table_is_below_the_truth() -> None:
+    """nu at the entry, in rationals: it must be at least the surrogate regret, since psi is not above nu."""
+    table = table_of_the_page()
+    assert len(table) == 21
+    for (alpha, order), entry in table.items():
+        moments = [(-1) ** j * Fraction(math.comb(order - 1, j)) for j in range(order)]  # of (1 - v^2)^(k-1)
+        mass = sum(part / (2 * j + 1) for j, part in enumerate(moments))
+        values = []
+        for eta in (alpha - entry, alpha + entry):
+            if 0 <= eta <= 1:
+                a, b = (1 - alpha) * eta, alpha * (1 - eta)
+                z = abs(a - b) / (a + b)
+                mean = sum(part * z ** (2 * j + 2) / ((2 * j + 1) * (2 * j + 2)) for j, part in enumerate(moments))
+                values.append((a + b) / 2 * mean / mass)
+        assert min(values) >= Fraction(1, 100), (alpha, order)
+
+
+@pytest.mark.slow
+def test_the_table_shows_proved_bounds_rounded_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
+    from window_bounds import lines
+
+    assert "\n".join(lines()) in (DOCS / "window.md").read_text()
 
 
 @pytest.mark.parametrize(
