@@ -17,6 +17,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "ensemble",
         "thresholds",
         "row-costs",
+        "cost-range",
         "linear",
         "scale",
         "boosting",

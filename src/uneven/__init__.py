@@ -36,10 +36,12 @@ if TYPE_CHECKING:
     from uneven.learners.svc import UnevenSVC as UnevenSVC
     from uneven.learners.threshold_classifier import UnevenThresholdClassifierCV as UnevenThresholdClassifierCV
     from uneven.learners.trusted_types import trusted_types as trusted_types
+    from uneven.losses import CostPrior as CostPrior
     from uneven.losses import Loss as Loss
     from uneven.losses import UnevenMarginLoss as UnevenMarginLoss
     from uneven.losses import cost_loss as cost_loss
     from uneven.losses import phi as phi
+    from uneven.losses import range_loss as range_loss
     from uneven.parts.streamed_rows import StreamedRows as StreamedRows
 
 __version__ = "0.2.0"
@@ -48,6 +50,7 @@ __version__ = "0.2.0"
 _HOME = {
     "Actions": "uneven.decisions.actions",
     "Cost": "uneven.costs",
+    "CostPrior": "uneven.losses",
     "Loss": "uneven.losses",
     "StreamedRows": "uneven.parts.streamed_rows",
     "UnevenAdaBoostClassifier": "uneven.learners.adaboost",
@@ -68,6 +71,7 @@ _HOME = {
     "cost_loss": "uneven.losses",
     "implied_alpha": "uneven.calibration",
     "phi": "uneven.losses",
+    "range_loss": "uneven.losses",
     "trusted_types": "uneven.learners.trusted_types",
     "verify": "uneven.calibration",
 }
