@@ -24,6 +24,7 @@ from uneven.calibration.implied_costs import (
     prescribe,
 )
 from uneven.calibration.regret_curves import RegretCurves, falls_and_rises
+from uneven.calibration.search.prover import for_scores_within
 from uneven.calibration.search.psi_search import PsiBounds
 from uneven.calibration.trusted.claims import CALIBRATED, UNDECIDED
 from uneven.calibration.verdict import Verdict, round_down, round_up, verdict
@@ -65,19 +66,29 @@ class Analysis:
     ----------
     loss : Loss
     alpha : float
+    score_bound : float or None
+        If given, all scores t lie in [-score_bound, score_bound], and every "smallest" and "best" is over these t. The
+        surrogate regret is then the expected loss minus that of the best score within the bound at each x.
     largest_regret : float
         The largest possible cost regret, B_alpha = max(alpha, 1 - alpha).
     """
 
-    def __init__(self, loss: Loss, alpha: Fraction) -> None:
+    def __init__(self, loss: Loss, alpha: Fraction, score_bound: Fraction | None = None) -> None:
         self.loss = loss
         self.exact_alpha = alpha
+        self.exact_score_bound = score_bound
         self.alpha = float(alpha)
+        self.score_bound = None if score_bound is None else float(score_bound)
         self.largest_regret = float(max(alpha, 1 - alpha))
-        self._curves = RegretCurves(ConditionalRisk(loss), alpha, monotone=falls_and_rises(loss))
+        self._bounded = loss if score_bound is None else loss.clipped(score_bound)
+        risk = ConditionalRisk(self._bounded)
+        # If L1 falls up to a minimiser and rises after it, so does L1 clipped.
+        self._curves = RegretCurves(risk, alpha, monotone=falls_and_rises(loss))
 
     def __repr__(self) -> str:
-        return f"uneven.analyze({self.loss!r}, alpha={inputs.shown(self.exact_alpha)})"
+        bound = self.exact_score_bound
+        within = "" if bound is None else f", score_bound={inputs.shown(bound)}"
+        return f"uneven.analyze({self.loss!r}, alpha={inputs.shown(self.exact_alpha)}{within})"
 
     def _repr_html_(self) -> str:
         """The loss, the costs and the verdict, for a notebook.
@@ -86,6 +97,8 @@ class Analysis:
         written as convex functions, for which the proof takes milliseconds.
         """
         lines = [("Costs", f"alpha = {self.alpha:.6g}, {costs_in_words(self.exact_alpha)}")]
+        if self.score_bound is not None:
+            lines.append(("Scores", self._range_in_words()))
         convex = self.loss.symbolic and all(is_convex(partial.tree) for partial in self.loss.partials)
         if convex or "verdict" in self.__dict__:
             lines.append(("Verdict", str(self.verdict)))
@@ -101,12 +114,12 @@ class Analysis:
     @kept_property
     def verdict(self) -> Verdict:
         """Whether the loss is calibrated for alpha (alpha-CC), and why; if not, with a witness."""
-        return verdict(self.loss, self.exact_alpha)
+        return verdict(self.loss, self.exact_alpha, self.exact_score_bound)
 
     @kept_property
     def implied_alpha(self) -> ImpliedAlpha:
         """The costs that the loss assumes: the only alpha for which it is calibrated."""
-        return implied_alpha(self.loss)
+        return implied_alpha(for_scores_within(self.loss, self.exact_score_bound))
 
     @kept_property
     def prescription(self) -> Prescription | None:
@@ -119,7 +132,11 @@ class Analysis:
         >>> remedy.words, remedy.loss, remedy.status
         ('weight the positives by 11', uneven.UnevenMarginLoss('logistic', gamma=1.0, alpha='1/12'), 'calibrated')
         """
-        return prescribe(self.loss, self.exact_alpha)
+        return prescribe(self.loss, self.exact_alpha, self.exact_score_bound)
+
+    def _range_in_words(self) -> str:
+        assert self.score_bound is not None
+        return f"from {-self.score_bound:.6g} to {self.score_bound:.6g}"
 
     def _over_eta(self, function: Callable[[Probabilities], np.ndarray], eta: Any) -> Any:
         probability, scalar = inputs.probabilities("eta", eta)
@@ -193,7 +210,7 @@ class Analysis:
                 "a rigorous bound needs the loss as expressions in t; for a loss given as Python functions use psi and "
                 "psi_inverse, which are numeric"
             )
-        return PsiBounds(self.loss, self.exact_alpha)
+        return PsiBounds(self.loss, self.exact_alpha, self.exact_score_bound)
 
     def psi_bounds(self, eps: Any) -> tuple[Any, Any]:
         """Proved lower and upper bounds of psi."""
@@ -276,7 +293,7 @@ class Analysis:
         etas, decisions = np.array([self._worst(distance) for distance, _ in pairs]).T
         world = FiniteDistribution(weights, etas)
         cost = world.cost_regret(decisions, alpha=self.exact_alpha)
-        surrogate = world.surrogate_regret(self.loss, decisions)
+        surrogate = world.surrogate_regret(self._bounded, decisions)
         if abs(cost - end) > 1e-9 or surrogate > self._curves.psi(np.array([end]))[0] + 1e-9:
             raise LossError(f"no distribution attains psi({eps!r}) for {self.loss!r}, because the loss jumps at t = 0")
         return TightDistribution(weights, etas, decisions, cost, surrogate)
@@ -293,6 +310,8 @@ class Analysis:
             at = math.copysign(1e6 * widest, at)
         if at == 0 and sign < 0 and distance > 0:  # t = 0 is a negative decision: take a tiny positive t
             at = 1e-12 * min(1 / abs(float(partial.inner)) for partial in self.loss.partials)
+        if self.score_bound is not None:
+            at = min(max(at, -self.score_bound), self.score_bound)
         return float(eta[0]), at
 
     def to_dict(self) -> dict[str, Any]:
@@ -304,6 +323,7 @@ class Analysis:
             "alpha": self.alpha,
             "fn_to_fp_cost": float((1 - self.exact_alpha) / self.exact_alpha),
             "largest_regret": self.largest_regret,
+            **({} if self.score_bound is None else {"score_bound": self.score_bound}),
             "verdict": {
                 "status": found.status,
                 "reason": found.reason,
@@ -335,6 +355,7 @@ class Analysis:
         lines = [
             f"Loss      {data['loss']}",
             f"Costs     alpha = {self.alpha:.6g}: {costs_in_words(self.exact_alpha)}",
+            *([] if self.score_bound is None else [f"Scores    {self._range_in_words()}"]),
             f"Verdict   {found.status.upper()}{scope}: {found.reason}",
         ]
         if found.witness is not None:
@@ -350,7 +371,8 @@ class Analysis:
             f"Implied   {self.implied_alpha.in_words(reason=False)}",
             "",
             "Cost regret is the expected cost minus the smallest possible one; the two costs are scaled to sum to 1.",
-            "Surrogate regret is the expected loss minus the smallest possible one.",
+            "Surrogate regret is the expected loss minus the smallest possible one"
+            f"{'.' if self.score_bound is None else ' of scores in this range.'}",
             "",
             "cost regret   needs a surrogate regret of at least",
         ]
@@ -361,8 +383,8 @@ class Analysis:
         return "\n".join(lines)
 
 
-def analyze(loss: Loss | Phi | str, alpha: Exact | None = None) -> Analysis:
-    """What a loss guarantees for given costs.
+def analyze(loss: Loss | Phi | str, alpha: Exact | None = None, *, score_bound: Exact | None = None) -> Analysis:
+    """What a loss guarantees for given costs, and for scores within a bound if there is one.
 
     Parameters
     ----------
@@ -371,6 +393,9 @@ def analyze(loss: Loss | Phi | str, alpha: Exact | None = None) -> Analysis:
     alpha : number in (0, 1), optional
         Cost parameter: a false positive costs alpha, a false negative 1 - alpha. By default the alpha that the loss is
         weighted by, or 1/2 for an unweighted loss.
+    score_bound : positive number, optional
+        Decision values lie in [-score_bound, score_bound], as those of a linear model with bounded coefficients, or of
+        one whose scores are clipped. By default they may be any number.
 
     Returns
     -------
@@ -384,7 +409,17 @@ def analyze(loss: Loss | Phi | str, alpha: Exact | None = None) -> Analysis:
     ('calibrated', 0.125, 0.25)
     >>> print(uneven.analyze("perceptron").verdict.status)
     not calibrated
+
+    Scores within [-1, 1]:
+
+    >>> bounded = uneven.analyze("logistic", score_bound=1)
+    >>> bounded.verdict.status, round(bounded.psi(0.5), 6), round(uneven.analyze("logistic").psi(0.5), 6)
+    ('calibrated', 0.379885, 0.693147)
     """
     chosen = as_loss(loss)
     default = chosen.exact_alpha or Fraction(1, 2)
-    return Analysis(chosen, default if alpha is None else inputs.between_0_and_1("alpha", alpha))
+    return Analysis(
+        chosen,
+        default if alpha is None else inputs.between_0_and_1("alpha", alpha),
+        None if score_bound is None else inputs.positive("score_bound", score_bound),
+    )

@@ -25,6 +25,7 @@ _STEPS = 64
 _RIVAL = 1.1  # a basin whose grid value exceeds the best one by this factor cannot hold the minimum
 # For |t| below this share of the scale of the loss, risks may be equal up to rounding; there the search follows slopes.
 _FLAT = 1e-3
+_BEFORE, _BEYOND = 1 - 1e-9, 1 + 1e-9  # times a knot: points so close to it that a minimum between is one at the knot
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,8 @@ class HalfLineSolver:
             where = self._refined(grid, side, a[rows], b[rows], index[rows])
             found = self.risk(a[rows], b[rows], where)
             # If values tie up to rounding, t = 0 wins, unless the slope shows that the risk falls from there.
-            better = (found < value[rows]) | (falls[rows] & (where != 0) & (found <= value[rows] * (1 + 4e-16)))
+            ties = found <= value[rows] * (1 + 4e-16)
+            better = (found < value[rows] * (1 - 4e-16)) | (falls[rows] & (where != 0) & ties)
             value[rows] = np.where(better, np.minimum(found, value[rows]), value[rows])
             at[rows] = np.where(better, where, at[rows])
         limit = self.limit(side, a, b)
@@ -149,19 +151,22 @@ class HalfLineSolver:
             if not (falls | rises).any():
                 break
             index = index + falls - rises
+        # A bracket ends just short of a knot: at the knot, and beyond it, the slope may be that of another formula.
         low, high = np.maximum(index - 1, 0), np.minimum(index + 1, last)
         where = grid.t[index]
-        smooth = np.ones(where.shape, dtype=bool)
+        inner = np.where(grid.knot[low], _BEYOND * grid.t[low], grid.t[low])
+        outer = np.where(grid.knot[high], _BEFORE * grid.t[high], grid.t[high])
+        moves = np.ones(where.shape, dtype=bool)
         knots = np.flatnonzero(grid.knot[index])
         if knots.size:
-            smooth[knots] = ~self._turns_at(a[knots], b[knots], where[knots])
-        where[smooth] = _newton(self, a[smooth], b[smooth], grid.t[low[smooth]], grid.t[high[smooth]], where[smooth])
+            before, beyond = _BEFORE * where[knots], _BEYOND * where[knots]
+            inwards = side * self.slope(a[knots], b[knots], before) > 0
+            outwards = side * self.slope(a[knots], b[knots], beyond) < 0
+            outer[knots] = np.where(inwards, before, outer[knots])
+            inner[knots] = np.where(inwards, inner[knots], beyond)
+            moves[knots] = inwards | outwards  # else the knot itself is the minimum
+        where[moves] = _newton(self, a[moves], b[moves], inner[moves], outer[moves], where[moves])
         return where
-
-    def _turns_at(self, a: np.ndarray, b: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """Whether the slope changes sign at a knot: then the knot itself is the minimum."""
-        near = 1e-9 * np.abs(t)
-        return (self.slope(a, b, t - near) < 0) & (self.slope(a, b, t + near) > 0)
 
 
 def _weigh(weight: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -193,7 +198,7 @@ def _newton(
     result = t.copy()
     invisible = 1e-26 * solver.risk(a, b, t)
     live = np.flatnonzero((solver.slope(a, b, low) < 0) & (solver.slope(a, b, high) > 0))
-    a, b, low, high, t, invisible = (array[live] for array in (a, b, low, high, t, invisible))
+    a, b, low, high, t, invisible = (array[live] for array in (a, b, low, high, np.clip(t, low, high), invisible))
     for _ in range(_STEPS):
         if live.size == 0:
             break

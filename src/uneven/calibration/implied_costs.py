@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from uneven.calibration.half_lines import crossing
-from uneven.calibration.search.prover import decide
+from uneven.calibration.search.prover import decide, for_scores_within
 from uneven.calibration.trusted.claims import CALIBRATED_OR_ROUNDED, NOT_CALIBRATED, ROUNDING
 from uneven.calibration.verdict import round_down, round_up, why
 from uneven.errors import UnevenError
@@ -207,11 +207,11 @@ class Prescription:
     status: str
 
 
-def prescribe(loss: Loss, alpha: Fraction) -> Prescription | None:
+def prescribe(loss: Loss, alpha: Fraction, score_bound: Fraction | None = None) -> Prescription | None:
     """What makes a loss calibrated for alpha; None if it is calibrated, or if nothing is proved.
 
     The positives are weighted; a loss that is calibrated for no alpha is replaced. The prover decides about the
-    prescribed loss before it is returned.
+    prescribed loss before it is returned. If scores lie within a bound, this is the calibration that is meant.
 
     Examples
     --------
@@ -223,23 +223,24 @@ def prescribe(loss: Loss, alpha: Fraction) -> Prescription | None:
     >>> print(prescribe(uneven.UnevenMarginLoss("hinge"), Fraction(1, 2)))
     None
     """
-    if decide(loss, alpha).claim.status != NOT_CALIBRATED:
+    chosen = for_scores_within(loss, score_bound)
+    if decide(chosen, alpha).claim.status != NOT_CALIBRATED:
         return None
-    if decide(loss).claim.only.kind == "none":
+    if decide(chosen).claim.only.kind == "none":
         other: Loss = UnevenMarginLoss(_SUBSTITUTE, alpha=alpha)
-        return _proved(other, f"no weights repair this loss; take another, such as {_SUBSTITUTE}", alpha)
-    weight = implied_alpha(loss).weight_for(alpha)
+        return _proved(other, f"no weights repair this loss; take another, such as {_SUBSTITUTE}", alpha, score_bound)
+    weight = implied_alpha(chosen).weight_for(alpha)
     if weight is None:
         return None
     try:
         other = _reweight(loss, weight, alpha)
     except UnevenError:  # a formula that is almost too long may be too long with a factor
         return None
-    return _proved(other, _in_words(weight), alpha)
+    return _proved(other, _in_words(weight), alpha, score_bound)
 
 
-def _proved(loss: Loss, words: str, alpha: Fraction) -> Prescription | None:
-    status = decide(loss, alpha).claim.status
+def _proved(loss: Loss, words: str, alpha: Fraction, score_bound: Fraction | None) -> Prescription | None:
+    status = decide(for_scores_within(loss, score_bound), alpha).claim.status
     return Prescription(loss, words, status) if status in CALIBRATED_OR_ROUNDED else None
 
 

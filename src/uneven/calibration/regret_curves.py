@@ -156,7 +156,9 @@ def _refine(
         # slope had misplaced can move.
         slope, still = np.zeros(len(contact)), 0
         for zoom in range(zooms):
-            before, slope = slope, (value[:, 1] - value[:, 0]) / (contact[:, 1] - contact[:, 0])
+            rise, run = value[:, 1] - value[:, 0], contact[:, 1] - contact[:, 0]
+            # Contacts that meet belong to a gap that only rounding made: it is empty and changes nothing.
+            before, slope = slope, np.divide(rise, run, out=slope.copy(), where=run > 0)
             still = still + 1 if np.all(np.abs(slope - before) <= 1e-15 * np.abs(slope)) else 0
             if still == 3 and zoom > 5:  # a smooth contact settles early; a kink needs every zoom
                 break

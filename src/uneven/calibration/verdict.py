@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from uneven.calibration.search.attempt import Proof
-from uneven.calibration.search.prover import decide
+from uneven.calibration.search.prover import decide, for_scores_within
 from uneven.calibration.trusted.claims import Claim
 from uneven.calibration.trusted.document import THEOREMS
 from uneven.calibration.trusted.rules import POSITIVE
@@ -70,9 +70,10 @@ class Verdict:
         return f"{self.status}: {self.reason}"
 
 
-def verdict(loss: Loss, alpha: Fraction) -> Verdict:
-    """The verdict for one alpha."""
-    decision = decide(loss, alpha)
+def verdict(loss: Loss, alpha: Fraction, score_bound: Fraction | None = None) -> Verdict:
+    """The verdict for one alpha, for scores within a bound if there is one."""
+    chosen = for_scores_within(loss, score_bound)
+    decision = decide(chosen, alpha)
     claim = decision.claim
     witness = None if claim.witness is None else float(claim.witness)
     if witness is not None and Fraction(witness) != claim.witness:
@@ -80,7 +81,7 @@ def verdict(loss: Loss, alpha: Fraction) -> Verdict:
     extra = claim.extra_regret
     return Verdict(
         claim.status,
-        _in_words(claim, why(loss, decision.proof)),
+        _in_words(claim, why(chosen, decision.proof)),
         witness,
         None if extra is None else round_up(extra),
     )

@@ -209,6 +209,28 @@ class Loss:
         weight = inputs.between_0_and_1("alpha", alpha)
         return _rebuilt(self._positive.scaled(1 - weight), self._negative.scaled(weight), weight)
 
+    def clipped(self, score_bound: Exact) -> Loss:
+        r"""The loss of scores within a bound: :math:`L(y, \max(-\Lambda, \min(\Lambda, t)))`.
+
+        Its infima over t >= 0 and over t <= 0 are those of this loss over [0, score_bound] and [-score_bound, 0]. So
+        what is proved about it is true of this loss for scores within the bound.
+
+        Parameters
+        ----------
+        score_bound : positive number
+
+        Examples
+        --------
+        >>> import uneven
+        >>> loss = uneven.UnevenMarginLoss("exponential", gamma=2, alpha=0.25).clipped(3)
+        >>> loss
+        uneven.Loss('exp(-max(-3, min(3, t)))', '0.5*exp(-max(-6, min(6, -2*t)))', alpha=0.25)
+        >>> loss.positive([-9.0, -3.0]).round(6)
+        array([15.064153, 15.064153])
+        """
+        bound = inputs.positive("score_bound", score_bound)
+        return _rebuilt(self._positive.clipped(bound), self._negative.clipped(bound), self._alpha)
+
     def inverse_link(self, t: Any) -> Any:
         """The probability P(Y = 1) that a decision value t stands for: t minimises the conditional risk there.
 

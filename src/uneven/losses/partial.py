@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from uneven.errors import LossError
-from uneven.expression import Node, derivative, substitute
-from uneven.expression.algebra import mul
-from uneven.expression.tree import Number, T
+from uneven.expression import Node, derivative, substitute, to_text
+from uneven.expression.algebra import affine, call, holds, mul, number, subtract, where
+from uneven.expression.tree import Number, T, Where, rebuild
 from uneven.inputs import to_float
-from uneven.losses.margin_function import Phi
+from uneven.losses.margin_function import Phi, phi
 from uneven.ops.floats import plain_values, repair_values
 
 _ORDINARY = 1e100
@@ -33,6 +33,13 @@ class Partial:
     def scaled(self, factor: Fraction) -> Partial:
         """The same partial loss times a positive number."""
         return Partial(self.function, self.weight * factor, self.inner)
+
+    def clipped(self, bound: Fraction) -> Partial:
+        """The same partial loss at t clipped to [-bound, bound]."""
+        reach = bound * abs(self.inner)
+        if isinstance(self.function, Phi):
+            return Partial(phi(to_text(_clip(self.function.tree, reach))), self.weight, self.inner)
+        return Partial(_Clipped(self.function, to_float(reach)), self.weight, self.inner)
 
     @cached_property
     def _factors(self) -> tuple[float, float, float, float]:
@@ -173,3 +180,36 @@ def _misplaced(t: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """Where inner * t has left the range of normal floats, though t had not."""
     lost = (np.abs(inside) < np.finfo(t.dtype).tiny) & (t != 0)
     return lost | (np.isinf(inside) & np.isfinite(t))
+
+
+@dataclass(frozen=True)
+class _Clipped:
+    """A user's function of t, called with t clipped to [-reach, reach]."""
+
+    function: Callable[[Any], Any]
+    reach: float
+
+    def __call__(self, t: np.ndarray) -> Any:
+        return self.function(np.clip(t, -self.reach, self.reach))
+
+
+def _clip(tree: Node, reach: Fraction) -> Node:
+    """The tree with t clipped to [-reach, reach].
+
+    A condition of ``where`` that changes at one t inside the range holds for the clipped t exactly if it holds for t.
+    It stays as it is, because the continuity of a ``where`` can be proved only if its condition is affine. A condition
+    that changes outside the range is decided.
+    """
+    if tree == T:
+        return call("max", number(-reach), call("min", number(reach), T))
+    if isinstance(tree, Where):
+        line = affine(subtract(tree.left, tree.right))
+        if line is not None and line[0] != 0:
+            change = -line[1] / line[0]
+            if abs(change) < reach:
+                return where(tree.op, tree.left, tree.right, _clip(tree.yes, reach), _clip(tree.no, reach))
+            if abs(change) > reach:
+                return _clip(tree.yes if holds(tree.op, line[1], Fraction(0)) else tree.no, reach)
+    if not tree.children:
+        return tree
+    return rebuild(tree, tuple(_clip(child, reach) for child in tree.children))

@@ -186,6 +186,21 @@ def decide(loss: Loss, alpha: Fraction | None = None, limits: Limits | None = No
     return decision
 
 
+#: Methods whose conclusion about a loss holds for scores within any bound (Theorem L in docs/theory.md).
+_KEPT_WITHIN_BOUNDS = ("convex", "convex tie", "tangential")
+
+
+def for_scores_within(loss: Loss, score_bound: Fraction | None) -> Loss:
+    """The loss to prove something about if scores lie within a bound; no bound is None.
+
+    In general it is the clipped loss. If the partial losses are convex, or t = 0 minimises the risk at the alpha of the
+    loss, a bound changes no verdict (Theorem L), and the loss itself has the shorter proof.
+    """
+    if score_bound is None or decide(loss).proof.method in _KEPT_WITHIN_BOUNDS:
+        return loss
+    return loss.clipped(score_bound)
+
+
 class _Starved(Exception):
     """Carries a decision past the cache."""
 

@@ -17,7 +17,7 @@ from uneven._shared import shared_lock
 from uneven.calibration.search.attempt import Attempt, NotShown, Proof
 from uneven.calibration.search.cells import Exhausted
 from uneven.calibration.search.hints import simplest_between
-from uneven.calibration.search.prover import Limits, attempt_at, decide
+from uneven.calibration.search.prover import Limits, attempt_at, decide, for_scores_within
 from uneven.calibration.trusted.claims import Claim, number
 from uneven.calibration.trusted.psi import (
     SIDES,
@@ -192,15 +192,19 @@ _FINE = {True: (64, 24, 4), False: (16, 8, 1)}
 
 
 class PsiBounds:
-    """Piecewise linear bounds of psi. The rules of the prover make them when they are first needed."""
+    """Piecewise linear bounds of psi, for scores within a bound if there is one.
 
-    def __init__(self, loss: Loss, alpha: Fraction) -> None:
+    The rules of the prover make them when they are first needed.
+    """
+
+    def __init__(self, loss: Loss, alpha: Fraction, score_bound: Fraction | None = None) -> None:
         self.alpha = alpha
         self.largest = max(alpha, 1 - alpha)
         start = time.monotonic()
-        self._affine = decide(loss, alpha).proof.shows_affine_wrong_side(alpha)
+        self._affine = decide(for_scores_within(loss, score_bound), alpha).proof.shows_affine_wrong_side(alpha)
         left = max(Limits().seconds - (time.monotonic() - start), 0)  # one budget for the call that comes here first
-        self._attempt = attempt_at(loss, Limits(cells=_MOST_CELLS, seconds=left), shorten=False)
+        bounded = loss if score_bound is None else loss.clipped(score_bound)
+        self._attempt = attempt_at(bounded, Limits(cells=_MOST_CELLS, seconds=left), shorten=False)
         self._begun = False
         self._contacts: dict[Fraction, Contact] = {}
 
