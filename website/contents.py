@@ -18,6 +18,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "thresholds",
         "row-costs",
         "cost-range",
+        "cost-matrix",
         "linear",
         "scale",
         "boosting",

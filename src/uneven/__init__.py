@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from uneven.calibration import verify as verify
     from uneven.costs import Cost as Cost
     from uneven.decisions.actions import Actions as Actions
+    from uneven.decisions.cost_matrix import CostMatrix as CostMatrix
     from uneven.learners.adaboost import UnevenAdaBoostClassifier as UnevenAdaBoostClassifier
     from uneven.learners.cascade import UnevenCascadeClassifier as UnevenCascadeClassifier
     from uneven.learners.classifier_cv import UnevenClassifierCV as UnevenClassifierCV
@@ -51,6 +52,7 @@ _HOME = {
     "Actions": "uneven.decisions.actions",
     "Cost": "uneven.costs",
     "CostPrior": "uneven.losses",
+    "CostMatrix": "uneven.decisions.cost_matrix",
     "Loss": "uneven.losses",
     "StreamedRows": "uneven.parts.streamed_rows",
     "UnevenAdaBoostClassifier": "uneven.learners.adaboost",

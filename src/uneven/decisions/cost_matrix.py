@@ -1,0 +1,311 @@
+"""Several classes and a cost for every confusion: which action is the cheapest, and what a cost matrix cannot see."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from uneven import inputs
+from uneven.decisions.matrix_regret import MatrixRegret
+from uneven.errors import CostError
+from uneven.inputs import brief
+
+#: How far the rows of probabilities may sum from 1: float32 models, and rounded files.
+_SUM = 1e-4
+
+
+@dataclass(frozen=True)
+class ClassWeights:
+    """Whether weights of the classes express a cost matrix.
+
+    Attributes
+    ----------
+    weights : dict or None
+        The weight of each class, up to a common factor; None if no weights express the matrix.
+    reason : str
+        Why, or two decisions that no weights can give.
+    """
+
+    weights: dict[Any, float] | None
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.weights is not None
+
+
+class CostMatrix:
+    r"""What each action costs in each class.
+
+    Where the classes have probabilities :math:`q_y`, the cheapest action minimises
+
+    .. math:: \sum_y q_y \, C[y, a].
+
+    Parameters
+    ----------
+    costs : array-like of shape (classes, actions), mapping or data frame
+        ``costs[y][a]`` is the cost of action a where y is true; a benefit is negative. A mapping has the form ``{class:
+        {action: cost}}``. A data frame has the classes as its index and the actions as its columns. An array of shape
+        (rows, classes, actions) holds a matrix for each row.
+    classes, actions : sequence of labels, optional
+        Names in the order of ``costs``, unless it has names. By default 0, 1, 2, ...; actions are the classes if there
+        are as many.
+
+    Examples
+    --------
+    Triage: sending a patient with an infarction home costs 1,000.
+
+    >>> import uneven
+    >>> costs = uneven.CostMatrix(
+    ...     [[0, 5, 20], [30, 0, 10], [1000, 200, 0]],
+    ...     classes=["harmless", "infection", "infarction"], actions=["home", "ward", "lab"],
+    ... )
+    >>> costs.decide([[0.99, 0.009, 0.001], [0.7, 0.2, 0.1]]).tolist()
+    ['home', 'lab']
+    >>> costs.expected_cost([0.7, 0.2, 0.1])
+    array([106. ,  23.5,  16. ])
+
+    Weights of classes cannot say that some confusions are worse than others:
+
+    >>> print(uneven.CostMatrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]]).expressible_by_class_weights.reason)
+    where 0 is true, 1 costs 1 and 2 costs 2; between these two, no weights make the probability of 0 count
+    """
+
+    def __init__(self, costs: Any, classes: Sequence[Any] | None = None, actions: Sequence[Any] | None = None) -> None:
+        rows, known_classes, known_actions = _read_names(costs)
+        shape = np.shape(rows)
+        if len(shape) not in (2, 3) or min(shape) < 1:
+            raise CostError(f"costs must have the shape (classes, actions) or (rows, classes, actions), got {shape}")
+        count, width = shape[-2:]
+        self.classes = _read_labels("classes", classes, known_classes, count)
+        default = self.classes if width == count and known_actions is None else known_actions
+        self.actions = _read_labels("actions", actions, default, width)
+        if count < 2 or width < 2:
+            raise CostError(f"a cost matrix needs two classes and two actions, got {count} and {width}")
+        if len(shape) == 3:
+            array, _ = inputs.float_array("costs", rows, CostError)
+            if not np.isfinite(array).all():
+                raise CostError("costs must hold finite numbers")
+            self._exact: tuple[tuple[Fraction, ...], ...] | None = None
+            regrets = array - array.min(axis=2, keepdims=True)
+        else:
+            self._exact = tuple(
+                tuple(inputs.exact(f"the cost of {a!r} where {y!r} is true", value, CostError) for a, value in cells)
+                for y, cells in (
+                    (y, zip(self.actions, row, strict=True)) for y, row in zip(self.classes, rows, strict=True)
+                )
+            )
+            array = np.array([[inputs.to_float(cost) for cost in row] for row in self._exact])
+            regrets = np.array([[inputs.to_float(cost - min(row)) for cost in row] for row in self._exact])
+        #: The costs as doubles.
+        self.costs: np.ndarray = array
+        self._regrets = regrets
+
+    @classmethod
+    def read(cls, path: str | Path) -> CostMatrix:
+        """A cost matrix from a CSV file: actions in the first line, classes in the first column."""
+        try:
+            with Path(path).open(newline="", encoding="utf-8-sig") as file:
+                lines = [line for line in csv.reader(file) if any(cell.strip() for cell in line)]
+        except OSError as error:
+            raise CostError(f"cannot read {brief(str(path))}: {error.strerror}") from None
+        except (UnicodeDecodeError, csv.Error):
+            raise CostError(f"{brief(str(path))} is not a CSV file in UTF-8") from None
+        if len(lines) < 2 or any(len(line) != len(lines[0]) for line in lines):
+            raise CostError(f"{brief(str(path))} must have the actions in its first line, then a line for each class")
+        cells = [[cell.strip() for cell in line] for line in lines]
+        return cls([line[1:] for line in cells[1:]], [line[0] for line in cells[1:]], cells[0][1:])
+
+    @property
+    def per_row(self) -> bool:
+        """Whether there is a matrix for each row."""
+        return self._exact is None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CostMatrix) or (self.classes, self.actions) != (other.classes, other.actions):
+            return NotImplemented if not isinstance(other, CostMatrix) else False
+        return np.array_equal(self.costs, other.costs) if self.per_row else self._exact == other._exact
+
+    def __hash__(self) -> int:
+        return hash((self.classes, self.actions, self._exact if self._exact is not None else self.costs.tobytes()))
+
+    def __repr__(self) -> str:
+        rows = f"{len(self.costs)} rows, " if self.per_row else ""
+        return f"<CostMatrix: {rows}{len(self.classes)} classes, {len(self.actions)} actions>"
+
+    # -- decisions ----------------------------------------------------------------------------------------------------
+
+    def expected_cost(self, probabilities: Any) -> np.ndarray:
+        """Expected cost of each action.
+
+        Parameters
+        ----------
+        probabilities : array-like of shape (n, classes) or (classes,)
+            Probabilities of the classes, in the order of :attr:`classes`.
+
+        Returns
+        -------
+        ndarray of shape (n, actions) or (actions,)
+        """
+        shares, single = self._read(probabilities)
+        found = _mean(shares, self.costs)
+        return found[0] if single else found
+
+    def decide(self, probabilities: Any) -> Any:
+        """The cheapest action for each row of probabilities; of equally cheap ones the first."""
+        shares, single = self._read(probabilities)
+        found = self._labels[_mean(shares, self._regrets).argmin(axis=1)]
+        return found[0] if single else found
+
+    @cached_property
+    def _labels(self) -> np.ndarray:
+        return np.array(self.actions, dtype=None if len({type(a) for a in self.actions}) == 1 else object)
+
+    def _read(self, probabilities: Any) -> tuple[np.ndarray, bool]:
+        shares, _ = inputs.probabilities("probabilities", probabilities, CostError)
+        single = shares.ndim == 1
+        shares = np.atleast_2d(shares).astype(np.float64)
+        if shares.ndim != 2 or shares.shape[1] != len(self.classes):
+            wanted = f"{len(self.classes)} columns, one for each class"
+            raise CostError(f"probabilities must have {wanted}, got the shape {shares.shape}")
+        if self.per_row and len(shares) != len(self.costs):
+            raise CostError(f"there are costs for {len(self.costs)} rows, but probabilities for {len(shares)}")
+        sums = shares.sum(axis=1)
+        if (np.abs(sums - 1) > _SUM).any():
+            wrong = float(sums[np.abs(sums - 1).argmax()])
+            raise CostError(f"the probabilities of a row must sum to 1, got {wrong:.6g}")
+        return shares, single
+
+    # -- what the matrix cannot see -----------------------------------------------------------------------------------
+
+    @cached_property
+    def never_cheapest(self) -> dict[Any, str]:
+        """Actions that are never the cheapest, with a sentence: what beats them, and at which price they would pay."""
+        found = {}
+        for k in self.regret.never_cheapest:
+            found[self.actions[k]] = (
+                f"{self.actions[k]!r} is never the cheapest action; it would be for some probabilities if it cost "
+                f"{self.regret.gap_of(k):.6g} less in every class"
+            )
+        return found
+
+    @cached_property
+    def never_told_apart(self) -> list[tuple[Any, Any]]:
+        """Pairs of classes that no decision depends on: their costs differ by the same amount for every action."""
+        exact = self._one_matrix()
+        return [
+            (self.classes[i], self.classes[j])
+            for i in range(len(exact))
+            for j in range(i + 1, len(exact))
+            if len({a - b for a, b in zip(exact[i], exact[j], strict=True)}) == 1
+        ]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is odd about the matrix, in sentences."""
+        pairs = [f"no decision depends on whether {a!r} or {b!r} is true" for a, b in self.never_told_apart]
+        return [*self.never_cheapest.values(), *pairs]
+
+    @cached_property
+    def expressible_by_class_weights(self) -> ClassWeights:
+        """Whether "the class with the largest weight times probability" is the cheapest decision for all probabilities.
+
+        It is if and only if all wrong actions cost the same in each class. The weights are then what they cost more
+        than the right one. docs/cost-matrix.md has the proof.
+        """
+        exact = self._one_matrix()
+        if self.actions != self.classes:
+            return ClassWeights(None, "class weights can only choose classes, but the actions are not the classes")
+        weights = {}
+        for y, (label, row) in enumerate(zip(self.classes, exact, strict=True)):
+            wrong = [(cost, a) for a, cost in enumerate(row) if a != y]
+            (low, first), (high, second) = min(wrong), max(wrong)
+            if low != high:
+                names = repr(self.actions[first]), repr(self.actions[second])
+                return ClassWeights(
+                    None,
+                    f"where {label!r} is true, {names[0]} costs {inputs.to_float(low):.6g} and {names[1]} costs "
+                    f"{inputs.to_float(high):.6g}; between these two, no weights make the probability of {label!r} "
+                    "count",
+                )
+            if low <= row[y]:
+                return ClassWeights(None, f"where {label!r} is true, the wrong actions cost no more than the right one")
+            weights[label] = inputs.to_float(low - row[y])
+        return ClassWeights(weights, "in each class, all wrong actions cost the same")
+
+    # -- theory -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def regret(self) -> MatrixRegret:
+        """What a small log loss guarantees for the cost: psi, its inverse, tight cases (Theorem M)."""
+        return MatrixRegret(self._one_matrix())
+
+    def regret_bound(self, surrogate_regret: Any, *, loss: str = "log") -> Any:
+        """A proved upper bound of the cost regret of :meth:`decide`, given the regret of the probabilities.
+
+        Parameters
+        ----------
+        surrogate_regret : float or array-like
+            The expected loss of the probabilities above that of the true ones: the mean Kullback-Leibler divergence, or
+            the mean squared distance.
+        loss : {"log", "brier"}
+            Log loss in natural units, or the sum of squared differences over the classes.
+
+        Examples
+        --------
+        >>> import uneven
+        >>> costs = uneven.CostMatrix([[0, 1, 2], [5, 0, 1], [20, 5, 0]])
+        >>> round(costs.regret_bound(0.01), 4), round(costs.regret_bound(0.01, loss="brier"), 4)
+        (0.5918, 1.6083)
+        """
+        inputs.require_choice("loss", loss, ("log", "brier"))
+        return self.regret.bound(surrogate_regret, brier=loss == "brier")
+
+    def _one_matrix(self) -> tuple[tuple[Fraction, ...], ...]:
+        if self._exact is None:
+            raise CostError("this needs one matrix for all rows, got one for each row")
+        return self._exact
+
+
+def _mean(shares: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    """The mean of the costs over the classes, for each row and action."""
+    return shares @ costs if costs.ndim == 2 else np.einsum("ny,nya->na", shares, costs)
+
+
+def _read_names(costs: Any) -> tuple[Any, list[Any] | None, list[Any] | None]:
+    """The numbers, and names of the classes and actions if ``costs`` has them."""
+    if isinstance(costs, Mapping):
+        rows = list(costs.values())
+        if not rows or not all(isinstance(row, Mapping) for row in rows):
+            raise CostError("a mapping of costs must have the form {class: {action: cost}}")
+        actions = list(rows[0])
+        for label, row in costs.items():
+            if set(row) != set(actions):
+                raise CostError(
+                    f"every class needs a cost for each of the actions {brief(actions)}; {brief(label)} differs"
+                )
+        return [[row[action] for action in actions] for row in rows], list(costs), actions
+    if hasattr(costs, "columns") and hasattr(costs, "index"):
+        return costs.to_numpy().tolist(), list(costs.index), list(costs.columns)
+    rows = costs.tolist() if isinstance(costs, np.ndarray) and costs.ndim == 2 else costs
+    try:
+        np.shape(rows)
+    except ValueError:
+        raise CostError("every class needs a cost for the same number of actions") from None
+    return rows, None, None
+
+
+def _read_labels(name: str, given: Sequence[Any] | None, known: Sequence[Any] | None, count: int) -> tuple[Any, ...]:
+    labels = tuple(given if given is not None else known if known is not None else range(count))
+    labels = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
+    if len(labels) != count:
+        raise CostError(f"{name} must have {count} names, got {len(labels)}")
+    if len(set(labels)) != count:
+        raise CostError(f"{name} must have different names, got {brief(list(labels))}")
+    return labels
