@@ -59,12 +59,12 @@ class CostMatrix:
 
     Examples
     --------
-    Triage: sending a patient with an infarction home costs 1,000.
+    Triage: sending a patient with a stroke home costs 1,000.
 
     >>> import uneven
     >>> costs = uneven.CostMatrix(
     ...     [[0, 5, 20], [30, 0, 10], [1000, 200, 0]],
-    ...     classes=["harmless", "infection", "infarction"], actions=["home", "ward", "lab"],
+    ...     classes=["harmless", "infection", "stroke"], actions=["home", "ward", "lab"],
     ... )
     >>> costs.decide([[0.99, 0.009, 0.001], [0.7, 0.2, 0.1]]).tolist()
     ['home', 'lab']
