@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from uneven.losses import cost_loss as cost_loss
     from uneven.losses import phi as phi
     from uneven.losses import range_loss as range_loss
+    from uneven.observed_costs import ObservedCost as ObservedCost
+    from uneven.observed_costs import undo_class_weights as undo_class_weights
+    from uneven.observed_costs import undo_resampling as undo_resampling
     from uneven.parts.streamed_rows import StreamedRows as StreamedRows
 
 __version__ = "0.2.0"
@@ -54,6 +57,7 @@ _HOME = {
     "CostPrior": "uneven.losses",
     "CostMatrix": "uneven.decisions.cost_matrix",
     "Loss": "uneven.losses",
+    "ObservedCost": "uneven.observed_costs",
     "StreamedRows": "uneven.parts.streamed_rows",
     "UnevenAdaBoostClassifier": "uneven.learners.adaboost",
     "UnevenCascadeClassifier": "uneven.learners.cascade",
@@ -75,6 +79,8 @@ _HOME = {
     "phi": "uneven.losses",
     "range_loss": "uneven.losses",
     "trusted_types": "uneven.learners.trusted_types",
+    "undo_class_weights": "uneven.observed_costs",
+    "undo_resampling": "uneven.observed_costs",
     "verify": "uneven.calibration",
 }
 _MODULES = ("adapters", "calibration", "errors", "figures", "losses", "metrics", "zoo")

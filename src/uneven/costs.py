@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from uneven import inputs
 from uneven.errors import CostError
 from uneven.inputs import Exact, brief
+
+if TYPE_CHECKING:
+    from uneven.observed_costs import Change, ObservedCost
 
 __all__ = ["COSTS", "Cost", "GivenCosts", "RowCosts"]
 
@@ -35,6 +38,9 @@ class Cost:
 
     the threshold on P(Y = 1 | x) above which predicting positive is the cheaper decision.
 
+    ``**cost`` gives both costs to any learner or function that takes ``fp_cost`` and ``fn_cost``. If training rows
+    differ from those in use, the methods ``for_...`` give the costs to train with.
+
     Parameters
     ----------
     fp_cost : number
@@ -49,6 +55,8 @@ class Cost:
     0.1
     >>> uneven.Cost.from_alpha(0.25)
     Cost(fp_cost=0.25, fn_cost=0.75)
+    >>> uneven.UnevenLinearClassifier(**uneven.Cost(fp_cost=1, fn_cost=9))
+    UnevenLinearClassifier(fn_cost=9, fp_cost=1)
     """
 
     fp_cost: float
@@ -88,7 +96,129 @@ class Cost:
     def from_alpha(cls, alpha: Exact) -> Cost:
         """Costs that sum to one: alpha for a false positive, 1 - alpha for a false negative."""
         exact = inputs.between_0_and_1("alpha", alpha, CostError)
-        return cls(fp_cost=float(exact), fn_cost=float(1 - exact))
+        return Cost(fp_cost=float(exact), fn_cost=float(1 - exact))
+
+    def keys(self) -> tuple[str, str]:
+        """The names of the two costs, so that ``**cost`` works."""
+        return ("fp_cost", "fn_cost")
+
+    def __getitem__(self, name: str) -> float:
+        if name not in self.keys():
+            raise KeyError(name)
+        value: float = getattr(self, name)
+        return value
+
+    # -- rows that are not like those in use --------------------------------------------------------------------------
+
+    def for_noisy_labels(self, *, positive: Exact, negative: Exact) -> ObservedCost:
+        r"""The costs to train with if some labels are wrong.
+
+        alpha becomes :math:`(1 - \rho_+ - \rho_-) \alpha + \rho_-`, the regret in use is that on the rows over
+        :math:`1 - \rho_+ - \rho_-`. It assumes that the chance of a wrong label depends on the true class alone.
+
+        Parameters
+        ----------
+        positive : number
+            Share of positives that are labelled negative, :math:`\rho_+`.
+        negative : number
+            Share of negatives that are labelled positive, :math:`\rho_-`; the two sum to less than 1.
+
+        Returns
+        -------
+        ObservedCost
+
+        Examples
+        --------
+        >>> import uneven
+        >>> uneven.Cost(fp_cost=1, fn_cost=9).for_noisy_labels(positive="1/5", negative="1/20").exact_alpha
+        Fraction(1, 8)
+        """
+        from uneven.observed_costs import noisy_labels
+
+        return self._with(noisy_labels(positive, negative))
+
+    def for_unlabelled(self, *, label_frequency: Exact) -> ObservedCost:
+        r"""The costs to train with if only some positives are labelled, and all other rows are taken for negatives.
+
+        alpha becomes f alpha, the regret in use is that on the rows over f. It assumes that the labelled positives are
+        a random part of all positives of the same rows.
+
+        Parameters
+        ----------
+        label_frequency : number
+            Share f of positives that are labelled.
+
+        Returns
+        -------
+        ObservedCost
+
+        Examples
+        --------
+        >>> import uneven
+        >>> uneven.Cost(fp_cost=1, fn_cost=9).for_unlabelled(label_frequency="3/10").exact_alpha
+        Fraction(3, 100)
+        """
+        from uneven.observed_costs import unlabelled
+
+        return self._with(unlabelled(label_frequency))
+
+    def for_prevalence(self, *, train: Exact, use: Exact) -> ObservedCost:
+        r"""The costs to train with if the share of positives is another one than in use, as after undersampling.
+
+        A false negative costs use/train times as much, a false positive (1 - use)/(1 - train) times. It assumes that
+        the rows of each class look the same in both.
+
+        Parameters
+        ----------
+        train : number
+            Share of positives in the training rows.
+        use : number
+            Share of positives before the resampling, or where decisions are taken. In a chain, the share of observed
+            positives before this step.
+
+        Returns
+        -------
+        ObservedCost
+
+        Examples
+        --------
+        >>> import uneven
+        >>> uneven.Cost(fp_cost=1, fn_cost=10).for_prevalence(train="1/2", use="1/50").exact_costs
+        (Fraction(49, 25), Fraction(2, 5))
+        """
+        from uneven.observed_costs import prevalence
+
+        return self._with(prevalence(train, use))
+
+    def for_weights(self, *, positive: Exact = 1, negative: Exact = 1) -> ObservedCost:
+        r"""The costs for a model that is trained with weights of the classes, or on a part of one class.
+
+        Costs are divided by the weights. Regrets per row are sums of weights over the number of rows. If one in ten
+        negatives is kept, ``negative="1/10"``; then the rows are those before the others were left out.
+
+        Parameters
+        ----------
+        positive, negative : number
+            The weights, such as ``positive=10`` for ``scale_pos_weight=10``.
+
+        Returns
+        -------
+        ObservedCost
+
+        Examples
+        --------
+        >>> import uneven
+        >>> uneven.Cost(fp_cost=1, fn_cost=10).for_weights(positive=10).alpha
+        0.5
+        """
+        from uneven.observed_costs import class_weights
+
+        return self._with(class_weights(positive, negative))
+
+    def _with(self, change: Change) -> ObservedCost:
+        from uneven.observed_costs import ObservedCost
+
+        return ObservedCost(use=self, changes=(change,))
 
 
 class GivenCosts(dict[str, Any]):

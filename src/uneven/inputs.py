@@ -110,6 +110,19 @@ def to_float(value: Fraction) -> float:
         return math.inf if value > 0 else -math.inf
 
 
+def round_down(value: Fraction) -> float:
+    """The largest double that is at most the value."""
+    nearest = to_float(value)
+    if math.isinf(nearest):
+        return nearest if nearest < 0 else sys.float_info.max
+    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+
+
+def round_up(value: Fraction) -> float:
+    """The smallest double that is at least the value."""
+    return -round_down(-value) + 0.0
+
+
 def shown(value: Fraction) -> str:
     """How a number appears in a repr: as a float if that is exact, else as an exact string."""
     as_float = to_float(value)

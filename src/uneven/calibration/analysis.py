@@ -27,9 +27,9 @@ from uneven.calibration.regret_curves import RegretCurves, falls_and_rises
 from uneven.calibration.search.prover import for_scores_within
 from uneven.calibration.search.psi_search import PsiBounds
 from uneven.calibration.trusted.claims import CALIBRATED, UNDECIDED
-from uneven.calibration.verdict import Verdict, round_down, round_up, verdict
+from uneven.calibration.verdict import Verdict, verdict
 from uneven.errors import LossError, ParameterError
-from uneven.inputs import Exact
+from uneven.inputs import Exact, round_down, round_up
 from uneven.losses import Loss, Phi
 from uneven.losses.notebook import block, loss_latex
 from uneven.shape.structure import is_convex

@@ -10,10 +10,10 @@ from fractions import Fraction
 from uneven.calibration.half_lines import crossing
 from uneven.calibration.search.prover import decide, for_scores_within
 from uneven.calibration.trusted.claims import CALIBRATED_OR_ROUNDED, NOT_CALIBRATED, ROUNDING
-from uneven.calibration.verdict import round_down, round_up, why
+from uneven.calibration.verdict import why
 from uneven.errors import UnevenError
 from uneven.expression.text import number_text, to_text
-from uneven.inputs import to_float
+from uneven.inputs import round_down, round_up, to_float
 from uneven.losses import Loss, Phi, UnevenMarginLoss, phi
 
 

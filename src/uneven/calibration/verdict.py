@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,19 +11,8 @@ from uneven.calibration.trusted.claims import Claim
 from uneven.calibration.trusted.document import THEOREMS
 from uneven.calibration.trusted.rules import POSITIVE
 from uneven.calibration.trusted.steps import Kink, Slope, Step
+from uneven.inputs import round_up
 from uneven.losses import Loss, UnevenMarginLoss, cost_loss
-
-
-def round_down(value: Fraction) -> float:
-    """The largest double that is at most the value."""
-    nearest = float(value)
-    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
-
-
-def round_up(value: Fraction) -> float:
-    """The smallest double that is at least the value."""
-    return -round_down(-value) + 0.0
-
 
 _REASONS = {
     "convex": "the losses of a positive (L1) and of a negative (L-1) are convex and differentiable at t = 0, with "
