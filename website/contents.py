@@ -16,6 +16,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "estimators",
         "ensemble",
         "thresholds",
+        "resampling",
         "row-costs",
         "cost-range",
         "cost-matrix",

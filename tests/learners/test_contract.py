@@ -158,6 +158,46 @@ def test_costs_at_predict(estimator: Any) -> None:
         model.predict(X, fn_csot=1)
 
 
+#: A world of four points: their masses, P(positive), and rows in which the same is observed in another way.
+MASS, ETA = np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.02, 0.06, 0.15, 0.5])
+IN_USE = uneven.Cost(fp_cost=1, fn_cost=10)
+
+
+def observed_worlds() -> Iterator[tuple[uneven.ObservedCost, np.ndarray, np.ndarray]]:
+    """Costs for observed rows, and the masses of observed positives and negatives at each point."""
+    p, q = MASS * ETA, MASS * (1 - ETA)
+    noisy = 0.7 * p + 0.1 * q, 0.3 * p + 0.9 * q
+    flipped = IN_USE.for_noisy_labels(positive=0.3, negative=0.1)
+    yield flipped, *noisy
+    yield IN_USE.for_unlabelled(label_frequency=0.3), 0.3 * p, q + 0.7 * p
+    yield IN_USE.for_prevalence(train=0.5, use=p.sum()), p / p.sum(), q / q.sum()
+    up, down = (one / one.sum() for one in noisy)
+    yield flipped.for_prevalence(train=0.5, use=noisy[0].sum()), up, down
+
+
+def observed_rows(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """About 1,500 rows, one column for each point."""
+    counts = np.round(np.stack([p, q], axis=1).ravel() / (p.sum() + q.sum()) * 1500).astype(int)
+    mixed = np.random.default_rng(0).permutation(counts.sum())
+    return np.repeat(np.eye(4), counts.reshape(4, 2).sum(axis=1), axis=0)[mixed], np.repeat([1, 0] * 4, counts)[mixed]
+
+
+@pytest.mark.slow
+@promise
+def test_observed_rows(estimator: Any) -> None:
+    points, cheaper = np.eye(4), IN_USE.alpha < ETA
+    for cost, p, q in observed_worlds():
+        rows, labels = observed_rows(p, q)
+        assert np.array_equal(fit(make(estimator, **cost), rows, labels).predict(points), cheaper)
+    assert not np.array_equal(fit(make(estimator, **IN_USE), rows, labels).predict(points), cheaper)
+    if takes_row_costs(estimator):
+        price = np.array([0.1, 0.3, 4.0, 20.0])  # of a false positive at each point: every decision turns
+        assert np.array_equal(price * (1 - ETA) < 10 * ETA, ~cheaper)
+        longer = {"n_estimators": 100} if "n_estimators" in make(estimator).get_params() else {}
+        model = fit(make(estimator, **cost, **longer), rows, labels, **cost.at(fp_cost=rows @ price))
+        assert np.array_equal(model.predict(points, **cost.at(fp_cost=price)), ~cheaper)
+
+
 @promise
 def test_neg_label(estimator: Any) -> None:
     plain = fit(labelled(estimator), X, Y)
