@@ -22,12 +22,11 @@ import numpy as np
 
 from uneven import inputs
 from uneven.calibration import Analysis, Certificate, analyze, certify
-from uneven.calibration.verdict import round_up
 from uneven.errors import LossError, ParameterError
 from uneven.expression import substitute, to_text
 from uneven.expression.algebra import add
 from uneven.expression.tree import Number, T
-from uneven.inputs import brief
+from uneven.inputs import brief, round_up
 from uneven.losses import Loss, Phi
 
 if TYPE_CHECKING:
