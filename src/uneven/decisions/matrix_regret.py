@@ -24,8 +24,8 @@ from flint import arb
 from scipy.optimize import linprog
 
 from uneven import inputs
-from uneven.calibration.verdict import round_up
 from uneven.errors import CostError
+from uneven.inputs import round_up
 from uneven.ops.balls import precision
 
 #: Most corners of one region. Beyond, only pairs of actions are compared, and psi may be too small (still a bound).
