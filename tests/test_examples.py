@@ -73,6 +73,20 @@ def test_consistency(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
+def test_consistent_learners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Theorem C: the kernel SVM goes on falling, the linear one ends at the best line for its loss."""
+    left = run("plot_consistent_learners", str(tmp_path / "regrets.png"), monkeypatch=monkeypatch)
+    for (name, gamma), found in left["regrets"].items():
+        mean = found.mean(axis=0)
+        if name == "kernel":
+            assert mean[-1] < mean[-3] < mean[-5]
+            assert mean[-1] < 0.2 * left["ends"][gamma]
+        else:
+            assert mean[-1] == pytest.approx(left["ends"][gamma], rel=0.05)
+    assert (tmp_path / "regrets.png").stat().st_size > 5000
+
+
+@pytest.mark.slow
 def test_gamma_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A margin that favours the negatives, where a missed positive costs twenty times as much, does not pay."""
     left = run("plot_gamma_path", str(tmp_path / "path.png"), monkeypatch=monkeypatch)

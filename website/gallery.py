@@ -23,6 +23,7 @@ ORDER = (
     "plot_displays",
     "plot_your_own_loss",
     "plot_consistency",
+    "plot_consistent_learners",
     "plot_paper_figures",
 )
 
