@@ -111,6 +111,18 @@ def test_displays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
+def test_three_outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits are kept and cost money; the guarantee holds on the new days."""
+    left = run("plot_three_outcomes", str(tmp_path), monkeypatch=monkeypatch)
+    assert {file.stem for file in tmp_path.iterdir() if file.stat().st_size > 5000} == {"regions", "gains"}
+    assert left["free"].total_cost < left["made"].total_cost < left["ninety"].total_cost
+    assert left["made"].counts["review"] == 200
+    assert left["ninety"].recall >= 0.9
+    assert left["caught"] >= 0.9
+    assert max(left["reviews"]) <= 20
+
+
+@pytest.mark.slow
 def test_your_own_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     """A loss that is not in the library is proved, bounded and minimised."""
     left = run("plot_your_own_loss", monkeypatch=monkeypatch)

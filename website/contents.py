@@ -18,6 +18,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "thresholds",
         "resampling",
         "row-costs",
+        "decide",
         "cost-range",
         "cost-matrix",
         "linear",

@@ -17,6 +17,7 @@ ORDER = (
     "plot_what_it_saves",
     "plot_threshold",
     "plot_row_costs",
+    "plot_three_outcomes",
     "plot_trees",
     "plot_network",
     "plot_gamma_path",

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from uneven.costs import Cost as Cost
     from uneven.decisions.actions import Actions as Actions
     from uneven.decisions.cost_matrix import CostMatrix as CostMatrix
+    from uneven.decisions.decide import decide as decide
+    from uneven.decisions.decision_table import Decisions as Decisions
+    from uneven.decisions.stream import Stream as Stream
     from uneven.learners.adaboost import UnevenAdaBoostClassifier as UnevenAdaBoostClassifier
     from uneven.learners.cascade import UnevenCascadeClassifier as UnevenCascadeClassifier
     from uneven.learners.classifier_cv import UnevenClassifierCV as UnevenClassifierCV
@@ -58,6 +61,8 @@ _HOME = {
     "CostMatrix": "uneven.decisions.cost_matrix",
     "Loss": "uneven.losses",
     "ObservedCost": "uneven.observed_costs",
+    "Decisions": "uneven.decisions.decision_table",
+    "Stream": "uneven.decisions.stream",
     "StreamedRows": "uneven.parts.streamed_rows",
     "UnevenAdaBoostClassifier": "uneven.learners.adaboost",
     "UnevenCascadeClassifier": "uneven.learners.cascade",
@@ -75,6 +80,7 @@ _HOME = {
     "calibrated_loss": "uneven.calibration",
     "certify": "uneven.calibration",
     "cost_loss": "uneven.losses",
+    "decide": "uneven.decisions.decide",
     "implied_alpha": "uneven.calibration",
     "phi": "uneven.losses",
     "range_loss": "uneven.losses",

@@ -385,3 +385,21 @@ def test_probabilities(estimator: Any) -> None:
         assert [told in str(one.message) for one in said] == ([] if 1 / 1.5 <= ratio <= 1.5 else [True])
     even = make(estimator).fit(*train, eval_set=[test])
     assert even.probability_ratio_ == pytest.approx(even.predict_proba(test[0])[:, 1].mean() / test[1].mean())
+
+
+@promise
+@pytest.mark.filterwarnings("ignore:predict_proba:UserWarning", "ignore:.*probabilities.*:UserWarning")
+def test_decide(estimator: Any) -> None:
+    model = fit(labelled(estimator), X, Y)
+    if not hasattr(model, "predict_proba"):
+        assert not hasattr(model, "decide")
+        return
+    found = model.decide(X)
+    np.testing.assert_array_equal(found.action, model.predict(X))
+    np.testing.assert_array_equal(model.decide(X, fn_cost=50).action, model.predict(X, fn_cost=50))
+    few = model.decide(X, at_most=5)
+    assert few.counts[FRAUD] == min(5, found.counts[FRAUD])
+    assert (few.flagged <= found.flagged).all()
+    actions = uneven.Actions(clear=(7, -0.25), review=(2, 1), block=(0.5, 2))
+    positive = model.predict_proba(X)[:, list(model.classes_).index(FRAUD)]
+    np.testing.assert_array_equal(model.decide(X, actions=actions).action, actions.choose(positive))

@@ -43,7 +43,7 @@ def read_actions(costs: Mapping[str, Any]) -> tuple[dict[str, tuple[ActionCost, 
 def read_one(name: str, value: Any) -> ActionCost:
     """A cost: exact if it is a number, else one for each row."""
     if np.ndim(value) == 0 or isinstance(value, str):
-        return inputs.exact(name, value, CostError)
+        return inputs.exact(name, value.item() if isinstance(value, np.ndarray) else value, CostError)
     array, _ = inputs.float_array(name, value, CostError)
     if array.ndim != 1 or not np.isfinite(array).all():
         raise CostError(f"{name} must be a number or finite numbers, one for each row, got {brief(value)}")

@@ -12,6 +12,7 @@ from uneven.figures.displays.calibration_near_alpha import CalibrationNearAlphaD
 from uneven.figures.displays.capacity_cost import CapacityCostDisplay
 from uneven.figures.displays.cost_confusion import CostConfusionDisplay
 from uneven.figures.displays.fitted_curves import GammaPathDisplay, ThresholdShiftDisplay
+from uneven.figures.displays.ranked_gains import RankedGainsDisplay
 from uneven.figures.displays.threshold_cost import ThresholdCostDisplay
 from uneven.figures.loss_shapes import all_losses, partial_losses, window_orders
 from uneven.figures.regret_bounds import psi_enclosed, regret_bound
@@ -29,6 +30,7 @@ __all__ = [
     "DecisionCurveDisplay",
     "GalleryFigure",
     "GammaPathDisplay",
+    "RankedGainsDisplay",
     "ThresholdCostDisplay",
     "ThresholdShiftDisplay",
     "all_losses",

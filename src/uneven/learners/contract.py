@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -19,6 +19,10 @@ from uneven.inputs import brief, exact, to_float
 from uneven.labels import Classes
 from uneven.metrics.expected_cost import expected_cost
 from uneven.metrics.intervals import CostEstimate
+
+if TYPE_CHECKING:
+    from uneven.decisions.actions import Actions
+    from uneven.decisions.decision_table import Decisions
 
 #: The two rules that look at no feature.
 ALL_POSITIVE, ALL_NEGATIVE = "all positive", "all negative"
@@ -172,6 +176,68 @@ class EstimatorContract:
         """
         answer: np.ndarray = self._answer("predict_log_proba", X, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
         return answer
+
+    # -- deciding within limits -------------------------------------------------------------------------------------
+
+    def _costs_to_decide(self, given: GivenCosts) -> GivenCosts:
+        """The four costs of rows to decide about."""
+        return costs_to_score(self._costs_of_fit, given, "decide")
+
+    def _decision_probability(self, X: Any, given: GivenCosts) -> tuple[np.ndarray, np.ndarray]:
+        """P(positive) for decisions at the given costs, and whether ``predict`` says positive."""
+        said = np.asarray(self._answer("predict", X, given)) == self._classes.pos_label
+        return self._answer("predict_proba", X, given)[:, self._positive], said
+
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def decide(
+        self,
+        X: Any,
+        *,
+        actions: Actions | None = None,
+        at_most: Any = None,
+        at_most_share: Any = None,
+        per: Any = None,
+        recall_at_least: Any = None,
+        precision_at_least: Any = None,
+        flag_rate: Any = None,
+        budget: Any = None,
+        held_out: Any = None,
+        confidence: Any = 0.95,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> Decisions:
+        """The cheapest decisions within limits, with what each is expected to cost: see :func:`uneven.decide`.
+
+        Without limits and with two classes these are the decisions of :meth:`predict`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+        actions : Actions, optional
+            What can be done, if it is more than to predict one of the classes.
+        at_most, at_most_share, recall_at_least, precision_at_least, flag_rate, budget, confidence
+            Limits, as in :func:`uneven.decide`.
+        per : str or array-like of shape (n_samples,), optional
+            The group of each row, such as its day, or a column of X: the limit holds in each group. The learner does
+            not see the column if it was not in the fit.
+        held_out : pair of rows and labels, optional
+            Rows that the model did not learn from: then a recall or a precision holds for new rows with the stated
+            confidence. A third entry has their costs, if these differ from row to row.
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Costs of these rows, as in :meth:`predict`.
+
+        Returns
+        -------
+        Decisions
+        """
+        from uneven.decisions.decide import Limits
+        from uneven.learners.model_decisions import decide_with
+
+        check_is_fitted(self, "classes_")
+        limits = Limits(at_most, at_most_share, per, recall_at_least, precision_at_least, flag_rate, budget, confidence)
+        return decide_with(self, X, actions, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost), limits, held_out)
 
     # -- what it costs ----------------------------------------------------------------------------------------------
 

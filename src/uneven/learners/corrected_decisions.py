@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
-from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
+from uneven.decisions.alpha import alpha_log_odds, probability_thresholds, threshold_log_odds
 from uneven.decisions.correction import AS_IT_IS, CorrectedOdds, Correction
 from uneven.decisions.correction_methods import METHODS
 from uneven.decisions.guarantee import ShiftGuarantee, shift_guarantee
@@ -322,12 +322,26 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         raw = self._raw_probability(X)
         costs = self._costs_of_rows(raw.size, given, method)
         threshold = self._thresholds(costs, self._odds_for(costs, given))
-        sign = costs.thresholds()[1]
-        probability, log_odds = self._calibrated.probability(raw), self._calibrated.log_odds(raw)
-        said = np.where(sign > 0, probability > threshold, probability < threshold)
-        score = sign * (log_odds - threshold_log_odds(threshold))
+        log_odds, said = self._calibrated.log_odds(raw), self._is_beyond(raw, threshold, costs)
+        score = costs.thresholds()[1] * (log_odds - threshold_log_odds(threshold))
         score = np.where(np.abs(score) <= _TIE * (1 + np.abs(log_odds)), 0.0, score)
         return np.where(said, np.maximum(score, np.finfo(np.float64).tiny), np.minimum(score, 0.0))
+
+    def _is_beyond(self, raw: np.ndarray, threshold: np.ndarray, costs: RowCosts) -> np.ndarray:
+        """Whether each row is predicted positive."""
+        probability, sign = self._calibrated.probability(raw), costs.thresholds()[1]
+        return np.where(sign > 0, probability > threshold, probability < threshold)
+
+    def _decision_probability(self, X: Any, given: GivenCosts) -> tuple[np.ndarray, np.ndarray]:
+        """P(positive), its log-odds moved so that the threshold in use comes to lie at the row's alpha."""
+        check_is_fitted(self, "_odds")
+        raw = self._raw_probability(X)
+        costs = self._costs_of_rows(raw.size, given, "decide")
+        threshold = self._thresholds(costs, self._odds_for(costs, given))
+        said, log_odds = self._is_beyond(raw, threshold, costs), self._calibrated.log_odds(raw)
+        with np.errstate(invalid="ignore"):
+            shift = threshold_log_odds(threshold) - alpha_log_odds(costs)[0]
+        return expit(log_odds - np.where(np.isfinite(shift), shift, 0.0)), said
 
     def _positive_probability(self, X: Any, given: GivenCosts) -> np.ndarray:
         check_is_fitted(self, "_odds")
