@@ -7,7 +7,7 @@ import numbers
 import sys
 import warnings
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -212,6 +212,20 @@ def brief(value: Any) -> str:
         kind = type(value).__name__
         return f"an {kind} of {value.bit_length()} bits" if isinstance(value, int) else f"a {kind} without a repr"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def show_above(amount: float, digits: int) -> str:
+    """A number with so many digits that is not less than the amount: how an upper bound is shown.
+
+    Examples
+    --------
+    >>> from uneven.inputs import show_above
+    >>> show_above(0.14142, 3), show_above(-0.14142, 3), show_above(0.1, 1), show_above(float("inf"), 2)
+    ('0.142', '-0.141', '0.2', 'inf')
+    """
+    if not math.isfinite(amount):
+        return f"{amount:g}"
+    return f"{Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(amount)):.{digits}g}"
 
 
 # Warnings that point at the line of the user's code which made the call.

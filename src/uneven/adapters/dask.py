@@ -75,7 +75,8 @@ class DaskUnevenLinearClassifier(HoldsClient, UnevenLinearClassifier):
     penalty : {"l2", None}
     fit_intercept : bool
     tol : positive number
-        The fit ends when the objective is proved to be within this fraction of its optimum, or it warns.
+        The fit ends when the objective is proved to be above its optimum by at most this fraction of itself, or it
+        warns. Without penalty, ``duality_gap_`` of :class:`~uneven.UnevenLinearClassifier` says what that means.
     max_iter : int
         Most steps, each about one pass over the partitions.
     warm_start : bool

@@ -29,7 +29,7 @@ from uneven.decisions.shift_bounds import (
     slightly_more,
 )
 from uneven.errors import CostError, ParameterError
-from uneven.inputs import Exact, brief
+from uneven.inputs import Exact, brief, show_above
 from uneven.losses import phi
 
 #: Costs beyond these are refused: their sums and products would overflow, or lose the digits that make a bound one.
@@ -136,7 +136,7 @@ class ShiftGuarantee:
     def in_words(self) -> str:
         """Four or five sentences: the bound, whether it says anything, for which model, and what it assumes."""
         constant = _shown(self.constant_cost)
-        bound = _shown_above(self.mean.regret_bound)
+        bound = show_above(self.mean.regret_bound, 3)
         if self.vacuous:
             first = (
                 f"No useful guarantee: {self.rows_per_fold:,} rows{' per fold' if self.folds > 1 else ''} are too few. "
@@ -148,7 +148,7 @@ class ShiftGuarantee:
                 f"With {100 * self.confidence:.6g} % confidence, the shift {self.shift:.3g} costs at most {bound} per "
                 f"row more than the best shift; for comparison, predicting everyone the same costs {constant}."
             )
-        by_psi = _shown_above(self.mean.psi_regret_bound)
+        by_psi = show_above(self.mean.psi_regret_bound, 3)
         second = (
             "If the model's log-odds are right up to a shift, the best shift makes the best decisions that the model's "
             f"score allows; the way over the window loss then gives the bound {by_psi}"
@@ -355,11 +355,3 @@ def _analysis(order: int, alpha: Fraction) -> Analysis:
 
 def _shown(amount: float) -> str:
     return f"{amount:.3g}"
-
-
-def _shown_above(amount: float) -> str:
-    """Three digits, not less than the amount."""
-    if amount <= 0 or not math.isfinite(amount):
-        return f"{amount:.3g}"
-    unit = 10.0 ** (math.floor(math.log10(amount)) - 2)
-    return f"{math.ceil(amount / unit) * unit:.3g}"

@@ -15,14 +15,14 @@ from uneven import inputs
 from uneven.calibration.calibrated_losses import loss_for_rows, only_alpha
 from uneven.costs import Cost, GivenCosts, RowCosts
 from uneven.errors import LossError, ParameterError
-from uneven.inputs import Exact, generator, require_choice, require_integer, warn_caller
+from uneven.inputs import Exact, generator, require_choice, require_integer, show_above, warn_caller
 from uneven.learners.base import penalty_weights, with_parameters
 from uneven.learners.linear_parts import LearnsInParts
 from uneven.learners.training_set import TrainingSet, Weighting
 from uneven.losses import Declaration, Loss, Phi
 from uneven.parts.streamed_rows import StreamedRows, is_streamed
 from uneven.solvers.linear.design import design
-from uneven.solvers.linear.objective import Objective
+from uneven.solvers.linear.objective import TIMES_LARGER, Objective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.path import Follower
 from uneven.solvers.linear.solve import minimise
@@ -68,8 +68,9 @@ class UnevenLinearClassifier(LearnsInParts):
         also for those that are not convex), "lagrangian" for convex losses with kinks, "dual" for convex losses made of
         straight pieces on CSR matrices. "gram", for "l2", is for all convex losses on more columns than rows.
     tol : positive number
-        For a convex loss the fit ends when the objective is proved to be within this fraction of its optimum
-        (``duality_gap_``), or it warns and says how far it got. For other losses it ends near a local minimum.
+        For a convex loss the fit ends when the objective is proved to be above its optimum by at most this fraction of
+        itself (``duality_gap_``, which says what that means without a penalty), or it warns and says how far it got.
+        For other losses it ends near a local minimum.
     max_iter : int
         Most steps of the solver.
     warm_start : bool
@@ -107,8 +108,9 @@ class UnevenLinearClassifier(LearnsInParts):
     duality_gap_ : float or None
         A proved bound of ``objective_`` minus its optimum, for a convex loss; it includes errors of rounding. Without
         penalty it compares with coefficients of a bounded size only: no column may move the scores by more than ten
-        times as much as the column that moves them most now. None for a loss that is not convex: its fit is a local
-        minimum, as far as ``stationarity_`` says.
+        times as much as the column that moves them most now. Nothing is proved about larger ones then: if columns are
+        nearly the same, their difference may need them, and the optimum may be far below. None for a loss that is not
+        convex: its fit is a local minimum, as far as ``stationarity_`` says.
     stationarity_ : float
         The largest entry of the gradient at the solution, each divided by the sum of the absolute values of its terms:
         0 at a stationary point, at most 1, whatever the units of the columns.
@@ -375,21 +377,29 @@ class UnevenLinearClassifier(LearnsInParts):
             )
         elif not solution.converged:
             message = (
-                f"{type(self).__name__} did not reach tol={self.tol:g}: {solution.status}, {_how_far(solution)}; raise "
-                f"max_iter={self.max_iter} or tol, or standardise the columns of X"
+                f"{type(self).__name__} did not reach tol={self.tol:g}: {solution.status}, "
+                f"{_how_far(solution, self.penalty is None)}; raise max_iter={self.max_iter} or tol, or standardise "
+                "the columns of X"
             )
         else:
             return
         warn_caller(message, ConvergenceWarning)
 
 
-def _how_far(solution: Solution) -> str:
-    """What is known about the distance from the optimum."""
+def _how_far(solution: Solution, unpenalised: bool) -> str:
+    """What is proved about the distance from the optimum."""
     if solution.duality_gap is None:
         return "not at a local minimum yet"
-    if solution.value > 0 and math.isfinite(solution.duality_gap):
-        return f"at most {solution.duality_gap / solution.value:.2g} (relative) above the optimum"
-    return f"at most {solution.duality_gap:.2g} above the optimum"
+    lower = solution.value - solution.duality_gap
+    if not lower > 0:
+        return "no lower bound of its optimum above 0 was found"
+    relative = show_above(solution.duality_gap / lower, 2)
+    if not unpenalised:
+        return f"its objective is proved to be at most {relative} (relative) above the optimum"
+    return (
+        f"its objective is proved to be at most {relative} (relative) above that of any coefficients that move the "
+        f"scores up to {TIMES_LARGER:g} times as much; without a penalty nothing is proved about larger ones"
+    )
 
 
 def _declarations(loss: Loss) -> tuple[Declaration, ...]:

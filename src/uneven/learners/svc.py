@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from uneven import inputs
 from uneven.costs import GivenCosts
 from uneven.errors import CostError, ParameterError
-from uneven.inputs import Exact, brief, require_integer, warn_caller
+from uneven.inputs import Exact, brief, require_integer, show_above, warn_caller
 from uneven.learners.base import UnevenClassifier
 from uneven.learners.training_set import TrainingSet, Weighting
 from uneven.solvers.hinge_identity import HingeIdentity
@@ -258,7 +258,9 @@ class UnevenSVC(UnevenClassifier):
             proved = ""
         elif solution.duality_gap < solution.value:
             relative = solution.duality_gap / (solution.value - solution.duality_gap)
-            proved = f"its objective is proved to be at most {relative:.2g} (relative) above the optimum, and "
+            proved = (
+                f"its objective is proved to be at most {show_above(relative, 2)} (relative) above the optimum, and "
+            )
         else:
             proved = "no lower bound of its optimum above 0 was found, and "
         if 0 <= self.max_iter <= solution.iterations:

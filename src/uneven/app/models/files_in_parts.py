@@ -18,7 +18,7 @@ from uneven.app.models.written_costs import WrittenCosts, number_in
 from uneven.app.report.table_report import OURS
 from uneven.costs import COSTS, RowCosts
 from uneven.errors import UnevenError
-from uneven.inputs import brief, to_float
+from uneven.inputs import brief, show_above, to_float
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.metrics import CostEstimate
 from uneven.metrics.intervals import dearer_mistakes, is_rough
@@ -109,11 +109,13 @@ def _read_label(question: Question, field: Any) -> Any:
 def fit_in_words(data: str, learner: UnevenLinearClassifier, about: dict[str, Any]) -> list[str]:
     """What was fitted, and how good the fit is."""
     size = sum(os.path.getsize(path) for path in ParquetFiles(data).paths)
-    gap = learner.duality_gap_ or 0.0
+    gap, proved = learner.duality_gap_, ""
+    if gap is not None and learner.objective_ > gap:
+        relative = show_above(gap / (learner.objective_ - gap), 2)
+        proved = f"; its objective is proved to be at most {relative} (relative) above the optimum"
     return [
         f"{data}: Parquet, {in_gigabytes(size)}; {about['rows']:,} rows, read in parts.",
-        f"A linear classifier on {learner.n_features_in_} columns of numbers; its objective is proved to be within "
-        f"{gap / learner.objective_:.1e} (relative) of the optimum.",
+        f"A linear classifier on {learner.n_features_in_} columns of numbers{proved}.",
         f"The loss is {learner.loss_!r}: {learner.analysis_.verdict}.",
     ]
 

@@ -25,6 +25,8 @@ from uneven.solvers.threads import in_threads, row_ranges
 #: How many times as far a column may move the scores, without a penalty, as the one that moves them most now. The gap
 #: of such an objective is about coefficients of this size, because an optimum may lie at infinity.
 TIMES_LARGER = 10.0
+#: Proofs reach this many times as far as they say, so that one at a point also holds for points of nearly its size.
+_ROOM = 1.01
 
 
 class Penalised(ABC):
@@ -106,8 +108,20 @@ class Penalised(ABC):
 
         No column may move the scores by more than :data:`TIMES_LARGER` times what the one does that moves them most.
         """
-        most = TIMES_LARGER * max(float((np.abs(w) * self.spread).max(initial=0.0)), 1.0)
+        most = _ROOM * TIMES_LARGER * self.most_moved(w)
         return np.divide(most, self.spread, out=np.zeros_like(self.spread), where=self.spread > 0)
+
+    def most_moved(self, w: np.ndarray) -> float:
+        """By how much the column that moves the scores most does so, at least 1."""
+        return max(float((np.abs(w) * self.spread).max(initial=0.0)), 1.0)
+
+    def covers(self, proved_at: np.ndarray, w: np.ndarray) -> bool:
+        """Whether what is proved at some coefficients is a lower bound for all that others are compared with, too.
+
+        With a penalty every proof is about all coefficients. Without one, a proof at small coefficients says nothing
+        about those that large ones are compared with.
+        """
+        return self.penalty > 0 or self.l1 > 0 or self.most_moved(w) <= _ROOM * self.most_moved(proved_at)
 
     @property
     def floor(self) -> float:

@@ -17,8 +17,9 @@ value, and slopes at kinks are moved (:mod:`~uneven.solvers.linear.supporting_li
 at most \|r\| times a proved bound of the optimal \|b\|. Other errors of rounding are bounded as well and added.
 
 Without any penalty v must be 0 too, which floating point cannot reach. The statement is then about coefficients of a
-bounded size: the gap bounds how far the objective is above the best one that no column moves the scores by more than
-ten times as much as the column that moves them most now (:meth:`Objective.reach`).
+bounded size: the gap bounds how far the objective is above that of all coefficients for which no column moves the
+scores by more than ten times as much as the column that moves them most now (:meth:`Objective.reach`). Nothing is
+proved about larger ones. If two columns are nearly the same, the optimum may need such: then it can be far below.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class Proof:
     error : float
         How wrong the value can be by rounding.
     gap : float
-        At least the exact value minus the optimum, and at least the error; never negative.
+        At least the exact value minus the optimum, and at least the error; never negative. Without a penalty the
+        optimum is the least value within :meth:`Objective.reach`.
     stationarity : float
         The largest entry of the gradient, each divided by the sum of the absolute values of its terms. 0 at a
         stationary point, at most 1, whatever the units of the columns.

@@ -78,13 +78,13 @@ def minimise_to_gap(
     if theta is not None:
         start = objective.value_and_gradient(theta)[0]
         best = replace(best, theta=theta, value=start, error=math.inf)  # unknown before the first proof
-    inner, steps, lower = settings.tol, 0, -math.inf
+    inner, steps, proofs = settings.tol, 0, list[Proof]()
     while True:
         solution = solve(objective, theta, replace(settings, tol=inner, max_iter=settings.max_iter - steps))
         steps += solution.iterations
         wanted = inner * max(solution.value, objective.floor)  # stricter each time, as for the solver
         proof = solution.proof or _proof(objective, solution, wanted)
-        lower = max(lower, proof.bound)
+        proofs.append(proof)
         if proof.value - proof.error > solution.value:  # moving the intercept for the lines raised the objective
             unmoved = _value(objective, solution.theta, careful=proof.careful)
             if unmoved < proof.value:  # so its gap is smaller, too
@@ -96,6 +96,8 @@ def minimise_to_gap(
             best = replace(best, value=start, error=proof.error)
         if proof.value < best.value or (proof.value == best.value and proof.gap < best.gap):
             best = proof
+        proved = (one.bound for one in proofs if objective.covers(one.theta[:-1], best.theta[:-1]))
+        lower = max(proved, default=-math.inf)
         gap = min(best.gap, max(best.value - lower, 0.0) + best.error)
         settings.progress(f"objective {best.value:.10g}, proved gap {gap:.2e}")
         reached = gap <= settings.tol * max(best.value, objective.floor)
