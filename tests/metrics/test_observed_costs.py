@@ -147,6 +147,26 @@ def test_wrong_rates_cost_at_most_the_factor_times_the_error_of_alpha() -> None:
     assert positive > 100
 
 
+@pytest.mark.slow
+def test_the_f_measure_is_a_cost_ratio() -> None:
+    random = np.random.default_rng(5)
+    rules = [[bool(k & 1), bool(k & 2), bool(k & 4)] for k in range(8)]
+    for _ in range(WORLDS):
+        world = finite_world(random)
+        square = Fraction(int(random.integers(1, 40)), 10)  # of beta
+        total, reached = sum(world.sums), []
+        for rule in rules:
+            said = sum(p + q for p, q, flag in zip(world.positive, world.negative, rule, strict=True) if flag)
+            found = sum(p for p, flag in zip(world.positive, rule, strict=True) if flag)
+            reached.append(((1 + square) * found / (square * world.sums[0] + said), said))
+        best = max(measure for measure, _ in reached)
+        alpha = best / (1 + square)
+        measure, said = reached[k := int(random.integers(0, 8))]
+        unit = (1 + square) * total / (square * world.sums[0] + said)
+        assert best - measure == unit * world.regret(alpha, rules[k])
+        assert world.regret(alpha, rules[[one for one, _ in reached].index(best)]) == 0
+
+
 rates = st.fractions(0, Fraction(9, 20), max_denominator=1000)
 shares = st.fractions(Fraction(1, 1000), Fraction(999, 1000), max_denominator=1000)
 costs = st.fractions(Fraction(1, 1000), 1000, max_denominator=1000)

@@ -143,6 +143,9 @@ class EstimatorContract:
         share of positives in ``fit`` (``probability_ratio_``); this method warns if the two differ by more than a
         factor of 1.5. A classifier with a corrected threshold calibrates them on out-of-fold rows.
 
+        They speak of rows like those of the fit. If these have noisy labels or another share of positives than in use,
+        :meth:`uneven.ObservedCost.probability` gives the probabilities in use.
+
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
