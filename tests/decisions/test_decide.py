@@ -189,6 +189,23 @@ def test_the_other_class() -> None:
         np.testing.assert_array_equal(uneven.decide(1 - p, actions=turned, **limits).choice, found.choice)
 
 
+def test_extreme_numbers() -> None:
+    """Probabilities 0 and 1, alpha near 1e-12, costs near 1e300 and 1e-300: decisions are right, and nothing is NaN."""
+    p = np.array([0.0, 1e-13, 1e-11, 0.5, 1 - 1e-16, 1.0])
+    for unit in (1e-290, 1.0, 1e290):
+        for limits in ({}, {"at_most": 2}, {"recall_at_least": 0.999}, {"precision_at_least": 0.9}, {"flag_rate": 0.5}):
+            found = uneven.decide(p, fp_cost=unit, fn_cost=1e12 * unit if unit < 1e280 else 1e300, **limits)
+            assert np.isfinite(found.expected_cost).all()
+            assert np.isfinite([found.constraint_cost, found.gap, found.total_cost]).all()
+            assert found.action[-1] == "positive"
+            assert "nan" not in found.summary()
+    free = uneven.decide(p, fp_cost=1.0, fn_cost=1e12)
+    assert free.choice.tolist() == [0, 0, 1, 1, 1, 1]
+    assert uneven.decide([0.3], fp_cost=1, fn_cost=1, at_most=0).choice.tolist() == [0]
+    certain = uneven.decide([0.0, 0.0], fp_cost=1, fn_cost=1, recall_at_least=0.9)
+    assert certain.choice.tolist() == [0, 0]
+
+
 # -- what the result says ---------------------------------------------------------------------------------------------
 
 
@@ -304,11 +321,11 @@ def test_a_guaranteed_recall_is_broken_no_more_often_than_stated() -> None:
     rng = np.random.default_rng(7)
     p, is_positive = world(rng, 1_000_000)
     new = uneven.decide(p[is_positive], fp_cost=3, fn_cost=1)
-    prices = np.sort(prices_of_misses(new._cost, new.probability))
+    prices = np.sort(prices_of_misses(new.regrets, new.probability))
     broken = 0
     for _ in range(2000):
         old, labels = world(rng, 300)
-        cost = uneven.decide(old, fp_cost=3, fn_cost=1)._cost
+        cost = uneven.decide(old, fp_cost=3, fn_cost=1).regrets
         price = price_for_recall(cost, old, labels, Fraction(4, 5), 0.9)
         broken += np.searchsorted(prices, price, side="right") < 0.8 * prices.size
     assert broken <= 0.1 * 2000 + 3 * np.sqrt(2000 * 0.09)
@@ -320,9 +337,9 @@ def test_the_rule_of_a_guaranteed_recall_is_its_price() -> None:
     (p, _), (old, labels) = world(rng, 2000), world(rng, 300)
     found = uneven.decide(p, fp_cost=1, fn_cost=3, recall_at_least=0.9, held_out=(old, labels))
     past = uneven.decide(old, fp_cost=1, fn_cost=3)
-    price = price_for_recall(past._cost, old, labels, Fraction(9, 10), 0.95)
+    price = price_for_recall(past.regrets, old, labels, Fraction(9, 10), 0.95)
     assert found.prices["recall_at_least=0.9"] == price > 0
-    np.testing.assert_array_equal(found.flagged, prices_of_misses(found._cost, p) <= price)
+    np.testing.assert_array_equal(found.flagged, prices_of_misses(found.regrets, p) <= price)
     assert (found.flagged >= uneven.decide(p, fp_cost=1, fn_cost=3).flagged).all()
 
 

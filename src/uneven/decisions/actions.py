@@ -346,26 +346,25 @@ class Actions:
         found = np.stack([p * one + (1 - p) * other for one, other in self.costs.values()], axis=1)
         return found[0] if scalar else found
 
-    def savings(self, probability: Any) -> np.ndarray:
-        """How much less each action costs on average than the one named first; same shape as :meth:`expected_costs`."""
-        p, scalar = self._probabilities(probability)
-        regret = self._regrets(p)
-        found = regret[:, :1] - regret
-        return found[0] if scalar else found
-
-    def choose(self, probability: Any) -> Any:
-        """The name of the cheapest action at each probability; of several, the one named first."""
-        p, scalar = self._probabilities(probability)
-        names = np.asarray(self.names)[np.argmin(self._regrets(p), axis=1)]
-        return str(names[0]) if scalar else names
-
-    def _regrets(self, p: np.ndarray) -> np.ndarray:
+    def regrets(self, probability: Any) -> np.ndarray:
         """Expected costs above those of the right action for the label, which nobody knows.
 
         Differences of large costs are taken before the probabilities come in: the comparison of two actions is then
-        that of :meth:`RowCosts.prefers_positive`, bit for bit.
+        that of :meth:`RowCosts.prefers_positive`, bit for bit. Same shape as :meth:`expected_costs`.
         """
-        return np.stack([p * one + (1 - p) * other for one, other in self._above_right], axis=1)
+        p, scalar = self._probabilities(probability)
+        found = np.stack([p * one + (1 - p) * other for one, other in self._above_right], axis=1)
+        return found[0] if scalar else found
+
+    def savings(self, probability: Any) -> np.ndarray:
+        """How much less each action costs on average than the one named first; same shape as :meth:`expected_costs`."""
+        regret = self.regrets(probability)
+        return regret[..., :1] - regret
+
+    def choose(self, probability: Any) -> Any:
+        """The name of the cheapest action at each probability; of several, the one named first."""
+        names = np.asarray(self.names)[np.argmin(self.regrets(probability), axis=-1)]
+        return str(names) if np.ndim(probability) == 0 else names
 
     @cached_property
     def _above_right(self) -> list[tuple[np.ndarray, np.ndarray]]:

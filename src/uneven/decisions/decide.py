@@ -151,7 +151,7 @@ class DecisionRows:
     @cached_property
     def cost(self) -> np.ndarray:
         """Expected costs above those of the right action for the label: one column for each action."""
-        cost = self.actions._regrets(self.probability)
+        cost = self.actions.regrets(self.probability)
         if self.said_positive is not None:
             nothing, flag = cost[:, 0], cost[:, 1]
             lower = np.where(flag < nothing, flag, np.nextafter(nothing, -np.inf))
@@ -178,12 +178,12 @@ def decide_rows(
         rows.actions,
         solution.prices,
         guarantee,
-        _cost=rows.cost,
+        regrets=rows.cost,
         _bound=solution.bound,
-        _limited=capacity.limited if capacity is not None else tuple(range(1, len(rows.labels))),
-        _next_gain=solution.next_gain,
-        _group=group,
-        _groups=groups,
+        limited=capacity.limited if capacity is not None else tuple(range(1, len(rows.labels))),
+        next_gain=solution.next_gain,
+        group=group,
+        groups=groups,
         _index=index,
     )
 

@@ -38,6 +38,15 @@ class Decisions:
         additional price of a miss.
     guarantee : str or None
         What held-out rows guarantee, in a sentence.
+    regrets : ndarray
+        What each action costs on average in each row (columns) above the right action for its label. Differences are
+        those of :attr:`expected_costs`; decisions are made with these.
+    limited : tuple of int
+        The numbers of the actions that a limit is on; without a limit all but the first.
+    next_gain : ndarray or None
+        For each group what one more place would save: see :attr:`price_of_one_more`.
+    group, groups : ndarray
+        The number of each row's group, and the groups.
     """
 
     probability: np.ndarray
@@ -46,12 +55,12 @@ class Decisions:
     actions: Actions
     prices: dict[str, float]
     guarantee: str | None
-    _cost: np.ndarray = field(kw_only=True)
+    regrets: np.ndarray = field(kw_only=True)
     _bound: float = field(kw_only=True)
-    _limited: tuple[int, ...] = field(kw_only=True)
-    _next_gain: np.ndarray | None = field(kw_only=True)
-    _group: np.ndarray = field(kw_only=True)
-    _groups: np.ndarray = field(kw_only=True)
+    limited: tuple[int, ...] = field(kw_only=True)
+    next_gain: np.ndarray | None = field(kw_only=True)
+    group: np.ndarray = field(kw_only=True)
+    groups: np.ndarray = field(kw_only=True)
     _index: Any = field(kw_only=True, default=None)
 
     def __len__(self) -> int:
@@ -85,7 +94,7 @@ class Decisions:
     @property
     def saving(self) -> np.ndarray:
         """How much less the action taken costs on average than the first action, in each row."""
-        return self._cost[:, 0] - np.take_along_axis(self._cost, self.choice[:, None], axis=1)[:, 0]
+        return self.regrets[:, 0] - np.take_along_axis(self.regrets, self.choice[:, None], axis=1)[:, 0]
 
     @cached_property
     def gain(self) -> np.ndarray:
@@ -93,15 +102,15 @@ class Decisions:
 
         Without a limit on some actions, those other than the first take their place.
         """
-        return gains(self._cost, self._limited)
+        return gains(self.regrets, self.limited)
 
     @cached_property
     def rank(self) -> np.ndarray:
         """The place of each row by :attr:`gain`, from 1, in its group; of equal ones the earlier row comes first."""
-        order = np.lexsort((-self.gain, self._group))
-        starts = np.concatenate([[0], np.cumsum(np.bincount(self._group, minlength=self._groups.size))])[:-1]
+        order = np.lexsort((-self.gain, self.group))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(self.group, minlength=self.groups.size))])[:-1]
         rank = np.empty(order.size, dtype=np.intp)
-        rank[order] = np.arange(order.size) - starts[self._group[order]] + 1
+        rank[order] = np.arange(order.size) - starts[self.group[order]] + 1
         return rank
 
     # -- all rows ---------------------------------------------------------------------------------------------------
@@ -119,12 +128,12 @@ class Decisions:
     @property
     def constraint_cost(self) -> float:
         """How much more the decisions cost on average, in all rows, than without any limit."""
-        return max(0.0, total_cost(self._cost, self.choice) - float(self._cost.min(axis=1).sum()))
+        return max(0.0, total_cost(self.regrets, self.choice) - float(self.regrets.min(axis=1).sum()))
 
     @property
     def gap(self) -> float:
         """No decisions within the limits cost less on average by more than this; 0 if these are the cheapest ones."""
-        return max(0.0, total_cost(self._cost, self.choice) - self._bound)
+        return max(0.0, total_cost(self.regrets, self.choice) - self._bound)
 
     @property
     def price_of_one_more(self) -> Any:
@@ -132,11 +141,11 @@ class Decisions:
 
         0 if the limit is not reached, None if there is none. A reviewer who is cheaper than that pays.
         """
-        if self._next_gain is None:
+        if self.next_gain is None:
             return None
-        if self._groups.size == 1:
-            return float(self._next_gain[0])
-        return dict(zip(self._groups.tolist(), self._next_gain.tolist(), strict=True))
+        if self.groups.size == 1:
+            return float(self.next_gain[0])
+        return dict(zip(self.groups.tolist(), self.next_gain.tolist(), strict=True))
 
     @property
     def recall(self) -> float:
@@ -172,20 +181,20 @@ class Decisions:
 
     def _limits_in_words(self, unit: str | None) -> list[str]:
         found = []
-        if self._next_gain is not None or self.prices:
+        if self.next_gain is not None or self.prices:
             found.append(
                 f"The limits cost {money(self.constraint_cost, unit)}."
                 if self.constraint_cost > 0
                 else "The limits cost nothing: the cheapest decisions keep them."
             )
-        if self._next_gain is not None and self._groups.size == 1:
-            found.append(f"One more place would save {money(float(self._next_gain[0]), unit)}.")
-        elif self._next_gain is not None:
-            most = int(self._next_gain.argmax())
+        if self.next_gain is not None and self.groups.size == 1:
+            found.append(f"One more place would save {money(float(self.next_gain[0]), unit)}.")
+        elif self.next_gain is not None:
+            most = int(self.next_gain.argmax())
             found.append(
-                f"One more place in each of the {self._groups.size:,} groups would save "
-                f"{money(float(self._next_gain.sum()), unit)}, the largest part in {self._groups[most]} "
-                f"({money(float(self._next_gain[most]), unit)})."
+                f"One more place in each of the {self.groups.size:,} groups would save "
+                f"{money(float(self.next_gain.sum()), unit)}, the largest part in {self.groups[most]} "
+                f"({money(float(self.next_gain[most]), unit)})."
             )
         found += [
             f"{name} is kept by a price of {money(price, unit)}." for name, price in self.prices.items() if price > 0
@@ -202,8 +211,8 @@ class Decisions:
         for label, costs in zip(self.labels, self.expected_costs.T, strict=True):
             columns[f"cost of {label}"] = costs
         columns |= {"saving": self.saving, "rank": self.rank}
-        if self._groups.size > 1:
-            columns["group"] = self._groups[self._group]
+        if self.groups.size > 1:
+            columns["group"] = self.groups[self.group]
         return pd.DataFrame(columns, index=self._index)
 
     def plot(self, ax: Any = None, *, unit: str | None = None) -> Any:

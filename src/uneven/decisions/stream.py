@@ -69,14 +69,14 @@ class Stream:
         if isinstance(most, bool) or not isinstance(most, numbers.Integral) or most < 0:
             raise ParameterError(f"at_most must be a whole number of at least 0, got {brief(most)}")
         if rows_per_period is None:
-            if past._groups.size == 1:
+            if past.groups.size == 1:
                 raise ParameterError(
                     "give rows_per_period, or past decisions with per=: their groups say how many rows a period has"
                 )
-            rows_per_period = len(past) / past._groups.size
+            rows_per_period = len(past) / past.groups.size
         self.rows_per_period = float(inputs.positive("rows_per_period", rows_per_period))
         self.labels, self.at_most = past.labels, int(most)
-        self._gains = np.sort(gains(past._cost, self.limited))[::-1]
+        self._gains = np.sort(gains(past.regrets, self.limited))[::-1]
         self.period: Any = None
         self.used = self.seen = 0
 
@@ -117,14 +117,14 @@ class Stream:
         if period is not None and period != self.period:
             self.period, self.used, self.seen = period, 0, 0
         others = np.setdiff1d(np.arange(len(self.labels)), self.limited)
-        choice, gain = rows.choice.copy(), gains(rows._cost, self.limited)
+        choice, gain = rows.choice.copy(), gains(rows.regrets, self.limited)
         wanted = np.isin(choice, self.limited)
         for row in range(choice.size):
             if wanted[row] and not gain[row] > self.price:
-                choice[row] = others[int(rows._cost[row, others].argmin())]
+                choice[row] = others[int(rows.regrets[row, others].argmin())]
             elif wanted[row]:
                 self.used += 1
             self.seen += 1
         price = np.array([self.price if np.isfinite(self.price) else 0.0])
-        least = float(rows._cost.min(axis=1).sum())
-        return replace(rows, choice=choice, _limited=self.limited, _next_gain=price, _bound=least)
+        least = float(rows.regrets.min(axis=1).sum())
+        return replace(rows, choice=choice, limited=self.limited, next_gain=price, _bound=least)

@@ -219,7 +219,8 @@ class EstimatorContract:
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
         actions : Actions, optional
-            What can be done, if it is more than to predict one of the classes.
+            What can be done, if it is more than to predict one of the classes. Two actions are decided as
+            :meth:`predict` does at their costs, several by the probabilities of :meth:`predict_proba`.
         at_most, at_most_share, recall_at_least, precision_at_least, flag_rate, budget, confidence
             Limits, as in :func:`uneven.decide`.
         per : str or array-like of shape (n_samples,), optional

@@ -55,17 +55,17 @@ class RankedGainsDisplay(Display):
 
     def _draw(self, axes: Axes, name: str | None, *, curve_kwargs: dict[str, Any]) -> None:
         made = self.decisions
-        groups = made._groups.size
+        groups = made.groups.size
         rank = made.rank - 1
         gain = np.bincount(rank, made.gain) / np.bincount(rank)
-        taken = np.isin(made.choice, made._limited)
+        taken = np.isin(made.choice, made.limited)
         share = np.bincount(rank, taken) / np.bincount(rank)
         last = int(max(np.flatnonzero(gain > 0).max(initial=0), np.flatnonzero(share > 0).max(initial=0))) + 1
         shown = min(gain.size, max(last + max(2, round(_ROOM * last)), 5))
         x = np.arange(shown + 1) + 0.5
         each = f", mean over {groups:,} groups" if groups > 1 else ""
         axes.stairs(gain[:shown], x, baseline=None, label=f"saved{each}", **{"linewidth": 1.6, **curve_kwargs})
-        actions = " or ".join(str(made.labels[k]) for k in made._limited)
+        actions = " or ".join(str(made.labels[k]) for k in made.limited)
         axes.fill_between(
             np.repeat(x, 2)[1:-1],
             np.repeat(np.where(share > 0, gain * share, 0.0)[:shown], 2),
@@ -74,13 +74,13 @@ class RankedGainsDisplay(Display):
             label=f"{actions}: {int(taken.sum()):,} rows",
         )
         axes.axhline(0.0, color=GREY, linewidth=0.8)
-        if made._next_gain is not None:
-            price = float(made._next_gain.mean())
+        if made.next_gain is not None:
+            price = float(made.next_gain.mean())
             told = f"one more place{' in each group' if groups > 1 else ''} saves {money(price, self.unit)}"
             axes.axhline(price, color=GREY, linewidth=1.0, linestyle="--", label=told + (" on average" * (groups > 1)))
         axes.set_xlim(0.5, shown + 0.5)
         axes.set_xlabel("rank of the row" + (" in its group" if groups > 1 else ""))
-        flag = "flagging the row" if len(made._limited) > 1 or len(made.labels) == 2 else actions
+        flag = "flagging the row" if len(made.limited) > 1 or len(made.labels) == 2 else actions
         money_axis(axes.yaxis, f"saved by {flag}", self.unit)
         if name:
             axes.set_title(name)
