@@ -9,7 +9,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from registered import CALIBRATED
-from test_analysis import mirrored, smooth
 
 import uneven
 from uneven.calibration import FiniteDistribution
@@ -18,6 +17,14 @@ from uneven.errors import ParameterError
 
 BOUNDS = ("1/10", "7/10", 1, 3, 50)
 CONVEX = tuple(name for name in uneven.losses.names() if uneven.phi(name).convex and name != "perceptron")
+
+
+def smooth(t: np.ndarray) -> np.ndarray:
+    return np.logaddexp(0, -t)
+
+
+def mirrored(t: np.ndarray) -> np.ndarray:
+    return smooth(-2 * t) / 2
 
 
 def trial_cases() -> list[tuple[uneven.Loss, float, float]]:

@@ -18,7 +18,6 @@ from uneven.calibration.conditional_risk import ConditionalRisk, FiniteDistribut
 from uneven.calibration.implied_costs import (
     ImpliedAlpha,
     Prescription,
-    as_loss,
     costs_in_words,
     implied_alpha,
     prescribe,
@@ -31,6 +30,7 @@ from uneven.calibration.verdict import Verdict, verdict
 from uneven.errors import LossError, ParameterError
 from uneven.inputs import Exact, round_down, round_up
 from uneven.losses import Loss, Phi
+from uneven.losses.loss import as_loss
 from uneven.losses.notebook import block, loss_latex
 from uneven.shape.structure import is_convex
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 from uneven import inputs
-from uneven.calibration.implied_costs import as_loss
 from uneven.calibration.search.attempt import NotShown
 from uneven.calibration.search.cells import Exhausted
 from uneven.calibration.search.prover import Decision, Limits, attempt_at, decide, write
@@ -16,6 +15,7 @@ from uneven.calibration.verification import Certificate, verify
 from uneven.errors import LossError, ParameterError
 from uneven.inputs import Exact
 from uneven.losses import Loss, Phi
+from uneven.losses.loss import as_loss
 
 _USUAL = Limits()
 _MOST_EPS = 300  # a certificate of more would be too large to check

@@ -14,7 +14,8 @@ from uneven.calibration.verdict import why
 from uneven.errors import UnevenError
 from uneven.expression.text import number_text, to_text
 from uneven.inputs import round_down, round_up, to_float
-from uneven.losses import Loss, Phi, UnevenMarginLoss, phi
+from uneven.losses import Loss, Phi, UnevenMarginLoss
+from uneven.losses.loss import as_loss
 
 
 @dataclass(frozen=True)
@@ -116,11 +117,6 @@ def costs_in_words(alpha: Fraction) -> str:
         return "both kinds of mistake cost the same"
     first, second, times = _compare((1 - alpha) / alpha)
     return f"a false {first} costs {times} times a false {second}"
-
-
-def as_loss(loss: Loss | Phi | str) -> Loss:
-    """The loss itself, or the margin loss with gamma = 1 of a phi or its name."""
-    return loss if isinstance(loss, Loss) else UnevenMarginLoss(phi(loss))
 
 
 def implied_alpha(loss: Loss | Phi | str) -> ImpliedAlpha:

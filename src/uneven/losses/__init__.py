@@ -4,6 +4,7 @@ from uneven.losses.cost_prior import CostPrior
 from uneven.losses.declaration import Declaration, Parameter
 from uneven.losses.loss import Loss, UnevenMarginLoss, cost_loss
 from uneven.losses.margin_function import Phi, phi
+from uneven.losses.mixtures import mixture
 from uneven.losses.prior_loss import range_loss
 from uneven.losses.registry import declared, names, register, unregister
 
@@ -16,6 +17,7 @@ __all__ = [
     "UnevenMarginLoss",
     "cost_loss",
     "declared",
+    "mixture",
     "names",
     "phi",
     "range_loss",

@@ -420,3 +420,8 @@ class UnevenMarginLoss(Loss):
 
 def _restored(phi: Phi, gamma: Fraction, beta: Fraction | None, alpha: Fraction | None) -> UnevenMarginLoss:
     return UnevenMarginLoss(phi, gamma=gamma, beta=beta, alpha=alpha)
+
+
+def as_loss(loss: Loss | Phi | str) -> Loss:
+    """The loss itself, or the margin loss with gamma = 1 of a phi or its name."""
+    return loss if isinstance(loss, Loss) else UnevenMarginLoss(phi(loss))
