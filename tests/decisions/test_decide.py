@@ -202,6 +202,12 @@ def test_extreme_numbers() -> None:
     free = uneven.decide(p, fp_cost=1.0, fn_cost=1e12)
     assert free.choice.tolist() == [0, 0, 1, 1, 1, 1]
     assert uneven.decide([0.3], fp_cost=1, fn_cost=1, at_most=0).choice.tolist() == [0]
+    dear = uneven.decide([0.5, 0.6], fp_cost=1e300, fn_cost=1e300, budget=(1e-200, 1e-200))
+    assert dear.choice.tolist() == [0, 1]
+    assert list(dear.prices.values()) == [0.0]
+    dear = uneven.decide([0.9, 0.6], fp_cost=1e300, fn_cost=1e300, budget=(1e-200, 1e-200))
+    assert dear.choice.tolist() == [1, 0]
+    assert list(dear.prices.values()) == [np.inf]
     certain = uneven.decide([0.0, 0.0], fp_cost=1, fn_cost=1, recall_at_least=0.9)
     assert certain.choice.tolist() == [0, 0]
 
@@ -284,8 +290,10 @@ def test_groups_of_any_kind() -> None:
     ],
 )
 def test_bad_limits_get_one_sentence(limits: dict[str, Any], words: str) -> None:
-    with pytest.raises(ParameterError, match=words):
-        uneven.decide([0.2, 0.5, 0.6], actions=THREE, **limits)
+    for unit in (1.0, 1e-290, 1e290):
+        actions = uneven.Actions(clear=(100 * unit, 0), review=(8 * unit, 5 * unit), block=(0, 20 * unit))
+        with pytest.raises(ParameterError, match=words):
+            uneven.decide([0.2, 0.5, 0.6], actions=actions, **limits)
 
 
 @pytest.mark.parametrize(

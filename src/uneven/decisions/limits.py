@@ -14,6 +14,7 @@ docs/decide.md says what is optimal exactly, and how large the gap can be.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -100,7 +101,33 @@ class Solution:
 
 
 def solve(cost: np.ndarray, capacity: Capacity | None, floors: Sequence[Floor]) -> Solution:
-    """The cheapest decisions for expected costs of each row (rows of ``cost``) and action (columns)."""
+    """The cheapest decisions for expected costs of each row (rows of ``cost``) and action (columns).
+
+    Costs and values are first scaled by powers of 2 to at most 1, so that no price overflows.
+    """
+    if not floors:
+        return _solve(cost, capacity, floors)
+    unit, units = _power(cost), [_power(floor.value) for floor in floors]
+    scaled = [
+        Floor(floor.name, np.ldexp(floor.value, -by), math.ldexp(floor.least, -by))
+        for floor, by in zip(floors, units, strict=True)
+    ]
+    found = _solve(np.ldexp(cost, -unit), capacity, scaled)
+    with np.errstate(over="ignore"):  # a price of more than 1e308 is infinite
+        prices = {
+            floor.name: float(np.ldexp(found.prices[floor.name], unit - by))
+            for floor, by in zip(floors, units, strict=True)
+        }
+    gain = None if found.next_gain is None else np.ldexp(found.next_gain, unit)
+    return Solution(found.choice, math.ldexp(found.bound, unit), prices, gain)
+
+
+def _power(values: np.ndarray) -> int:
+    """The power of 2 that is just above the largest number."""
+    return math.frexp(float(np.abs(values).max()))[1]
+
+
+def _solve(cost: np.ndarray, capacity: Capacity | None, floors: Sequence[Floor]) -> Solution:
     if not floors:
         choice, next_gain = choose_within(cost, capacity)
         return Solution(choice, total_cost(cost, choice), {}, next_gain)
@@ -236,7 +263,7 @@ def _raise_price(cost: np.ndarray, capacity: Capacity | None, floors: Sequence[F
         nonlocal best
         moved = cost.copy()
         moved[:, 1:] -= price * floor.value[:, None]
-        found = solve(moved, capacity, rest)
+        found = _solve(moved, capacity, rest)
         best = max(best, found.bound + price * floor.least)
         return found
 

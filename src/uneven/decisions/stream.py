@@ -33,7 +33,8 @@ class Stream:
     at_most : int or dict of str to int
         Most rows of a period that are flagged, or ``{"review": 200}``: that get one of the actions.
     rows_per_period : number, optional
-        How many rows are expected in a period; by default the mean size of the groups of ``past``.
+        How many rows are expected in a period; by default the mean size of the groups of ``past``. The attribute of
+        this name may be set anew at any time, if a day turns out to be a busy one.
 
     Attributes
     ----------
