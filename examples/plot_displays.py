@@ -1,6 +1,6 @@
 """
-A classifier in eight pictures
-==============================
+A classifier in nine pictures
+=============================
 
 A classifier for costs of 20 to 1 beside plain logistic regression, on breast-cancer data held out. A missed malignant
 tumour costs 20 biopsies; a biopsy costs 1. The displays follow scikit-learn's convention and work for every classifier
@@ -45,6 +45,14 @@ found["threshold_cost"] = figures.ThresholdCostDisplay.from_estimator(plain, new
 
 first = figures.CostCurveDisplay.from_estimator(ours, new, truth)
 found["cost_curve"] = figures.CostCurveDisplay.from_estimator(plain, new, truth, **COSTS, ax=first.ax_)
+
+# %%
+# What if nobody knows the costs, only that a missed tumour costs 5 to 100 biopsies? Each ratio decides for itself.
+
+first = figures.MeanCostDisplay.from_estimator(ours, new, truth, prior=(5, 100))
+found["mean_cost"] = figures.MeanCostDisplay.from_estimator(
+    plain, new, truth, prior=(5, 100), pos_label="malignant", ax=first.ax_
+)
 
 # %%
 # Is the model better than treating everyone, or nobody?

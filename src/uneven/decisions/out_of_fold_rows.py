@@ -12,10 +12,12 @@ from uneven.costs import RowCosts
 from uneven.decisions.alpha import alpha_log_odds
 from uneven.decisions.correction import CorrectedOdds, Correction
 from uneven.decisions.correction_methods import METHODS, costs_by_shift
+from uneven.decisions.cost_pairs import CostPairs
 from uneven.decisions.platt import probability_map
 from uneven.decisions.posterior import ShiftPosterior
 from uneven.decisions.scored_rows import (
     MOST_CERTAIN,
+    MOST_ROWS,
     ScoredRows,
     group_rows,
     grouped_window_losses,
@@ -47,10 +49,17 @@ class OutOfFoldRows:
     is_positive: np.ndarray
     weight: np.ndarray
 
-    def with_costs(self, costs: RowCosts) -> ScoredRows:
-        """The rows as a correction for these costs sees them."""
+    def with_costs(self, costs: RowCosts | CostPairs) -> ScoredRows:
+        """The rows as a correction for these costs sees them; with pairs of costs, each row once for each pair."""
         limits = self._limits(costs)
-        return ScoredRows(log_odds_within(self.probability, limits), self.is_positive, costs, self.weight)
+        if isinstance(costs, RowCosts):
+            return ScoredRows(log_odds_within(self.probability, limits), self.is_positive, costs, self.weight)
+        rows = self.group_rows() if self.probability.size > MOST_ROWS else self  # before they become many more
+        pairs, log_odds = costs.fp_cost.size, log_odds_within(rows.probability, limits)
+        log_odds, is_positive, weight = (
+            np.repeat(part, pairs) for part in (log_odds, rows.is_positive, rows.weight / pairs)
+        )
+        return ScoredRows(log_odds, is_positive, costs.of_rows(rows.is_positive.size), weight)
 
     def find_calibration(self) -> CorrectedOdds:
         """The map to probabilities that these rows support; costs play no part."""
@@ -58,25 +67,33 @@ class OutOfFoldRows:
         log_odds = log_odds_within(self.probability, limits)
         return CorrectedOdds(probability_map(log_odds, self.is_positive, self.weight, limits), limits)
 
-    def find_correction(self, costs: RowCosts, method: str, order: int) -> CorrectedOdds:
-        """The correction that a method finds for these costs."""
+    def find_correction(self, costs: RowCosts | CostPairs, method: str, order: int) -> CorrectedOdds:
+        """The correction that a method finds for these costs, or for pairs of costs together."""
         return CorrectedOdds(METHODS[method](self.with_costs(costs), order), self._limits(costs))
 
     def decide_out_of_fold(
-        self, costs: RowCosts, method: str, order: int, fold: np.ndarray, learnt: np.ndarray
+        self,
+        costs: RowCosts,
+        method: str,
+        order: int,
+        fold: np.ndarray,
+        learnt: np.ndarray,
+        correct_for: RowCosts | CostPairs | None = None,
     ) -> np.ndarray:
         """Decisions on each row as :meth:`CorrectedOdds.decision`, with the correction that rows known before give.
 
         ``fold`` has the number of each row's fold, ``learnt`` says for each fold (row) from which others (columns) its
-        model learnt. With TimeSeriesSplit these are the earlier ones. If they lack a class, nothing is corrected.
+        model learnt. With TimeSeriesSplit these are the earlier ones. If they lack a class, nothing is corrected. The
+        correction is that for ``correct_for``, by default the costs themselves.
         """
         decided = np.empty(self.probability.size)
+        correct_for = costs if correct_for is None else correct_for
         for number in np.unique(fold):
             test = fold == number
             known = ~test if number < 0 else np.isin(fold, np.flatnonzero(learnt[number]))
-            odds = CorrectedOdds(Correction(), self._limits(costs))
+            odds = CorrectedOdds(Correction(), self._limits(correct_for))
             if np.unique(self.is_positive[known]).size == 2:
-                odds = self.take(known).find_correction(costs.take(known), method, order)
+                odds = self.take(known).find_correction(correct_for.take(known), method, order)
             decided[test] = odds.decision(self.probability[test], costs.take(test))
         return decided
 
@@ -96,8 +113,9 @@ class OutOfFoldRows:
         (means,), signs, weight = group_rows((log_odds,), signs, self.weight[used])
         return OutOfFoldRows(np.asarray(expit(means)), signs > 0, weight)
 
-    def _limits(self, costs: RowCosts) -> tuple[float, float]:
-        return log_odds_range(row_count(self.weight), alpha_log_odds(costs)[0])
+    def _limits(self, costs: RowCosts | CostPairs) -> tuple[float, float]:
+        of_rows = costs if isinstance(costs, RowCosts) else costs.of_rows(1)
+        return log_odds_range(row_count(self.weight), alpha_log_odds(of_rows)[0])
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from uneven.figures._gallery import FIGURES, FORMATS, draw, write_gallery
 from uneven.figures.assumed_costs import alpha_of_gamma, implied_costs, one_name, smoothing_and_weight
 from uneven.figures.costs_compared import costs_compared
 from uneven.figures.displays.action_regions import ActionRegionsDisplay
-from uneven.figures.displays.alpha_curves import CostCurveDisplay, DecisionCurveDisplay
+from uneven.figures.displays.alpha_curves import CostCurveDisplay, DecisionCurveDisplay, MeanCostDisplay
 from uneven.figures.displays.calibration_near_alpha import CalibrationNearAlphaDisplay
 from uneven.figures.displays.capacity_cost import CapacityCostDisplay
 from uneven.figures.displays.cost_confusion import CostConfusionDisplay
@@ -30,6 +30,7 @@ __all__ = [
     "DecisionCurveDisplay",
     "GalleryFigure",
     "GammaPathDisplay",
+    "MeanCostDisplay",
     "RankedGainsDisplay",
     "ThresholdCostDisplay",
     "ThresholdShiftDisplay",

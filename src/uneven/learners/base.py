@@ -25,6 +25,7 @@ from uneven.errors import CostError, LossError, ParameterError, UnevenError
 from uneven.inputs import brief, to_float, warn_caller
 from uneven.labels import Classes, positive_class
 from uneven.learners.contract import EstimatorContract, costs_of_fit, plain
+from uneven.learners.cost_range import loss_over, read_prior, spread_prior, treats_alike, warn_outside
 from uneven.learners.training_set import TrainingSet, read_features, read_matrix, read_training_set, require_target
 from uneven.losses import Loss
 from uneven.solvers.threads import require_finite
@@ -53,6 +54,8 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
     margin_gamma: Any
     pos_label: Any
     neg_label: Any
+    cost_range: Any = None  # of learners that know none
+    _range_of_fit: Any = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -66,10 +69,13 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         """The loss of the fit, or the one a fit would use."""
         if hasattr(self, "classes_"):
             return self.loss_
-        return loss_for(self.loss, read_cost(**costs_of_fit(self)), self.margin_gamma)
+        return self._loss_for(read_cost(**costs_of_fit(self)))
 
     def _loss_for(self, costs: Cost | RowCosts) -> Loss:
-        """The loss of a fit with these costs."""
+        """The loss of a fit with these costs, which are the central ones if there is a range."""
+        prior = spread_prior(self)
+        if prior is not None:
+            return loss_over(prior)
         if isinstance(costs, RowCosts):
             return loss_for_rows(self.loss, self.margin_gamma)
         return loss_for(self.loss, costs, self.margin_gamma)
@@ -80,6 +86,7 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         if isinstance(costs, Cost):
             regrets = [value if isinstance(value, float) else str(value) for value in (costs.fp_cost, costs.fn_cost)]
         self._fitted_with = (self.loss, regrets, self.margin_gamma)
+        self._range_of_fit = None if spread_prior(self) is None else self.cost_range
         self._costs_of_fit = {name: plain(value) for name, value in problem.numbers.items()}
         self._constant_sums = problem.constant_sums
         self.cost_scale_ = scale
@@ -97,7 +104,10 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         kept: Loss | None = self.__dict__.get("_loss")
         if kept is None:  # a model of a search, or one from a file
             loss, regrets, margin_gamma = self._fitted_with
-            if regrets is None:
+            prior = read_prior(self._range_of_fit)
+            if prior is not None:
+                kept = loss_over(prior)
+            elif regrets is None:
                 kept = loss_for_rows(loss, margin_gamma)
             else:
                 kept = loss_for(loss, read_cost(*regrets), margin_gamma)
@@ -193,7 +203,7 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
     def _symmetric(self, costs: Cost | RowCosts) -> bool:
         """Whether it makes no difference which class is the positive one."""
         alike = isinstance(costs, Cost) and costs.fp_cost == costs.fn_cost
-        return alike and not isinstance(self.loss, Loss) and bool(self.margin_gamma == 1)
+        return alike and not isinstance(self.loss, Loss) and bool(self.margin_gamma == 1) and treats_alike(self)
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         return read_features(self, X, reset=reset)
@@ -232,7 +242,10 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         """The costs of rows to predict; None if the fit's are meant."""
         if not given.known:
             return None
-        costs = RowCosts.read(count, **costs_of_fit(self, given.filled(self._costs_of_fit)))
+        filled = given.filled(self._costs_of_fit)
+        known = all(value is not None for value in filled.values())
+        costs = RowCosts.read(count, **(filled if known else costs_of_fit(self, filled)))
+        warn_outside(self._range_of_fit, costs)
         if self._has_row_costs and not given.per_row:
             raise CostError(
                 "this model learnt with the costs of each row, which its scores contain: predict(X) decides for them, "

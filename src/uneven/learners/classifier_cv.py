@@ -231,6 +231,12 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
         if self.client is not None and self.n_jobs not in (None, 1):
             raise ParameterError(f"give client or n_jobs, got both: n_jobs={brief(self.n_jobs)}; leave n_jobs out")
         whole, steps, learner, prefix = read_parts(self)
+        if getattr(learner, "cost_range", None) is not None:
+            raise ParameterError(
+                "UnevenClassifierCV tunes a learner for two costs, got one with "
+                f"cost_range={brief(learner.cost_range)}; GridSearchCV with "
+                "scoring=uneven.metrics.make_mean_cost_scorer(prior) would tune it"
+            )
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         problem = read_data(X, y, sample_weight, given, steps, learner)
         X, y = indexable(X, y)

@@ -17,6 +17,7 @@ from uneven.costs import COSTS, GivenCosts, RowCosts
 from uneven.errors import CostError
 from uneven.inputs import brief, exact, to_float
 from uneven.labels import Classes
+from uneven.learners.cost_range import costs_of_range
 from uneven.metrics.expected_cost import expected_cost
 from uneven.metrics.intervals import CostEstimate
 
@@ -320,8 +321,14 @@ class _Shown:
 
 
 def costs_of_fit(learner: Any, given: GivenCosts | None = None) -> GivenCosts:
-    """The four costs of a fit: those given, and the constructor's, which must be numbers, for the others."""
+    """The four costs of a fit: those given, and the constructor's, which must be numbers, for the others.
+
+    With ``cost_range`` in place of costs, those at the range's central ratio.
+    """
     given = GivenCosts() if given is None else given
+    central = costs_of_range(learner, given)
+    if central is not None:
+        return central
     own = {name: getattr(learner, name) for name, value in given.items() if value is None}
     for name, value in own.items():
         if np.ndim(value):

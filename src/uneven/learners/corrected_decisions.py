@@ -14,6 +14,7 @@ from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
 from uneven.decisions.alpha import alpha_log_odds, probability_thresholds, threshold_log_odds
 from uneven.decisions.correction import AS_IT_IS, CorrectedOdds, Correction
 from uneven.decisions.correction_methods import METHODS
+from uneven.decisions.cost_pairs import CostPairs
 from uneven.decisions.guarantee import ShiftGuarantee, shift_guarantee
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows, ShiftCurve, shift_curve
 from uneven.decisions.posterior import ShiftPosterior
@@ -21,6 +22,7 @@ from uneven.decisions.scored_rows import MOST_ROWS, compress
 from uneven.errors import ParameterError
 from uneven.inputs import Exact, brief, require_choice, require_integer
 from uneven.learners.contract import EstimatorContract, costs_of_fit, costs_to_score
+from uneven.learners.cost_range import spread_prior, treats_alike, warn_outside
 from uneven.tables.names_as_text import with_names, with_text
 
 #: Scores that may be rounding errors, relative to the log-odds: a forest often says the threshold itself.
@@ -49,10 +51,13 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
     method: Any
     order: Any
     keep_training_rows: Any
+    cost_range: Any = None
     _odds: CorrectedOdds
     _calibrated: CorrectedOdds
     _rows: OutOfFoldRows
     _row_costs: RowCosts
+    _range_of_fit: Any = None
+    _pairs: CostPairs | None = None  # of costs that are known as a range only
     _fold: np.ndarray  # that tested each of the out-of-fold rows; -1 if several did
 
     @abstractmethod
@@ -79,17 +84,24 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         costs = RowCosts.read(count, **costs_of_fit(self, given))
         four = {name: getattr(costs, name) for name in COSTS}
         self._costs_of_fit = {name: value for name, value in four.items() if not isinstance(value, np.ndarray)}
+        prior = spread_prior(self)
+        self._range_of_fit = None if prior is None else self.cost_range
+        self._pairs = None if prior is None else CostPairs.of(prior, order=int(self.order))
         return costs
+
+    def _correct_for(self, costs: RowCosts) -> RowCosts | CostPairs:
+        """What the correction of the fit is for: the costs, or all pairs of a range."""
+        return costs if self._pairs is None else self._pairs
 
     def _symmetric(self, costs: Cost | RowCosts) -> bool:
         """Whether it makes no difference which class is the positive one."""
-        return isinstance(costs, Cost) and costs.fp_cost == costs.fn_cost
+        return isinstance(costs, Cost) and costs.fp_cost == costs.fn_cost and treats_alike(self)
 
     def _keep_decisions(self, rows: OutOfFoldRows, costs: RowCosts) -> None:
         """Find calibration and correction from out-of-fold probabilities, and keep these for other costs."""
         self._rows, self._row_costs = rows, costs
         self._calibrated = AS_IT_IS if self.method == "none" else rows.find_calibration()
-        self._odds = rows.find_correction(costs, self.method, int(self.order))
+        self._odds = rows.find_correction(self._correct_for(costs), self.method, int(self.order))
         self._kept: dict[tuple[float, float], CorrectedOdds] = {}
         self._has_rows = True
         self.__dict__.pop("_guarantee", None)
@@ -181,7 +193,8 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         check_is_fitted(self, "_odds")
         if self._row_costs.per_row:
             self._require_rows("curve_ of costs of each row")
-        return shift_curve(self._rows.with_costs(self._row_costs), self.correction_, int(self.order))
+        rows = self._rows.with_costs(self._correct_for(self._row_costs))
+        return shift_curve(rows, self.correction_, int(self.order))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw cost and posterior against the shift; needs the extra ``plot``.
@@ -254,6 +267,8 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
 
     def _why_no_guarantee(self) -> str | None:
         """None if the theorem covers the fit."""
+        if self._pairs is not None:
+            return "the theorem is for two costs, not for cost_range; fp_cost and fn_cost would work"
         if self._odds.correction.slope != 1:
             return (
                 f"method={self.method!r} does more than to shift the log-odds; 'gibbs', 'argmin' or 'cost' would work"
@@ -273,14 +288,16 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         fit = self._row_costs
         if not fit.per_row and not given.known:
             return RowCosts(count, fit.fp_regret, fit.fn_regret)
-        return RowCosts.read(count, **costs_to_score(self._costs_of_fit, given, method))
+        costs = RowCosts.read(count, **costs_to_score(self._costs_of_fit, given, method))
+        warn_outside(self._range_of_fit, costs)
+        return costs
 
     def _odds_for(self, costs: RowCosts, given: GivenCosts) -> CorrectedOdds:
-        """The fit's correction; for other numbers one found for them.
+        """The fit's correction; for other numbers one found for them, unless the fit was for all costs of a range.
 
         Arrays always have the fit's, also if their entries are equal: the decision on a row must not depend on others.
         """
-        if costs.per_row or given.per_row:
+        if costs.per_row or given.per_row or self._pairs is not None:
             return self._odds
         key, fit = (float(costs.fp_regret), float(costs.fn_regret)), self._row_costs
         if not fit.per_row and key == (fit.fp_regret, fit.fn_regret):

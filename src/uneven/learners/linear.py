@@ -17,6 +17,7 @@ from uneven.costs import Cost, GivenCosts, RowCosts
 from uneven.errors import LossError, ParameterError
 from uneven.inputs import Exact, generator, require_choice, require_integer, show_above, warn_caller
 from uneven.learners.base import penalty_weights, with_parameters
+from uneven.learners.cost_range import spread_prior
 from uneven.learners.linear_parts import LearnsInParts
 from uneven.learners.training_set import TrainingSet, Weighting
 from uneven.losses import Declaration, Loss, Phi
@@ -86,6 +87,11 @@ class UnevenLinearClassifier(LearnsInParts):
         Progress on stderr.
     l1_ratio : number from 0 to 1, optional
         Share of the l1 norm, for ``penalty="elasticnet"`` only: 0 is "l2", 1 is "l1".
+    cost_range : pair of numbers or CostPrior, optional
+        In place of the costs: the least and the largest ratio fn_cost/fp_cost, or a prior that has a formula. The loss
+        is the mean cost over the range, not convex, and the fit starts at that of the logistic loss. ``predict(X,
+        fn_cost=...)`` decides at the ratio that is known by then, ``predict(X)`` at the range's central ratio. The
+        costs of the fit, such as in ``score``, are those at the central ratio, with ``fp_cost=1``.
 
     Attributes
     ----------
@@ -158,6 +164,7 @@ class UnevenLinearClassifier(LearnsInParts):
         random_state: Any = None,
         verbose: bool | int = False,
         l1_ratio: float | None = None,
+        cost_range: Any = None,
     ) -> None:
         self.loss = loss
         self.fp_cost = fp_cost
@@ -177,6 +184,7 @@ class UnevenLinearClassifier(LearnsInParts):
         self.random_state = random_state
         self.verbose = verbose
         self.l1_ratio = l1_ratio
+        self.cost_range = cost_range
 
     def fit(
         self,
@@ -335,9 +343,8 @@ class UnevenLinearClassifier(LearnsInParts):
     def _objective(self, problem: TrainingSet, weighting: Weighting, pair: PairOfLosses) -> Objective:
         l1, squared = penalty_weights(self.penalty, self.l1_ratio)
         if l1 > 0 and pair.why_not_convex:
-            raise LossError(
-                f"penalty={self.penalty!r} needs a convex loss, but {pair.why_not_convex}; penalty='l2' would work"
-            )
+            why = pair.why_not_convex if spread_prior(self) is None else "the mean cost over cost_range is not convex"
+            raise LossError(f"penalty={self.penalty!r} needs a convex loss, but {why}; penalty='l2' would work")
         return Objective(
             design=design(problem.X),
             y=weighting.y,

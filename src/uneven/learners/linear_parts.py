@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven.calibration.calibrated_losses import only_alpha
 from uneven.costs import COSTS, Cost, GivenCosts, RowCosts, plain_numbers, read_cost
-from uneven.errors import CostError
+from uneven.errors import CostError, LossError
 from uneven.inputs import brief, exact, to_float
 from uneven.labels import Classes
 from uneven.learners.base import LinearScores, penalty_weights
 from uneven.learners.contract import costs_of_fit, sums_of_classes
+from uneven.learners.cost_range import spread_prior
 from uneven.learners.training_set import TrainingSet, Weighting, of_classes
 from uneven.losses import Loss
 from uneven.parts.blocks import Batch, Source, batches
@@ -120,6 +121,11 @@ class LearnsInParts(LinearScores):
         from uneven.parts.fitting import guess_positive, look, solve
 
         self._read_parameters()
+        if spread_prior(self) is not None:
+            raise LossError(
+                f"data in parts need a convex loss, and the mean cost over cost_range={brief(self.cost_range)} is not; "
+                "fp_cost and fn_cost would work, and predict_proba serves every ratio"
+            )
         before, settings = self._last_theta(), self._settings()
         four = costs_of_fit(self, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
         numbers = {name: value for name, value in four.items() if name not in parts.row_costs}

@@ -90,6 +90,11 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         ``out_of_fold_probability_`` and for guarantees at other levels of confidence.
     verbose : bool, int or None
         Progress on stderr. None: only on a terminal, and only if it takes long.
+    cost_range : pair of numbers or CostPrior, optional
+        In place of the costs: the least and the largest ratio fn_cost/fp_cost, or any prior. One correction is found
+        for all ratios: its smooth loss is averaged over the range. ``predict(X, fn_cost=...)`` decides at the ratio
+        that is known by then, ``predict(X)`` at the range's central ratio. The costs of the fit, such as in ``score``
+        and ``out_of_fold_cost_``, are those at the central ratio, with ``fp_cost=1``.
 
     Attributes
     ----------
@@ -170,6 +175,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         neg_label: Any = None,
         keep_training_rows: bool = False,
         verbose: bool | int | None = None,
+        cost_range: Any = None,
     ) -> None:
         self.estimator = estimator
         self.fp_cost = fp_cost
@@ -187,6 +193,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         self.neg_label = neg_label
         self.keep_training_rows = keep_training_rows
         self.verbose = verbose
+        self.cost_range = cost_range
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -397,7 +404,8 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         if len(learnt) == 1:  # one model judged all rows: parts of them take turns
             fold = np.random.default_rng(SEED).permutation(fold.size) % _PARTS
             learnt = ~np.eye(_PARTS, dtype=bool)
-        decided = rows.decide_out_of_fold(costs, self.method, int(self.order), fold, learnt) > 0
+        how = (self.method, int(self.order), fold, learnt, self._correct_for(costs))
+        decided = rows.decide_out_of_fold(costs, *how) > 0
         weight = None if (rows.weight == 1).all() else rows.weight
         return estimates(costs, rows.is_positive, {"cut at alpha": plain[None], self.method: decided[None]}, weight)[-1]
 

@@ -44,6 +44,14 @@ _TYPES = frozenset(
         "uneven.tables.number_columns.NumberScaler",
         "uneven.tables.text_columns.WordEncoder",
         "uneven.costs.RowCosts",
+        # Costs that are known as a range only.
+        "fractions.Fraction",
+        "uneven.decisions.cost_pairs.CostPairs",
+        "uneven.losses.cost_prior.CostPrior",
+        "uneven.losses.ratio_distributions.BetaAlpha",
+        "uneven.losses.ratio_distributions.Discrete",
+        "uneven.losses.ratio_distributions.LogNormal",
+        "uneven.losses.ratio_distributions.LogUniform",
         # The linear classifier, the support vector machine and their search.
         "uneven.learners.tuning.gamma_rules.GammaPath",
         "uneven.solvers.kernel.kernel_matrix.KernelFunction",

@@ -5,6 +5,7 @@ from uneven.metrics.comparison import compare, compare_predictions, make_cost_sc
 from uneven.metrics.cost_curve import CostCurve, NetBenefit, cost_curve, net_benefit
 from uneven.metrics.expected_cost import expected_cost, savings_score, total_cost
 from uneven.metrics.intervals import CostEstimate, Interval, metric_interval
+from uneven.metrics.mean_cost import make_mean_cost_scorer, mean_cost
 from uneven.metrics.restricted_scores import restricted_brier_score, restricted_log_loss
 from uneven.metrics.threshold_costs import ThresholdCosts, cost_by_threshold, regret_against_best_threshold
 
@@ -24,6 +25,8 @@ __all__ = [
     "expected_cost",
     "lift",
     "make_cost_scorer",
+    "make_mean_cost_scorer",
+    "mean_cost",
     "metric_interval",
     "net_benefit",
     "recall_at",

@@ -104,7 +104,7 @@ class CostCurve:
     alpha : ndarray
         The cost parameters.
     cost : ndarray
-        Expected cost of the given threshold.
+        Expected cost of the given threshold; of each alpha as the threshold at that alpha, if ``threshold="alpha"``.
     best_cost : ndarray
         Expected cost of the best threshold for each alpha.
     best_threshold : ndarray
@@ -141,7 +141,7 @@ def cost_curve(
     y_true: Any,
     y_score: Any,
     *,
-    threshold: float = 0.0,
+    threshold: float | str = 0.0,
     alphas: Any = None,
     fp_cost: Any = 1.0,
     fn_cost: Any = 1.0,
@@ -158,8 +158,10 @@ def cost_curve(
         Labels of two classes.
     y_score : array-like of shape (n,)
         Decision values or probabilities: predict positive where the score is above the threshold.
-    threshold : float
-        The threshold of ``cost``: 0 suits decision values; for probabilities give one, such as 0.5.
+    threshold : float or "alpha"
+        The threshold of ``cost``: 0 suits decision values; for probabilities give one, such as 0.5. "alpha": the scores
+        are probabilities, and at each alpha they are compared with alpha itself (with costs for each row, with the
+        row's own). So costs are those of decisions that are made when alpha is known.
     alphas : array-like in [0, 1], optional
         The cost parameters; by default 0, 0.01, ..., 1 and every alpha at which the best threshold changes.
     fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight
@@ -183,9 +185,16 @@ def cost_curve(
     (array([0.25, 0.25]), array([0.05 , 0.125]))
     >>> curve
     <CostCurve: 2 alphas from 0.2 to 0.5>
+
+    Probabilities, cut where alpha is:
+
+    >>> cost_curve([0, 0, 1, 1], [0.1, 0.6, 0.3, 0.9], threshold="alpha", alphas=[0.2, 0.5]).cost
+    array([0.05, 0.25])
     """
-    if not isinstance(threshold, int | float) or math.isnan(threshold):
-        raise CostError(f"threshold must be a number, got {brief(threshold)}")
+    if threshold != "alpha" and (not isinstance(threshold, int | float) or math.isnan(threshold)):
+        raise CostError(f"threshold must be a number or 'alpha', got {brief(threshold)}")
+    if threshold == "alpha":
+        y_score, _ = inputs.probabilities("y_score", y_score, CostError)
     costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     rows, score = read_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, **costs)
     scale = ScaledCosts.of(rows)
@@ -203,16 +212,37 @@ def cost_curve(
         alpha = read_vector("alphas", alpha)
     lines = np.multiply.outer(alpha, x) + np.multiply.outer(1 - alpha, y)
     best = lines.argmin(axis=1)
-    said_positive = score > threshold
     return CostCurve(
         alpha=alpha,
-        cost=alpha * if_positive[said_positive].sum() + (1 - alpha) * if_negative[~said_positive].sum(),
+        cost=_cost_at(alpha, threshold, score, scale, if_positive, if_negative),
         best_cost=lines[np.arange(alpha.size), best],
         best_threshold=thresholds[hull][best],
         constant_cost=np.minimum(alpha * if_positive.sum(), (1 - alpha) * if_negative.sum()),
         own_alpha=scale.own_alpha,
         unit=scale.unit,
     )
+
+
+def _cost_at(
+    alpha: np.ndarray,
+    threshold: float | str,
+    score: np.ndarray,
+    scale: ScaledCosts,
+    if_positive: np.ndarray,
+    if_negative: np.ndarray,
+) -> np.ndarray:
+    """Expected cost at each alpha, of one threshold or of each alpha's own."""
+    if isinstance(threshold, str):
+        if scale.mistakes_pay:
+            raise CostError(
+                "threshold='alpha' needs rows in which no mistake costs less than the right decision; a number works "
+                "with any costs"
+            )
+        thresholds, x, y = sums_by_threshold(scale.turning_alphas(score), if_positive, if_negative)
+        at = np.searchsorted(thresholds, alpha, side="right") - 1
+        return np.asarray(alpha * x[at] + (1 - alpha) * y[at])
+    said_positive = score > threshold
+    return np.asarray(alpha * if_positive[said_positive].sum() + (1 - alpha) * if_negative[~said_positive].sum())
 
 
 def _corners(false_positives: np.ndarray, false_negatives: np.ndarray) -> np.ndarray:

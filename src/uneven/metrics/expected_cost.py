@@ -56,10 +56,10 @@ def expected_cost(
     """
     costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     rows, said_positive = read_decisions(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight, **costs)
-    return mean_cost(rows.costs, rows.is_positive, said_positive, rows.weight)
+    return cost_of_decisions(rows.costs, rows.is_positive, said_positive, rows.weight)
 
 
-def mean_cost(costs: RowCosts, is_positive: np.ndarray, said_positive: np.ndarray, weight: np.ndarray) -> float:
+def cost_of_decisions(costs: RowCosts, is_positive: np.ndarray, said_positive: np.ndarray, weight: np.ndarray) -> float:
     """Expected cost of decisions given as booleans; the weights need not sum to 1."""
     return summed_cost(costs, is_positive, said_positive, weight, weight.sum())
 
@@ -173,7 +173,7 @@ def savings_score(
     costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     rows, said_positive = read_decisions(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight, **costs)
     reference = _baseline_cost(rows, baseline, y_true, pos_label)
-    cost = mean_cost(rows.costs, rows.is_positive, said_positive, rows.weight)
+    cost = cost_of_decisions(rows.costs, rows.is_positive, said_positive, rows.weight)
     if cost == reference:
         return 0.0
     if reference == 0:
@@ -198,6 +198,6 @@ def _baseline_cost(rows: Rows, baseline: Any, y_true: Any, pos_label: Any) -> fl
 
 def _mean_or_zero(rows: Rows, said_positive: np.ndarray) -> float:
     """The mean cost; 0 if costs and benefits cancel and only rounding errors are left."""
-    mean = mean_cost(rows.costs, rows.is_positive, said_positive, rows.weight)
+    mean = cost_of_decisions(rows.costs, rows.is_positive, said_positive, rows.weight)
     size = float(rows.weight @ np.abs(rows.costs.paid(rows.is_positive, said_positive)))
     return mean if abs(mean) > 8 * np.finfo(np.float64).eps * size else 0.0

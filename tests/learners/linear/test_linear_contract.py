@@ -35,7 +35,7 @@ def data() -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-@parametrize_with_checks([Linear(), Linear("hinge"), Linear("sigmoid")])
+@parametrize_with_checks([Linear(), Linear("hinge"), Linear("sigmoid"), Linear(cost_range=(0.125, 8))])
 def test_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -40,8 +40,9 @@ OWN_THRESHOLD = {"check_classifiers_train": "predict compares predict_proba with
         Threshold(LogisticRegression(), cv=3),
         Threshold(LinearSVC(), cv=2, method="isotonic"),
         Threshold(LogisticRegression(), cv=3, method="none"),
+        Threshold(LogisticRegression(), cv=3, cost_range=(0.125, 8)),
     ],
-    expected_failed_checks=lambda estimator: {} if estimator.method == "none" else OWN_THRESHOLD,
+    expected_failed_checks=lambda one: {} if one.method == "none" or one.cost_range else OWN_THRESHOLD,
 )
 def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     check(estimator)

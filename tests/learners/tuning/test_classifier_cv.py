@@ -475,7 +475,7 @@ def test_an_interruption_keeps_what_is_finished(
     data: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     calls = 0
-    cost = search_module.mean_cost
+    cost = search_module.cost_of_decisions
 
     def tired(*arguments: Any) -> float:
         nonlocal calls
@@ -484,7 +484,7 @@ def test_an_interruption_keeps_what_is_finished(
             raise KeyboardInterrupt
         return cost(*arguments)
 
-    monkeypatch.setattr(search_module, "mean_cost", tired)
+    monkeypatch.setattr(search_module, "cost_of_decisions", tired)
     search = uneven.UnevenClassifierCV("svc", margin_gammas=GAMMAS, cv=4)
     with pytest.raises(KeyboardInterrupt):
         search.fit(*data)

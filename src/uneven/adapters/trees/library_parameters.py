@@ -11,7 +11,7 @@ import json
 import numbers as abstract
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -22,7 +22,8 @@ import scipy.sparse as sp
 from uneven.errors import ParameterError, did_you_mean
 from uneven.expression import to_text
 from uneven.inputs import brief
-from uneven.losses import Loss, Phi, UnevenMarginLoss, phi
+from uneven.losses import CostPrior, Loss, Phi, UnevenMarginLoss, phi
+from uneven.losses.ratio_distributions import BetaAlpha, LogNormal, LogUniform
 
 C = TypeVar("C", bound=type)
 
@@ -124,6 +125,8 @@ def known_sparse(X: Any) -> Any:
 # What a model file holds beside the trees: loss, costs, labels and parameters, as JSON.
 
 _FORMAT = 1
+#: Distributions of the cost ratio that are a few numbers.
+_PRIORS = {kind.__name__: kind for kind in (LogUniform, LogNormal, BetaAlpha)}
 _OWN = (
     "fp_cost",
     "fn_cost",
@@ -134,6 +137,7 @@ _OWN = (
     "warmup_rounds",
     "pos_label",
     "neg_label",
+    "cost_range",
 )
 _FITTED = (
     "n_features_in_",
@@ -146,6 +150,7 @@ _FITTED = (
     "_constant_sums",
     "probability_ratio_",
     "_checked_on",
+    "_range_of_fit",
 )
 
 
@@ -180,8 +185,9 @@ def restored(estimator: Any, text: str) -> Any:
             f"the file holds a {facts.get('estimator')} (format {facts.get('format')}), not a {estimator.__name__} "
             f"(format {_FORMAT})"
         )
-    model = estimator(_made(facts["loss"]), **facts["own"], **facts["library"])
-    for name, value in facts["fitted"].items():
+    own, fitted = ({name: _made(value) for name, value in facts[part].items()} for part in ("own", "fitted"))
+    model = estimator(_made(facts["loss"]), **own, **facts["library"])
+    for name, value in fitted.items():
         setattr(model, name, value)
     given = facts["fitted_with"]
     model._fitted_with = (_made(given["loss"]), given["regrets"], given["gamma"])
@@ -211,8 +217,10 @@ def _described(loss: Any) -> Any:
 
 
 def _made(described: Any) -> Any:
-    """The loss that was described."""
+    """The loss or prior that was described; anything else as it is."""
     match described:
+        case {"ratios": kind, "numbers": numbers, "weight": weight}:
+            return CostPrior(_PRIORS[kind](**{name: Fraction(number) for name, number in numbers.items()}), weight)
         case {"name": name, "parameters": parameters}:
             return phi(name, **parameters)
         case {"phi": inner, "gamma": gamma, "beta": beta, "alpha": alpha}:
@@ -240,4 +248,7 @@ def _plain(name: str, value: Any) -> Any:
         return value
     if isinstance(value, Fraction | Decimal | abstract.Rational):
         return str(value)
+    if isinstance(value, CostPrior) and isinstance(value.ratios, LogUniform | LogNormal | BetaAlpha):
+        numbers = {field.name: str(getattr(value.ratios, field.name)) for field in fields(value.ratios)}
+        return {"ratios": type(value.ratios).__name__, "numbers": numbers, "weight": value.weight}
     raise ParameterError(f"{name}={brief(value)} cannot be written to a file; a number or a text can")

@@ -68,6 +68,9 @@ class UnevenTreeClassifier(UnevenClassifier):
         alike.
     neg_label : label, optional
         The other class. With it, labels that a tool of scikit-learn has encoded as 0 and 1 are understood, too.
+    cost_range : pair of numbers or CostPrior, optional
+        In place of the costs: the least and the largest ratio fn_cost/fp_cost, as in
+        :class:`uneven.UnevenLinearClassifier`. After ``warmup_rounds`` the trees descend the mean cost over the range.
 
     Attributes
     ----------
@@ -100,6 +103,7 @@ class UnevenTreeClassifier(UnevenClassifier):
         warmup_rounds: int | None = None,
         pos_label: Any = None,
         neg_label: Any = None,
+        cost_range: Any = None,
         **library: Any,
     ) -> None:
         self.loss = loss
@@ -112,6 +116,7 @@ class UnevenTreeClassifier(UnevenClassifier):
         self.warmup_rounds = warmup_rounds
         self.pos_label = pos_label
         self.neg_label = neg_label
+        self.cost_range = cost_range
         self._library.check(library)
         for name, default in self._library.defaults.items():
             setattr(self, name, library.pop(name, default))

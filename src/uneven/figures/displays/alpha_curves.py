@@ -1,4 +1,4 @@
-"""Expected cost and net benefit against alpha: what if the costs are not what we think?"""
+"""Expected cost and net benefit against alpha, and over a range: what if the costs are not what we think?"""
 
 from __future__ import annotations
 
@@ -7,21 +7,29 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from uneven.costs import GivenCosts, money
+from uneven.errors import CostError
 from uneven.figures.displays.display import (
     MARK,
     PredictionsDisplay,
     add_legend,
     default_threshold,
     is_drawn,
+    own_parameter,
     require_matplotlib,
     set_limits,
 )
 from uneven.figures.style import DASHES, GREY
-from uneven.metrics import CostCurve, NetBenefit, cost_curve, net_benefit
+from uneven.inputs import brief
+from uneven.learners.cost_range import read_prior
+from uneven.losses import CostPrior
+from uneven.metrics import CostCurve, NetBenefit, cost_curve, mean_cost, net_benefit
 from uneven.metrics.rows import read_scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+#: Ratios at which costs over a prior are drawn, and the share that is left out on each side of one without ends.
+_RATIOS, _LEFT_OUT = 401, 0.005
 
 
 class CostCurveDisplay(PredictionsDisplay):
@@ -229,4 +237,125 @@ class DecisionCurveDisplay(PredictionsDisplay):
         top = 1.05 * float(max(found.net_benefit.max(), found.treat_all.max(), 0.0)) or 1.0
         lowest = float(min(found.net_benefit.min(), 0.0))
         set_limits(axes, (0, 1), (max(1.1 * lowest, -top / 2) - 0.05 * top, top), fresh=fresh)
+        add_legend(axes)
+
+
+class MeanCostDisplay(PredictionsDisplay):
+    """What decisions cost at every cost ratio that is possible, and on average over them.
+
+    At each ratio fn_cost/fp_cost, positive is predicted where the probability is above the alpha of that ratio. Make it
+    with :meth:`from_estimator` or :meth:`from_predictions`.
+
+    Parameters
+    ----------
+    curve : CostCurve
+        From :func:`uneven.metrics.cost_curve` with ``threshold="alpha"``.
+    prior : CostPrior
+        How likely which ratios are; its ``weight`` is the unit of the picture.
+    mean : float
+        From :func:`uneven.metrics.mean_cost`.
+    name : str, optional
+        Name of the model in the legend.
+    unit : str, optional
+        Unit of the costs, such as ``"EUR"``, for a prior in money.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+    figure_ : matplotlib figure
+
+    Examples
+    --------
+    >>> from uneven.figures import MeanCostDisplay
+    >>> display = MeanCostDisplay.from_predictions([0, 0, 1, 1], [0.01, 0.1, 0.1, 0.9], (5, 50))
+    >>> display.ax_.lines[0].get_label()
+    'model\\n0.06475 per row on average'
+    """
+
+    _response = "predict_proba"
+
+    def __init__(
+        self, curve: CostCurve, prior: CostPrior, mean: float, *, name: str | None = None, unit: str | None = None
+    ) -> None:
+        self.curve = curve
+        self.prior = prior
+        self.mean = mean
+        self.name = name
+        self.unit = unit
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        prior: Any = None,
+        *,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        name: str | None = None,
+        unit: str | None = None,
+        ax: Axes | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
+    ) -> Self:
+        """Draw the costs of probabilities over a range of cost ratios.
+
+        Parameters
+        ----------
+        y_true, y_prob, pos_label, sample_weight
+            As in :func:`uneven.metrics.mean_cost`.
+        prior : pair of numbers or CostPrior
+            The least and the largest ratio fn_cost/fp_cost, or how likely which ones are. ``from_estimator`` takes the
+            ``cost_range`` of the estimator if it is not given.
+        name, unit, ax, curve_kwargs
+            As in :meth:`ThresholdCostDisplay.from_predictions`.
+        """
+        require_matplotlib()
+        known = read_prior(prior)
+        if known is None:
+            raise CostError(f"a display of mean costs needs a prior, such as prior=(5, 50), got {brief(prior)}")
+        given: dict[str, Any] = {"pos_label": pos_label, "sample_weight": sample_weight}
+        ends = [float(end) for end in known.quantile([_LEFT_OUT, 1 - _LEFT_OUT])]
+        low, high = (end if 0 < end < np.inf else inner for end, inner in zip(known.support, ends, strict=True))
+        if low == high:
+            low, high = low / 2, 2 * high
+        alphas = 1 / (1 + np.geomspace(low, high, _RATIOS))
+        curve = cost_curve(y_true, y_prob, threshold="alpha", alphas=alphas, **given)
+        mean = mean_cost(y_true, y_prob, known, **given)
+        return cls(curve, known, mean, name=name, unit=unit).plot(ax, curve_kwargs=curve_kwargs)
+
+    @classmethod
+    def _ask(
+        cls, estimator: Any, X: Any, y: Any, pos_label: Any, given: GivenCosts, options: dict[str, Any]
+    ) -> tuple[np.ndarray, Any, Any]:
+        if given.known:
+            raise CostError(f"a display of mean costs has a prior in place of costs, got {brief(given.known)}")
+        options.setdefault("prior", own_parameter(estimator, "cost_range"))
+        answers, positive, _ = super()._ask(estimator, X, y, pos_label, given, options)
+        return answers, positive, {}
+
+    def _draw(self, axes: Axes, name: str | None, *, curve_kwargs: dict[str, Any]) -> None:
+        from matplotlib.ticker import LogLocator
+
+        label, curve = name or "model", self.curve
+        fresh = not axes.lines
+        ratio = (1 - curve.alpha) / curve.alpha
+        scale = 1 / curve.alpha if self.prior.weight == "money" else np.ones(ratio.size)
+        averaged = f"{label}\n{money(self.mean, self.unit)} per row on average"
+        (line,) = axes.plot(ratio, scale * curve.cost, **{"label": averaged, **curve_kwargs})
+        style: dict[str, Any] = {"color": line.get_color(), "linestyle": DASHES[1], "linewidth": 1.2}
+        axes.plot(ratio, scale * curve.best_cost, **style, label=f"{label}, best thresholds")
+        if not is_drawn(axes, constant := "same decision for everyone"):
+            axes.plot(ratio, scale * curve.constant_cost, color=GREY, linewidth=0.9, label=constant)
+        top = 1.05 * float((scale * np.maximum(curve.cost, curve.best_cost)).max()) or 1.0
+        weight = np.abs(np.diff(self.prior.cdf(ratio)))
+        if weight.max() > 1.02 * weight.min() and not is_drawn(axes, how := "how likely the ratio is"):
+            middle = np.sqrt(ratio[1:] * ratio[:-1])
+            axes.fill_between(middle, 0.2 * top * weight / weight.max(), color=GREY, alpha=0.25, linewidth=0, label=how)
+        unit = "costs sum to 1" if self.prior.weight == "unit" else self.unit or "a false positive costs 1"
+        axes.set(xscale="log", xlabel="cost of a false negative / cost of a false positive")
+        axes.set_ylabel(f"expected cost per row ({unit})")
+        set_limits(axes, (float(ratio.min()), float(ratio.max())), (0, top), fresh=fresh)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter("")
         add_legend(axes)

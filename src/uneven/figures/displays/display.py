@@ -201,7 +201,7 @@ def _chain(estimator: Any) -> list[Any]:
         found.append(inside)
 
 
-def _own(estimator: Any, parameter: str) -> Any:
+def own_parameter(estimator: Any, parameter: str) -> Any:
     """A parameter of the estimator or of one inside, where it is not None; None if there is none."""
     values = (getattr(one, parameter, None) for one in _chain(estimator))
     return next((value for value in values if value is not None), None)
@@ -214,12 +214,12 @@ def _name_of(estimator: Any, name: str | None) -> str:
 
 def costs_of(estimator: Any, given: GivenCosts) -> GivenCosts:
     """The costs that are given; for those that are None, the estimator's own, or 1 for a mistake and 0 otherwise."""
-    return given.filled({name: _own(estimator, name) for name in COSTS}).filled(DEFAULT_COSTS)
+    return given.filled({name: own_parameter(estimator, name) for name in COSTS}).filled(DEFAULT_COSTS)
 
 
 def positive_of(estimator: Any, pos_label: Any) -> Any:
     """The positive class: the given one, the estimator's own, or 1."""
-    chosen = _own(estimator, "pos_label") if pos_label is None else pos_label
+    chosen = own_parameter(estimator, "pos_label") if pos_label is None else pos_label
     classes = _classes(estimator)
     return classes.tolist()[positive_class(classes, chosen, symmetric=False)]
 
@@ -249,7 +249,7 @@ def _needs_costs(estimator: Any, method: str, costs: GivenCosts) -> bool:
     """Whether the answer may need costs of rows: a probability after a fit with them, a search that decides by them."""
     if not costs.per_row or not takes_costs(estimator, method):
         return False
-    return method == "predict_proba" or _own(estimator, "row_costs_") == "decide"
+    return method == "predict_proba" or own_parameter(estimator, "row_costs_") == "decide"
 
 
 def default_threshold(rows: Rows, score: np.ndarray) -> float:

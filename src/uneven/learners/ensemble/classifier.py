@@ -91,6 +91,11 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         Seed of the folds and of the members of "auto"; by default always the same.
     verbose : bool, int or None
         Progress on stderr. None: only on a terminal, and only if the fit takes long.
+    cost_range : pair of numbers or CostPrior, optional
+        In place of the costs: the least and the largest ratio fn_cost/fp_cost, or any prior. One correction is found
+        for all ratios: its smooth loss is averaged over the range. ``predict(X, fn_cost=...)`` decides at the ratio
+        that is known by then, ``predict(X)`` at the range's central ratio. The costs of the fit, such as in ``score``
+        and ``out_of_fold_cost_``, are those at the central ratio, with ``fp_cost=1``.
 
     Attributes
     ----------
@@ -179,6 +184,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         keep_training_rows: bool = False,
         random_state: Any = None,
         verbose: bool | int | None = None,
+        cost_range: Any = None,
     ) -> None:
         self.fp_cost = fp_cost
         self.fn_cost = fn_cost
@@ -196,6 +202,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         self.keep_training_rows = keep_training_rows
         self.random_state = random_state
         self.verbose = verbose
+        self.cost_range = cost_range
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -358,6 +365,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
             WEIGHTINGS[self.weighting],
             self.method,
             int(self.order),
+            self._correct_for(costs),
         )
         self.weights_ = weights
         self.settings_ = {

@@ -14,6 +14,7 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from uneven.costs import RowCosts
+from uneven.decisions.cost_pairs import CostPairs
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
 from uneven.inputs import warn_caller
@@ -23,7 +24,7 @@ from uneven.learners.ensemble.members import Candidate
 from uneven.learners.ensemble.mixture import FittedMember, Mixture, Views
 from uneven.learners.ensemble.weights import Weighting, log_losses
 from uneven.learners.out_of_fold import OutOfFold, OutOfFolds, Split, out_of_fold, sentence, weight_parameters
-from uneven.metrics.expected_cost import mean_cost
+from uneven.metrics.expected_cost import cost_of_decisions
 from uneven.metrics.intervals import CostEstimate, estimates
 
 
@@ -322,9 +323,16 @@ class OutOfFoldCosts:
 
 
 def out_of_fold_costs(
-    task: Task, trial: Trial, costs: RowCosts, rows: np.ndarray, weighting: Weighting, method: str, order: int
+    task: Task,
+    trial: Trial,
+    costs: RowCosts,
+    rows: np.ndarray,
+    weighting: Weighting,
+    method: str,
+    order: int,
+    correct_for: RowCosts | CostPairs,
 ) -> OutOfFoldCosts:
-    """Costs of decisions about the tested rows.
+    """Costs of decisions about the tested rows, with a correction for the same costs or for pairs of costs.
 
     The decisions of the ensemble about a fold use what was known without it: settings, weights and correction from rows
     that its models learnt from and another fold tested. So its cost is not that of its own choices, and with
@@ -332,7 +340,7 @@ def out_of_fold_costs(
     """
     is_positive = task.is_positive[rows]
     weight = None if task.weight is None else task.weight[rows]
-    said = _decide_without_fold(task, trial, costs, rows, weighting, method, order)[rows]
+    said = _decide_without_fold(task, trial, costs, rows, weighting, method, order, correct_for)[rows]
     decisions = {
         "ensemble": said,
         "all positive": np.ones(rows.size, dtype=bool),
@@ -344,14 +352,21 @@ def out_of_fold_costs(
     )
     share = np.ones(rows.size) if weight is None else weight
     members = {
-        name: mean_cost(of_rows, is_positive, of_rows.prefers_positive(choice.probability[rows]), share)
+        name: cost_of_decisions(of_rows, is_positive, of_rows.prefers_positive(choice.probability[rows]), share)
         for name, choice in trial.choices.items()
     }
     return OutOfFoldCosts(members, ensemble, {one.name: one for one in constant})
 
 
 def _decide_without_fold(
-    task: Task, trial: Trial, costs: RowCosts, rows: np.ndarray, weighting: Weighting, method: str, order: int
+    task: Task,
+    trial: Trial,
+    costs: RowCosts,
+    rows: np.ndarray,
+    weighting: Weighting,
+    method: str,
+    order: int,
+    correct_for: RowCosts | CostPairs,
 ) -> np.ndarray:
     """Where each row is said to be positive, by what was known without its fold."""
     said = np.zeros(task.is_positive.size, dtype=bool)
@@ -364,6 +379,6 @@ def _decide_without_fold(
         probabilities = trial.probabilities(task.is_positive, task.weights, known)
         weights = weigh(probabilities, task.is_positive, task.weights, weighting, known)
         mixture = OutOfFoldRows(mix(probabilities, weights), task.is_positive, task.weights)
-        odds = mixture.take(known).find_correction(costs.take(known), method, order)
+        odds = mixture.take(known).find_correction(correct_for.take(known), method, order)
         said[test] = odds.decision(mixture.probability[test], costs.take(test)) > 0
     return said

@@ -34,7 +34,7 @@ from uneven.learners.base import (
 from uneven.learners.linear import UnevenLinearClassifier, fits_along
 from uneven.learners.svc import UnevenSVC, fits_along_c
 from uneven.metrics.cost_scorer import CostScorer
-from uneven.metrics.expected_cost import mean_cost
+from uneven.metrics.expected_cost import cost_of_decisions
 from uneven.solvers.hinge_identity import HingeIdentity, is_hinge
 from uneven.solvers.kernel.kernel_matrix import Buffer
 from uneven.solvers.linear.gram import SharedGrams
@@ -173,7 +173,7 @@ def run_split(
                     said = reader.decide_by_identity(model, candidate.margin_gamma)
                 else:
                     said = reader.decide(model, candidate.row_costs)
-                column.scores[index] = -mean_cost(reader.costs, truth, said, test_weight)
+                column.scores[index] = -cost_of_decisions(reader.costs, truth, said, test_weight)
             else:
                 own = move_gamma(model, candidate.margin_gamma, candidate.params["C"]) if shares else model
                 column.scores[index] = float(task.scorer(own, new, y_new, **told))
