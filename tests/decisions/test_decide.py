@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import uneven
@@ -244,6 +245,28 @@ def test_ranks_savings_and_words() -> None:
     assert np.isnan(nobody.recall)
     assert np.isnan(nobody.precision)
     assert "nan" not in nobody.summary()
+
+
+def test_pictures() -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    p = np.array([0.9, 0.02, 0.3, 0.6, 0.1, 0.3])
+    found = uneven.decide(p, fp_cost=1, fn_cost=9, at_most=2)
+    axes = found.plot(unit="EUR")
+    values = axes.patches[0].get_data().values
+    np.testing.assert_allclose(values, np.sort(found.gain)[::-1][: values.size])
+    told = axes.get_legend_handles_labels()[1]
+    assert sorted(told) == ["one more place saves 2 EUR", "positive: 2 rows", "saved"]
+    grouped = uneven.decide(p, actions=THREE, at_most={"review": 1}, per=[0, 0, 0, 1, 1, 1]).plot()
+    assert grouped.get_ylabel() == "saved by review"
+    assert grouped.get_xlabel() == "rank of the row in its group"
+    assert "saved, mean over 2 groups" in grouped.get_legend_handles_labels()[1]
+    uneven.decide([0.0, 0.0], fp_cost=1, fn_cost=1).plot()  # nothing to flag
+    plt.close("all")
+
+
+def test_the_index_of_a_series_stays() -> None:
+    p = pd.Series([0.2, 0.9], index=["x", "y"])
+    assert uneven.decide(p, fp_cost=1, fn_cost=1).to_frame().index.tolist() == ["x", "y"]
 
 
 def test_shares_are_read_as_they_are_written() -> None:

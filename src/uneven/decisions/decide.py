@@ -114,7 +114,7 @@ def decide(
             )
         read = _read_rows(p, *costs_of_past(costs, actions, given))
         known = read, _read_positive(labels, read.count)
-    return decide_rows(rows, limits, known)
+    return decide_rows(rows, limits, known, probability.index if hasattr(probability, "iloc") else None)
 
 
 @dataclass(frozen=True)

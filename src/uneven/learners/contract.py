@@ -231,7 +231,8 @@ class EstimatorContract:
             Rows that the model did not learn from: then a recall or a precision holds for new rows with the stated
             confidence. A third entry has their costs, if these differ from row to row.
         fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
-            Costs of these rows, as in :meth:`predict`.
+            Costs of these rows, as in :meth:`predict`. Beside several actions they are for :meth:`predict_proba`, which
+            needs them after a fit with costs of each row.
 
         Returns
         -------
