@@ -148,6 +148,34 @@ def test_wrong_rates_cost_at_most_the_factor_times_the_error_of_alpha() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("phi", ["hinge", "logistic"])
+def test_a_surrogate_regret_on_observed_rows_bounds_the_regret_in_use(phi: str) -> None:
+    """Theorem 1 on the observed rows, and the factor; with scores just beyond 0, the bound of the hinge is attained."""
+    random = np.random.default_rng(6)
+    nearest = 0.0
+    for _ in range(12):
+        use, clean = any_costs(random), finite_world(random)
+        happened = STEPS[random.integers(0, 3)](random, clean.share)
+        world, cost = happened.world(clean), happened.cost(use)
+        loss = uneven.calibrated_loss(phi, alpha=cost.exact_alpha)
+        analysis = uneven.analyze(loss, cost.exact_alpha)
+        positive, negative = (
+            np.array([float(Fraction(m, sum(world.sums))) for m in each]) for each in (world.positive, world.negative)
+        )
+        mass = positive + negative
+        eta = np.divide(positive, mass, out=np.zeros(3), where=mass > 0)
+        for _ in range(40):
+            score = random.normal(size=3) * random.choice([1e-9, 1.0])
+            excess = loss.conditional_risk(eta, score) - analysis.optimal_risk(eta)
+            surrogate = float(mass @ np.maximum(excess, 0.0))
+            bound = cost.regret_bound(analysis.regret_bound(surrogate))
+            regret = float(clean.regret(use.exact_alpha, (score > 0).tolist()))
+            assert regret <= bound * (1 + 1e-9) + 1e-12  # the surrogate regret is a float
+            nearest = max(nearest, regret / bound if bound > 0 else 0.0)
+    assert nearest > (0.999 if phi == "hinge" else 0.3)
+
+
+@pytest.mark.slow
 def test_the_f_measure_is_a_cost_ratio() -> None:
     random = np.random.default_rng(5)
     rules = [[bool(k & 1), bool(k & 2), bool(k & 4)] for k in range(8)]
