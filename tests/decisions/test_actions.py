@@ -316,6 +316,14 @@ def test_extreme_costs() -> None:
     assert tiny.choose(0.0) == "a"
     assert tiny.choose(1.0) == "c"
     assert tiny.choose([5e-324, 1e-12]).tolist() == ["b", "c"]
+    assert tiny.breaks[0] > 0  # it is below every double
+    with pytest.raises(LossError, match="too many digits for an exact loss"):
+        tiny.loss()
+    with pytest.raises(ParameterError, match="within the range of double precision"):
+        tiny.regret_bound("logistic", 1.0)
+    rare = uneven.Actions(a=(1e12, 0), b=(1, 0.5), c=(0, 2))
+    assert rare.regret_bound(rare.loss(), 0.5) == 1.0
+    assert rare.plot().get_xscale() == "logit"
 
 
 def test_picture() -> None:

@@ -22,7 +22,7 @@ import numpy as np
 
 from uneven import inputs
 from uneven.calibration import Analysis, Certificate, analyze, certify
-from uneven.errors import LossError, ParameterError
+from uneven.errors import ExpressionError, LossError, ParameterError
 from uneven.expression import substitute, to_text
 from uneven.expression.algebra import add
 from uneven.expression.tree import Number, T
@@ -55,10 +55,17 @@ def double_hinge(actions: Actions) -> Loss:
     jumps = [high - low for low, high in pairwise(breaks)]
     positive = zip((*jumps, 1 - breaks[-1]), ends[1:], strict=True)
     negative = zip((breaks[0], *jumps), ends[:-1], strict=True)
-    return Loss(
+    texts = (
         " + ".join(f"({jump})*relu(({end}) - t)" for jump, end in positive),
         " + ".join(f"({jump})*relu(t - ({end}))" for jump, end in negative),
     )
+    try:
+        return Loss(*texts)
+    except ExpressionError as error:
+        raise LossError(
+            f"the costs of these actions need too many digits for an exact loss ({error}); costs of fewer digits, such "
+            "as whole numbers, would work"
+        ) from None
 
 
 def certificates(actions: Actions) -> tuple[Certificate, ...]:
@@ -79,7 +86,7 @@ def regret_bound(
         raise ParameterError(f"surrogate_regret must be at least 0, got {float(values.min())!r}")
     breaks, masses = actions.exact_breaks, actions.exact_masses
     chosen = loss.loss if isinstance(loss, Analysis) else analyze(loss).loss
-    own = thresholds is None and bool(breaks) and chosen == double_hinge(actions)
+    own = thresholds is None and _is_own_loss(actions, chosen)
     if own:
         cuts: Sequence[Any] = middles(actions)
     elif thresholds is None:
@@ -99,6 +106,13 @@ def regret_bound(
             total = min(total, 2 * Fraction(regret))
         found[k] = round_up(min(total, worst))
     return inputs.unwrapped(found.reshape(values.shape), scalar)
+
+
+def _is_own_loss(actions: Actions, loss: Loss) -> bool:
+    try:
+        return loss == double_hinge(actions)
+    except LossError:
+        return False
 
 
 def _worst(actions: Actions) -> Fraction:

@@ -8,6 +8,7 @@ actions", has the proofs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
@@ -239,8 +240,9 @@ class Actions:
 
     @property
     def breaks(self) -> tuple[float, ...]:
-        """The probabilities at which the next action of the envelope takes over: one less than there are actions."""
-        return tuple(map(inputs.to_float, self.exact_breaks))
+        """The probabilities at which the next action of the envelope takes over: one less than it has actions."""
+        least, most = math.ulp(0.0), math.nextafter(1.0, 0.0)
+        return tuple(min(max(inputs.to_float(at), least), most) for at in self.exact_breaks)
 
     @property
     def exact_masses(self) -> tuple[Fraction, ...]:
