@@ -15,7 +15,7 @@ from uneven.figures.displays.fitted_curves import GammaPathDisplay, ThresholdShi
 from uneven.figures.displays.ranked_gains import RankedGainsDisplay
 from uneven.figures.displays.threshold_cost import ThresholdCostDisplay
 from uneven.figures.loss_shapes import all_losses, partial_losses, window_orders
-from uneven.figures.regret_bounds import psi_enclosed, regret_bound
+from uneven.figures.regret_bounds import bounded_scores, psi_enclosed, regret_bound
 from uneven.figures.risk_curves import conditional_risk, h_and_nu, sides
 from uneven.figures.style import GalleryFigure
 
@@ -36,6 +36,7 @@ __all__ = [
     "ThresholdShiftDisplay",
     "all_losses",
     "alpha_of_gamma",
+    "bounded_scores",
     "conditional_risk",
     "costs_compared",
     "draw",

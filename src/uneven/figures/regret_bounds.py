@@ -110,7 +110,9 @@ def _analysis(loss: AnyLoss, alpha: Exact, gamma: Exact) -> Analysis:
     return analyze(loss if isinstance(loss, Loss) else calibrated_loss(phi(loss), alpha=alpha, gamma=gamma), alpha)
 
 
-def psi_enclosed(loss: Loss | Phi | str | None = None, *, alpha: Exact | None = None) -> Figure:
+def psi_enclosed(
+    loss: Loss | Phi | str | None = None, *, alpha: Exact | None = None, score_bound: Exact | None = None
+) -> Figure:
     """nu, its convex hull psi, and the proved enclosure of psi; below, the width of that enclosure.
 
     Parameters
@@ -119,6 +121,8 @@ def psi_enclosed(loss: Loss | Phi | str | None = None, *, alpha: Exact | None = 
         By default an uneven squared loss whose nu is not convex.
     alpha : number in (0, 1), optional
         By default the loss's own alpha, or 1/2.
+    score_bound : positive number, optional
+        Scores lie in [-score_bound, score_bound].
 
     Examples
     --------
@@ -126,9 +130,11 @@ def psi_enclosed(loss: Loss | Phi | str | None = None, *, alpha: Exact | None = 
     >>> len(figures.psi_enclosed("hinge").axes)
     2
     """
-    analysis = analyze(UnevenMarginLoss("squared", gamma=10, alpha="1/4") if loss is None else loss, alpha)
+    chosen = UnevenMarginLoss("squared", gamma=10, alpha="1/4") if loss is None else loss
+    analysis = analyze(chosen, alpha, score_bound=score_bound)
     eps = np.linspace(0, analysis.largest_regret, 161)
     lower, upper = analysis.psi_bounds(eps)
+    within = "" if score_bound is None else f", scores within {analysis.score_bound:g} of 0"
     with styled():
         figure, axes = panels(2, 1, width=5.6, height=4.8, height_ratios=(3, 1), sharex=True)
         top, bottom = axes[0][0], axes[1][0]
@@ -141,12 +147,54 @@ def psi_enclosed(loss: Loss | Phi | str | None = None, *, alpha: Exact | None = 
         bottom.set(xlabel=r"cost regret $\epsilon$", ylabel="width", xlim=(0, analysis.largest_regret))
         return captioned(
             figure,
-            f"{analysis.loss!r}, alpha = {analysis.alpha:.6g}: psi is the largest convex function below nu (theorem "
-            "1). The band is a proved enclosure of psi, rounded outwards; its width is shown below.",
+            f"{analysis.loss!r}, alpha = {analysis.alpha:.6g}{within}: psi is the largest convex function below nu "
+            "(theorem 1). The band is a proved enclosure of psi, rounded outwards; its width is shown below.",
+        )
+
+
+def bounded_scores(
+    loss: AnyLoss = "logistic", *, alpha: Exact = "1/4", bounds: tuple[Exact, ...] = ("1/2", 1, 2)
+) -> Figure:
+    """H and the bound on the cost regret, for scores within several bounds and for all scores.
+
+    Parameters
+    ----------
+    loss : Loss, phi, name or expression
+        A phi is weighted for alpha.
+    alpha : number in (0, 1)
+    bounds : numbers
+        Scores lie in [-bound, bound].
+
+    Examples
+    --------
+    >>> from uneven import figures
+    >>> len(figures.bounded_scores().axes)
+    2
+    """
+    chosen = loss if isinstance(loss, Loss) else calibrated_loss(phi(loss), alpha=alpha)
+    analyses = [analyze(chosen, alpha, score_bound=bound) for bound in (*bounds, None)]
+    eta = np.linspace(0, 1, 501)
+    regret = np.linspace(0, float(analyses[-1].psi(analyses[-1].largest_regret)), 301)
+    with styled():
+        figure, ((left, right),) = panels(1, 2, width=7.6, height=3.6)
+        for k, one in enumerate(analyses):
+            name = "all scores" if one.score_bound is None else f"scores within {one.score_bound:g} of 0"
+            left.plot(eta, one.H(eta), **curve_style(k), label=name)
+            right.plot(regret, one.psi_inverse(regret), **curve_style(k), label=name)
+        left.axvline(analyses[-1].alpha, color=GREY, linewidth=0.8)
+        left.set(xlabel=r"$\eta = P(Y = 1)$", ylabel=r"$H_\Lambda(\eta)$", xlim=(0, 1), ylim=(0, None))
+        right.set(xlabel="surrogate regret", ylabel="cost regret at most", xlim=(0, regret[-1]), ylim=(0, None))
+        left.legend(loc="upper center")
+        return captioned(
+            figure,
+            f"{_label(loss)}, alpha = {analyses[-1].alpha:.6g}. Left: the least surrogate regret of a wrong decision. "
+            "It is that of all scores where the best score is within the bound, and a line beyond (theorem L). "
+            "Right: what a surrogate regret, against the best score within the bound, allows.",
         )
 
 
 GALLERY = (
     GalleryFigure("regret-bound", "Surrogate regret in, cost regret out", regret_bound),
     GalleryFigure("psi", "psi and its proved enclosure", psi_enclosed),
+    GalleryFigure("bounded-scores", "Scores within a bound", bounded_scores),
 )

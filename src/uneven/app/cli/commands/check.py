@@ -21,7 +21,10 @@ from uneven.app.files.file_kinds import write_whole
     metavar="FILE",
     help="Draw the regret bound psi, with its proved lower and upper bounds, to a png, svg or pdf file.",
 )
-def check(as_json: bool, plot: str | None, **options: Any) -> None:
+@click.option(
+    "--score-bound", metavar="BOUND", help="Scores lie in [-BOUND, BOUND]; by default they may be any number."
+)
+def check(as_json: bool, plot: str | None, score_bound: str | None, **options: Any) -> None:
     """Is LOSS right for your costs?
 
     Also says which costs LOSS assumes, and what a small training loss guarantees.
@@ -30,23 +33,23 @@ def check(as_json: bool, plot: str | None, **options: Any) -> None:
     costs, LOSS is checked for the costs that it assumes.
     """
     from uneven.app.files.file_kinds import require_output
-    from uneven.calibration import analyze, implied_alpha
+    from uneven.calibration import analyze
 
     if plot is not None:
         require_output(plot)
     request = read_request(**options)
-    implied = implied_alpha(request.loss)
+    implied = analyze(request.loss, score_bound=score_bound).implied_alpha
     alpha = request.alpha if request.alpha is not None else implied.exact or implied.alpha
-    analysis = analyze(request.loss, alpha)
+    analysis = analyze(request.loss, alpha, score_bound=score_bound)
     if plot is not None:
-        _plot(plot, request.loss, alpha)
+        _plot(plot, request.loss, alpha, score_bound)
     if as_json:
         click.echo(json.dumps(analysis.to_dict(), indent=2))
     else:
         console().print(analysis.report(remedy_by=remedy_options(request, analysis.prescription)))
 
 
-def _plot(file: str, loss: Any, alpha: Any) -> None:
+def _plot(file: str, loss: Any, alpha: Any, score_bound: str | None) -> None:
     import io
 
     from uneven.errors import UnevenError
@@ -56,5 +59,5 @@ def _plot(file: str, loss: Any, alpha: Any) -> None:
     if kind not in FORMATS:
         raise UnevenError(f"a picture is a file that ends in one of {', '.join(FORMATS)}, got {file!r}")
     buffer = io.BytesIO()
-    psi_enclosed(loss, alpha=alpha).savefig(buffer, format=kind, dpi=160)
+    psi_enclosed(loss, alpha=alpha, score_bound=score_bound).savefig(buffer, format=kind, dpi=160)
     write_whole(file, buffer.getvalue())
