@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from uneven.calibration import calibrated_loss as calibrated_loss
     from uneven.calibration import certify as certify
     from uneven.calibration import implied_alpha as implied_alpha
+    from uneven.calibration import implied_prior as implied_prior
     from uneven.calibration import verify as verify
     from uneven.costs import Cost as Cost
     from uneven.decisions.actions import Actions as Actions
@@ -82,6 +83,7 @@ _HOME = {
     "cost_loss": "uneven.losses",
     "decide": "uneven.decisions.decide",
     "implied_alpha": "uneven.calibration",
+    "implied_prior": "uneven.calibration",
     "phi": "uneven.losses",
     "range_loss": "uneven.losses",
     "trusted_types": "uneven.learners.trusted_types",

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from uneven.calibration.conditional_risk import FiniteDistribution as FiniteDistribution
     from uneven.calibration.implied_costs import ImpliedAlpha as ImpliedAlpha
     from uneven.calibration.implied_costs import implied_alpha as implied_alpha
+    from uneven.calibration.implied_ratios import ImpliedPrior as ImpliedPrior
+    from uneven.calibration.implied_ratios import implied_prior as implied_prior
+    from uneven.calibration.prior_analysis import PriorAnalysis as PriorAnalysis
     from uneven.calibration.trusted.claims import Claim as Claim
     from uneven.calibration.trusted.claims import OnlyAlpha as OnlyAlpha
     from uneven.calibration.verdict import Verdict as Verdict
@@ -29,7 +32,9 @@ _HOME = {
     "Claim": "uneven.calibration.trusted.claims",
     "FiniteDistribution": "uneven.calibration.conditional_risk",
     "ImpliedAlpha": "uneven.calibration.implied_costs",
+    "ImpliedPrior": "uneven.calibration.implied_ratios",
     "OnlyAlpha": "uneven.calibration.trusted.claims",
+    "PriorAnalysis": "uneven.calibration.prior_analysis",
     "TightDistribution": "uneven.calibration.analysis",
     "Verdict": "uneven.calibration.verdict",
     "Verification": "uneven.calibration.verification",
@@ -37,6 +42,7 @@ _HOME = {
     "calibrated_loss": "uneven.calibration.calibrated_losses",
     "certify": "uneven.calibration.certifier",
     "implied_alpha": "uneven.calibration.implied_costs",
+    "implied_prior": "uneven.calibration.implied_ratios",
     "verify": "uneven.calibration.verification",
 }
 

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -29,10 +29,13 @@ from uneven.calibration.trusted.claims import CALIBRATED, UNDECIDED
 from uneven.calibration.verdict import Verdict, verdict
 from uneven.errors import LossError, ParameterError
 from uneven.inputs import Exact, round_down, round_up
-from uneven.losses import Loss, Phi
+from uneven.losses import CostPrior, Loss, Phi
 from uneven.losses.loss import as_loss
 from uneven.losses.notebook import block, loss_latex
 from uneven.shape.structure import is_convex
+
+if TYPE_CHECKING:
+    from uneven.calibration.prior_analysis import PriorAnalysis
 
 _TABLE = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)  # cost regrets in a report, as shares of the largest one
 
@@ -383,7 +386,13 @@ class Analysis:
         return "\n".join(lines)
 
 
-def analyze(loss: Loss | Phi | str, alpha: Exact | None = None, *, score_bound: Exact | None = None) -> Analysis:
+@overload
+def analyze(loss: Loss | Phi | str, alpha: Exact | None = None, *, score_bound: Exact | None = None) -> Analysis: ...
+@overload
+def analyze(loss: Loss | Phi | str, alpha: CostPrior, *, score_bound: None = None) -> PriorAnalysis: ...
+def analyze(
+    loss: Loss | Phi | str, alpha: Exact | CostPrior | None = None, *, score_bound: Exact | None = None
+) -> Analysis | PriorAnalysis:
     """What a loss guarantees for given costs, and for scores within a bound if there is one.
 
     Parameters
@@ -392,7 +401,8 @@ def analyze(loss: Loss | Phi | str, alpha: Exact | None = None, *, score_bound: 
         A phi or its name stands for the margin loss with gamma = 1.
     alpha : number in (0, 1), optional
         Cost parameter: a false positive costs alpha, a false negative 1 - alpha. By default the alpha that the loss is
-        weighted by, or 1/2 for an unweighted loss.
+        weighted by, or 1/2 for an unweighted loss. A :class:`~uneven.CostPrior` stands for costs that are not known
+        exactly; the loss must then be the one of the prior.
     score_bound : positive number, optional
         Decision values lie in [-score_bound, score_bound], as those of a linear model with bounded coefficients, or of
         one whose scores are clipped. By default they may be any number.
@@ -400,6 +410,7 @@ def analyze(loss: Loss | Phi | str, alpha: Exact | None = None, *, score_bound: 
     Returns
     -------
     Analysis
+        For a prior, a :class:`~uneven.calibration.PriorAnalysis`.
 
     Examples
     --------
@@ -417,6 +428,12 @@ def analyze(loss: Loss | Phi | str, alpha: Exact | None = None, *, score_bound: 
     ('calibrated', 0.379885, 0.693147)
     """
     chosen = as_loss(loss)
+    if isinstance(alpha, CostPrior):
+        from uneven.calibration.prior_analysis import PriorAnalysis
+
+        if score_bound is not None:
+            raise ParameterError("score_bound is for one alpha; analyze(loss, prior) has bounds for all scores only")
+        return PriorAnalysis(chosen, alpha)
     default = chosen.exact_alpha or Fraction(1, 2)
     return Analysis(
         chosen,

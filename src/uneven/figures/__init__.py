@@ -5,6 +5,7 @@ A function returns a Matplotlib figure. A display follows scikit-learn's convent
 
 from uneven.figures._gallery import FIGURES, FORMATS, draw, write_gallery
 from uneven.figures.assumed_costs import alpha_of_gamma, implied_costs, one_name, smoothing_and_weight
+from uneven.figures.cost_ratios import gamma_and_ratios
 from uneven.figures.costs_compared import costs_compared
 from uneven.figures.displays.action_regions import ActionRegionsDisplay
 from uneven.figures.displays.alpha_curves import CostCurveDisplay, DecisionCurveDisplay, MeanCostDisplay
@@ -40,6 +41,7 @@ __all__ = [
     "conditional_risk",
     "costs_compared",
     "draw",
+    "gamma_and_ratios",
     "h_and_nu",
     "implied_costs",
     "one_name",

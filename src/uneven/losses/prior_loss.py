@@ -136,35 +136,39 @@ def _sharp_range(ratios: LogUniform, at: Fraction, money: bool) -> Formulas:
 
 
 def _soft_range(ratios: LogUniform, at: Fraction, money: bool) -> Formulas:
-    """The sharp range and both tails, whose integrals are exponentials."""
+    """The sharp range and both tails, whose integrals are powers of the ratio."""
     low, high, h = ratios.low, ratios.high, ratios.softness
     first, last = low / (1 + low), high / (1 + high)  # costs of a miss at the ends, in unit weight
-    beyond = f"relu(t + log({_text(low / at)}))"  # how far the log-odds are above the range
-    before = f"relu(-(t + log({_text(high / at)})))"  # and below it
+    beyond = f"min({_text(at / low)}*exp(-t), 1)"  # exp(-d), d: how far the log-odds are above the range
+    before = f"min({_text(high / at)}*exp(t), 1)"  # and below it
     inside = _inside(ratios, at)
 
     def left(factor: Fraction, rate: Fraction, place: str) -> str:
         """What is left of a tail."""
-        return f"{_text(factor)}*exp(-{_text(rate)}*{place})"
+        return f"{_text(factor)}*{place}**{_text(rate)}"
 
-    def taken(factor: Fraction, rate: Fraction, place: str) -> str:
-        """What was taken from a tail."""
-        return f"{_text(factor)}*(1 - exp(-{_text(rate)}*{place}))"
+    def taken(factor: Fraction, rate: Fraction, place: str, more: Fraction = Fraction(0)) -> str:
+        """What was taken from a tail; ``more`` is the factor of a second one, whose rate is larger by 1.
+
+        The second is factor*(1 - place**(rate + 1)), with its constant joined to that of the first: at place = 1 each
+        part is exactly 0 in floats.
+        """
+        power = f"{place}**{_text(rate)}"
+        rest = f" + {_text(more)}*{power}*(1 - {place})" if more else ""
+        return f"{_text(factor + more)}*(1 - {power}){rest}"
 
     if money:
         positive = [
             left(low * (1 - first) * h / (1 + h), 1 + 1 / h, beyond),
             left(low * first * h / (1 + 2 * h), 2 + 1 / h, beyond),
             inside[0],
-            taken(last * high * h / (1 - h), 1 / h - 1, before),
-            taken(last * h, 1 / h, before),
+            taken(last * high * h / (1 - h), 1 / h - 1, before, last * h),
         ]
         negative = [
             left(last * h, 1 / h, before),
             left((1 - last) * h / (1 + h), 1 + 1 / h, before),
             _above_start(ratios, at),
-            taken((1 - first) * h, 1 / h, beyond),
-            taken(first * h / (1 + h), 1 + 1 / h, beyond),
+            taken((1 - first) * h, 1 / h, beyond, first * h / (1 + h)),
         ]
     else:
         positive = [
