@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import linprog
 
 import uneven
 from uneven.costs import RowCosts
@@ -149,6 +150,46 @@ def test_contradictions_are_found_exactly_for_a_capacity_and_a_recall() -> None:
             assert possible
         seen.add(bool(possible))
     assert seen == {True, False}
+
+
+def test_the_lower_bound_is_that_of_the_linear_program() -> None:
+    """With rows that may be decided in part: three actions, reviews limited in each group, a recall, a budget."""
+    rng = np.random.default_rng(11)
+    count, groups = 120, 4
+    for number in range(8):
+        p, group, amount = rng.beta(0.4, 2, count), rng.integers(0, groups, count), rng.lognormal(3, 1, count)
+        actions = uneven.Actions(clear=(amount, 0), review=(3 + 0.1 * amount, 3), block=(0, 9))
+        takes = rng.uniform(0, 4, count)
+        budget: dict[str, Any] = {"budget": (160, takes)} if number % 2 else {}
+        found = uneven.decide(p, actions=actions, at_most={"review": 4}, per=group, recall_at_least=0.8, **budget)
+        flags = np.array([0.0, 1.0, 1.0])
+        above = [np.kron(group == k, [0.0, 1.0, 0.0]) for k in range(groups)] + [np.kron(-p, flags)]
+        limits = [4.0] * groups + [-0.8 * p.sum()]
+        if budget:
+            above, limits = [*above, np.kron(takes, flags)], [*limits, 160.0]
+        program = linprog(
+            actions.expected_costs(p).ravel(),
+            A_ub=np.array(above),
+            b_ub=limits,
+            A_eq=np.kron(np.eye(count), np.ones(3)),
+            b_eq=np.ones(count),
+            bounds=(0, 1),
+        )
+        assert program.fun <= found.total_cost + 1e-6
+        assert found.total_cost - found.gap <= program.fun + 1e-6
+        assert found.total_cost - found.gap >= program.fun - 0.005 * abs(program.fun)
+        assert found.gap <= 0.03 * found.total_cost
+
+
+def test_a_limit_is_another_alpha() -> None:
+    """For costs that are numbers: those of a place that has its price."""
+    p = np.random.default_rng(12).random(200)
+    found = uneven.decide(p, fp_cost=2, fn_cost=8, at_most=30)
+    price = found.price_of_one_more
+    alpha = (2 + price) / (2 + 8)
+    np.testing.assert_array_equal(found.flagged, p > alpha + 1e-12)
+    priced = uneven.decide(p, fp_cost=2 + price, fn_cost=8, tp_cost=price)
+    assert np.count_nonzero(priced.flagged != found.flagged) <= 1  # the row at the price itself is a tie
 
 
 # -- units, labels, order ---------------------------------------------------------------------------------------------
