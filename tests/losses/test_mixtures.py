@@ -142,3 +142,18 @@ def test_learners_take_a_mixture_and_the_search_chooses_one() -> None:
     mixed = uneven.UnevenLinearClassifier(losses[1], fp_cost=1, fn_cost=5, margin_gamma=2).fit(X, y)
     assert mixed.analysis_.verdict.status == "calibrated"
     assert mixed.duality_gap_ <= 1e-3 * mixed.objective_
+
+
+def test_frameworks_take_a_mixture() -> None:
+    torch = pytest.importorskip("torch")
+    from uneven.adapters.torch import UnevenLoss
+
+    loss = mixture(
+        [uneven.UnevenMarginLoss("logistic", gamma=2, alpha=0.2), uneven.Loss("exp(-t)", "exp(t)", alpha=0.2)]
+    )
+    t, y = torch.linspace(-3, 3, 13, dtype=torch.float64, requires_grad=True), torch.arange(13) % 2
+    value = UnevenLoss(loss, reduction="sum")(t, y)
+    value.backward()
+    labels = np.where(y.numpy() > 0, 1, -1)
+    assert value.item() == pytest.approx(loss(labels, t.detach().numpy()).sum(), rel=1e-12)
+    assert np.allclose(t.grad.numpy(), loss.slope(labels, t.detach().numpy()), rtol=1e-12)

@@ -68,7 +68,7 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
         By default the learner's own C. For a hinge these are effective values: the candidate has
         C (1 + 1/margin_gamma)/2, so that the balance of data and penalty is the same for every gamma.
     losses : list of losses, optional
-        Losses to try.
+        Losses to try, such as mixtures (:func:`uneven.losses.mixture`).
     param_grid : dict, optional
         Other parameters of the learner to try: names and lists of values, as in GridSearchCV, such as
         ``{"max_depth": [3, 6]}`` of boosted trees.
