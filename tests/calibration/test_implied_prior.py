@@ -203,4 +203,4 @@ def test_in_words() -> None:
     mixed = Loss("relu(1 - t) + relu(1 - t)**2", "relu(1 + t) + relu(1 + t)**2")
     assert "%" in implied_prior(mixed).in_words()
     assert implied_prior("perceptron").in_words().startswith("It is no mean of costs")
-    assert "large ratios (10 to 100 has 2.48" in implied_prior("exponential").in_words()
+    assert "large ratios (10 to 100 weighs 2.48 times 1 to 10)" in implied_prior("exponential").in_words()

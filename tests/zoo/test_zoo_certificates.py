@@ -41,6 +41,7 @@ def test_all_files_are_small_and_none_is_left_over() -> None:
     assert sum(files.values()) < 1_000_000
 
 
+@pytest.mark.slow
 def test_the_page_is_up_to_date() -> None:
     page = (DOCS / "losses-assume.md").read_text(encoding="utf-8")
     assert update_tables(page) == page, "run python -m uneven.zoo.certificates --page docs/losses-assume.md"

@@ -260,17 +260,14 @@ class ImpliedPrior:
         return f"90 % of its weight is on ratios fn_cost/fp_cost from {low:.3g} to {high:.3g}{apart}."
 
     def _endless_in_words(self) -> str:
-        # The weights of six factors of 10, from 1/1000 to 1000.
-        decades = np.array([float(self.mass(10.0**k, 10.0 ** (k + 1))) for k in range(-3, 3)])
+        decades = np.diff(self._up_to(10.0 ** np.arange(-3, 4)))  # the weights of six factors of 10
         if np.ptp(decades) <= 1e-6 * decades.max():
             return "It averages over all cost ratios, every factor alike, without end."
         parts = []
         if math.isinf(self._reach[0]):
-            parts.append(f"large ratios (10 to 100 has {decades[4] / decades[3]:.3g} times the weight of 1 to 10)")
+            parts.append(f"large ratios (10 to 100 weighs {decades[4] / decades[3]:.3g} times 1 to 10)")
         if math.isinf(self._reach[1]):
-            parts.append(
-                f"small ratios (1/100 to 1/10 has {decades[1] / decades[2]:.3g} times the weight of 1/10 to 1)"
-            )
+            parts.append(f"small ratios (1/100 to 1/10 weighs {decades[1] / decades[2]:.3g} times 1/10 to 1)")
         return f"Its weight has no end towards {' and '.join(parts)}."
 
 
@@ -372,10 +369,7 @@ def implied_prior(loss: Loss | Phi | str, *, weight: Literal["unit", "money"] = 
     if fall.first == fall.second:
         reason = f"at t = {fall.first:.6g} a larger score is better for positives and worse for negatives no more"
         return ImpliedPrior(chosen, weight, reason, False)
-    reason = (
-        f"as the score grows from {fall.first:.9g} to {fall.second:.9g}, the probability that it stands for falls, so "
-        "that no rule 'positive above a threshold' is behind it"
-    )
+    reason = f"as the score grows from {fall.first:.9g} to {fall.second:.9g}, the probability that it stands for falls"
     return ImpliedPrior(chosen, weight, reason, _falls_for_sure(chosen, fall.first, fall.second))
 
 

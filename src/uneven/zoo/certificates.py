@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 
-from uneven.calibration import Certificate, certify
+from uneven.calibration import Certificate, certify, implied_prior
 from uneven.calibration.implied_costs import costs_in_words
 from uneven.errors import CertificateError, UnevenError
 from uneven.inputs import to_float
@@ -34,7 +34,13 @@ _THEOREMS = {
 
 def update_tables(page: str) -> str:
     """The page with every part between ``<!-- name -->`` and ``<!-- end -->`` made again."""
-    parts = {"surprises": surprises, "expected": expected, "outside": outside_table, "versions": versions}
+    parts = {
+        "surprises": surprises,
+        "expected": expected,
+        "ratios": ratios,
+        "outside": outside_table,
+        "versions": versions,
+    }
 
     def filled(found: re.Match[str]) -> str:
         name = found.group(1)
@@ -66,6 +72,19 @@ def _rank(case: Shipped) -> int:
 def expected() -> str:
     """The other losses."""
     return _table(sorted((case for case in shipped() if surprise(case) <= 1e-9), key=lambda case: case.title))
+
+
+def ratios() -> str:
+    """Which cost ratios the losses average over; losses with the same sentence share a row, the largest rows first."""
+    sentences: dict[tuple[str, bool], list[str]] = {}
+    for case in shipped():
+        prior = implied_prior(case.loss)
+        sentences.setdefault((prior.in_words(), prior.proved), []).append(f"`{case.title}`")
+    rows = sorted(sentences.items(), key=lambda row: (-len(row[1]), row[0]))
+    return _join_sentences(
+        ["the cost ratios it averages over", "proved", "losses"],
+        [[words, "yes" if proved else "seen in floats", ", ".join(sorted(losses))] for (words, proved), losses in rows],
+    )
 
 
 def outside_table() -> str:

@@ -21,20 +21,21 @@ if TYPE_CHECKING:
 def implied_cost(as_json: bool, **options: Any) -> None:
     """Which costs does LOSS assume?
 
-    If you give costs, it also says whether they are the same. Exit code 0: the same, or no costs given; 1: other costs,
-    or not known.
+    It is calibrated for at most one cost ratio; another line says which ratios it averages over. If you give costs, it
+    also says whether they are the same. Exit code 0: the same, or no costs given; 1: other costs, or not known.
     """
-    from uneven.calibration import analyze, implied_alpha
+    from uneven.calibration import analyze, implied_alpha, implied_prior
 
     request = read_request(**options)
     implied = implied_alpha(request.loss)
     yours = None if request.alpha is None else analyze(request.loss, request.alpha)
+    ratios = implied_prior(request.loss).in_words() if request.loss.symbolic else None
     agree = None if yours is None else _AGREE.get(yours.verdict.status, False)
     if as_json:
         interval = None if implied.interval is None else list(implied.interval)
         exact = None if implied.exact is None else str(implied.exact)
         found = {"alpha": implied.alpha, "exact": exact, "interval": interval, "fn_to_fp_cost": implied.cost_ratio}
-        found |= {"reason": implied.reason}
+        found |= {"reason": implied.reason, "ratios": ratios}
         if yours is not None:
             found |= {"your_alpha": str(yours.exact_alpha), "agrees": agree}
         click.echo(json.dumps(found, indent=2))
@@ -42,6 +43,8 @@ def implied_cost(as_json: bool, **options: Any) -> None:
         click.echo(implied.in_words())
         if implied.alpha is not None:
             click.echo(f"alpha = {implied.exact if implied.exact is not None else implied.alpha}: {implied.reason}.")
+        if ratios is not None:
+            click.echo(ratios)
         if yours is not None:
             click.echo(_comparison_in_words(yours, agree, request))
     if yours is not None and not agree:
