@@ -90,6 +90,20 @@ def linear_methods(X: Any, y: np.ndarray, C: float = 1.0) -> dict[str, Decide]:
     }
 
 
+def boosted_methods(X: Any, y: np.ndarray) -> dict[str, Decide]:
+    """Boosted trees: for no ratio, for the middle ratio, and for the range."""
+
+    def trees(**costs: Any) -> Any:
+        settings = {"n_estimators": 100, "max_depth": 3, "learning_rate": 0.1, "n_jobs": 1}
+        return uneven.UnevenXGBClassifier(**settings, **costs).fit(X, y)
+
+    return {
+        "boosting, cut at alpha": by_probability(trees()),
+        "boosting for the middle ratio": by_probability(trees(fn_cost=MIDDLE)),
+        "boosting for the range": by_probability(trees(cost_range=(LOW, HIGH))),
+    }
+
+
 def corrected_methods(name: str, make: Callable[..., Any], X: Any, y: np.ndarray) -> dict[str, Decide]:
     """A classifier with a corrected threshold: not corrected, a shift for each ratio, and one shift for the range."""
     one, each = make(cost_range=(LOW, HIGH)).fit(X, y), make(fn_cost=MIDDLE).fit(X, y)
@@ -150,7 +164,7 @@ def study_worlds() -> None:
             X, eta = world(name, WORLD_ROWS, random)
             y = (random.random(WORLD_ROWS) < eta).astype(int)
             new, truth = world(name, NEW_ROWS, random)
-            for method, decide in linear_methods(X, y).items():
+            for method, decide in {**linear_methods(X, y), **boosted_methods(X, y)}.items():
                 found.setdefault(method, []).append(regrets(truth, decide(new)))
         line = ", ".join("{} {:.5f} / {:.4f}".format(method, *np.mean(v, axis=0)) for method, v in found.items())
         print(f"{name}: {line}", flush=True)
@@ -189,6 +203,7 @@ def study_set(group: str, name: str, *, corrected: bool) -> dict[str, np.ndarray
             **{f"{method}, C=0.1": decide for method, decide in linear_methods(seen, y[train], 0.1).items()},
         }
         if corrected:
+            methods |= boosted_methods(seen, y[train])
             methods |= corrected_methods("forest", threshold, seen, y[train])
             methods |= corrected_methods("ensemble", ensemble, seen, y[train])
         for method, decide in methods.items():

@@ -292,6 +292,19 @@ def test_pairs_of_costs_add_up_to_the_prior(prior: Any, order: int) -> None:
         assert pairs.fn_cost[cut >= p].sum() == pytest.approx(prior.positive_cost(p), abs=wide)
 
 
+@pytest.mark.parametrize("ends", [("1e-300", "1e300"), (1e-18, 1e-15), (1e15, 1e18), ("1", "1.000001")])
+@pytest.mark.parametrize("weight", ["unit", "money"])
+def test_pairs_of_extreme_ranges_are_positive_and_finite(ends: Any, weight: Any) -> None:
+    prior = uneven.CostPrior.range(*ends, weight=weight)
+    pairs = CostPairs.of(prior, order=8)
+    both = np.array([pairs.fp_cost, pairs.fn_cost])
+    assert both.shape[1] > 0
+    assert (both > 0).all()
+    assert np.isfinite(both).all()
+    assert (np.diff(pairs.fn_cost / pairs.fp_cost) > 0).all()  # one cell after the other
+    assert float(ends[0]) <= central_ratio(prior) <= float(ends[1])
+
+
 def test_the_shift_over_a_range_is_least_for_the_mean_of_the_window_losses() -> None:
     random = np.random.default_rng(11)
     log_odds = random.normal(-2, 2, size=3000)

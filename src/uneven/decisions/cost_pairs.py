@@ -1,13 +1,14 @@
 r"""A prior of the costs as a few pairs of costs, and the one pair that stands for all of it.
 
 A prior is a measure mu over alpha = fp_cost/(fp_cost + fn_cost): at alpha, a false positive costs alpha and a false
-negative 1 - alpha. Cut (0, 1) into cells. A decision that is the same for all alphas of a cell costs, over the cell,
+negative 1 - alpha. Cut the ratios fn_cost/fp_cost into cells. A decision that is the same for all ratios of a cell
+costs, over the cell,
 
 .. math:: a = \int_{cell} \alpha \, d\mu \text{ if it is a false positive,} \qquad
           b = \int_{cell} (1 - \alpha) \, d\mu \text{ if it is a false negative.}
 
 So the cell is a pair of costs, exactly, and the best decision in it is positive where the probability is above
-a/(a + b), the mean of alpha over the cell. With one cell for all of (0, 1), that is the threshold of least mean cost
+a/(a + b), the mean of alpha over the cell. With one cell for all ratios, that is the threshold of least mean cost
 for decisions that are made before the costs are known. With many cells, the mean cost over the pairs is that over the
 prior, up to decisions that change within a cell.
 """
@@ -45,7 +46,7 @@ class CostPairs:
     >>> from uneven.decisions.cost_pairs import CostPairs
     >>> pairs = CostPairs.of(uneven.CostPrior.range(5, 50, weight="money"), order=1)
     >>> (pairs.fn_cost / pairs.fp_cost).round(1).tolist()
-    [44.6, 35.4, 28.1, 22.4, 17.8, 14.1, 11.2, 8.9, 7.1, 5.6]
+    [5.6, 7.1, 8.9, 11.2, 14.1, 17.8, 22.4, 28.1, 35.4, 44.6]
     """
 
     fp_cost: np.ndarray
@@ -54,14 +55,13 @@ class CostPairs:
     @classmethod
     def of(cls, prior: CostPrior, *, order: int) -> CostPairs:
         """The cells of a prior, fine enough for a window loss of this order."""
-        low, high = (math.log(float(prior.quantile(share))) for share in (_OUTSIDE, 1 - _OUTSIDE))
+        low, high = map(float, prior.ratios.quantile(np.array([_OUTSIDE, 1 - _OUTSIDE])))
         step = min(_STEP, 0.7 / math.sqrt(order))
         count = min(max(1, math.ceil((high - low) / step - 1e-9)), _MOST_CELLS)
-        ratios = np.exp(np.linspace(low, high, count + 1)[1:-1])
-        edges = np.concatenate([[1.0], 1 / (1 + ratios), [0.0]])[::-1]  # in rising order of alpha
-        fp_cost, fn_cost = np.diff(prior.negative_cost(edges)), -np.diff(prior.positive_cost(edges))
-        fn_cost[-1] += float(prior.positive_cost(1.0))  # alphas of 1 itself
-        counts = (fp_cost > 0) | (fn_cost > 0)
+        edges = np.concatenate([[-np.inf], np.linspace(low, high, count + 1)[1:-1], [np.inf]])
+        money = prior.weight == "money"
+        fp_cost, fn_cost = -np.diff(prior.ratios.alarms(edges, money)), np.diff(prior.ratios.misses(edges, money))
+        counts = (fp_cost > 0) & (fn_cost > 0)
         return cls(fp_cost[counts], fn_cost[counts])
 
     def take(self, rows: np.ndarray) -> CostPairs:

@@ -183,7 +183,8 @@ class LogUniform(RatioDistribution):
             return whole / self.total
         with np.errstate(over="ignore"):
             near = np.log1p(share * np.expm1(inside))
-        whole = np.where(inside < 1, near, np.logaddexp(0, self._start + inside) + math.log(1 - share))
+        far = np.logaddexp(0, self._start + inside) - np.logaddexp(0, self._start)  # 1 - share may have lost its digits
+        whole = np.where(inside < 1, near, far)
         if h:
             whole = whole + share * h / (1 + h) * np.exp(under * (1 + 1 / h))
             whole = whole - to_float(self.high / (1 + self.high)) * h * np.expm1(-over / h)
