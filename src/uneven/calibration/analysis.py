@@ -358,6 +358,7 @@ class Analysis:
                 "reason": found.reason,
                 "witness": found.witness,
                 "extra_regret": found.extra_regret,
+                "definition_1": found.definition_1,
             },
             "remedy": None if remedy is None else {"words": remedy.words, "loss": repr(remedy.loss)},
             "implied": {
