@@ -325,6 +325,10 @@ def test_the_shift_over_a_range_is_least_for_the_mean_of_the_window_losses() -> 
 
     least = min(map(smooth, np.linspace(model.shift_ - 1, model.shift_ + 1, 41)))
     assert smooth(model.shift_) <= least * (1 + 1e-5)
+    curve = model.curve_  # what the decisions cost over the range at each shift
+    for k in (200, 400, 600):
+        paid = mean_cost(y, expit(log_odds + 0.8 - curve.shift[k]), uneven.CostPrior.range(5, 50))
+        assert curve.cost[k] == pytest.approx(paid, rel=0.02)
 
 
 def test_many_rows_are_grouped_before_they_are_repeated() -> None:
