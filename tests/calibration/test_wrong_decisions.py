@@ -95,6 +95,42 @@ def test_the_cost_itself_is_certified_with_its_psi() -> None:
     assert Fraction(1, 4) <= other.witness < Fraction(1, 3)
 
 
+@pytest.mark.slow
+def test_bounded_scores_of_losses_that_jump() -> None:
+    """The cost itself does not know how large a score is; of curved pieces a bound cuts off the best scores."""
+    a = uneven.analyze(uneven.cost_loss("1/4"), score_bound=2)
+    assert a.loss.clipped(2) == a.loss
+    assert a.verdict.status == "calibrated"
+    assert a.psi_bounds(0.3) == pytest.approx((0.3, 0.3), abs=1e-15)
+    curved = uneven.Loss("where(t > 0, expit(-t), 1 + expit(-t))", "where(t > 0, 1 + expit(t), expit(t))")
+    free, bounded = uneven.analyze(curved), uneven.analyze(curved, score_bound=1)
+    assert free.verdict.status == bounded.verdict.status == "calibrated up to rounding"
+    assert bounded.psi(0.4) < free.psi(0.4)
+    for b in (free, bounded):
+        low, high = b.psi_bounds(0.4)
+        assert low <= b.psi(0.4) + 1e-12
+        assert b.psi(0.4) <= high + 1e-12
+        tight = b.tight_distribution(0.4)
+        assert tight.surrogate_regret == pytest.approx(b.psi(0.4), abs=1e-9)
+        assert np.all(np.abs(tight.decisions) <= (1 if b is bounded else np.inf))
+
+
+def test_a_kink_beside_a_jump() -> None:
+    """The hinge plus the mistake itself: each side has its own formulas, which do not jump."""
+    loss = uneven.Loss("relu(1 - t) + 1 - step(t)", "relu(1 + t) + step(t)")
+    a = uneven.analyze(loss)
+    assert uneven.implied_alpha(loss).exact == Fraction(1, 2)
+    assert a.verdict.definition_1 == "calibrated"
+    assert a.psi_bounds(0.3) == pytest.approx((1.2, 1.2), abs=1e-9)
+
+
+def test_a_loss_that_is_infinite_for_every_positive_decision() -> None:
+    """No number is NaN: below alpha no finite excess risk belongs to a wrong decision."""
+    a = uneven.analyze(uneven.Loss(lambda t: 1.0 * (t <= 0), lambda t: np.where(t > 0, np.inf, 0.0)), 0.3)
+    assert a.H([0.0, 0.2, 0.3, 0.5, 1.0]).tolist() == [np.inf, np.inf, 0.0, 0.0, 1.0]
+    assert a.psi([0.0, 0.1, 0.7]).tolist() == [0.0, 0.0, 1.0]
+
+
 def test_zero_is_a_negative_decision() -> None:
     """Mirror images do not tie where t = 0, which has no mirror image, is the best negative decision."""
     assert uneven.implied_alpha(CHEAP_AT_ZERO).exact == Fraction(9, 10)
@@ -220,6 +256,7 @@ def test_verdicts_of_losses_that_jump() -> None:
     assert proved > 10
 
 
+@pytest.mark.slow
 def test_functions_that_jump() -> None:
     """A loss given as Python functions: its curves, not its proofs."""
     cost = uneven.Loss(lambda t: 0.75 * (t <= 0), lambda t: 0.25 * (t > 0))

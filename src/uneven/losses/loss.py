@@ -212,7 +212,7 @@ class Loss:
     def clipped(self, score_bound: Exact) -> Loss:
         r"""The loss of scores within a bound: :math:`L(y, \max(-\Lambda, \min(\Lambda, t)))`.
 
-        Its infima over t >= 0 and over t <= 0 are those of this loss over [0, score_bound] and [-score_bound, 0]. So
+        Its infima over t > 0 and over t <= 0 are those of this loss over (0, score_bound] and [-score_bound, 0]. So
         what is proved about it is true of this loss for scores within the bound.
 
         Parameters

@@ -97,7 +97,8 @@ class Attempt:
 
     def nearest(self, side: int) -> Fraction:
         """The decision of this side closest to 0: t = 0 itself, or a tiny t > 0 if a partial loss jumps at 0."""
-        return Fraction(self.hints.solver.tiny) if side > 0 and self.rules.beyond(1) is not self.rules else _ZERO
+        known = side < 0 or all(self.rules.is_continuous_at_zero(weights, 1) for weights in (POSITIVE, NEGATIVE))
+        return _ZERO if known else Fraction(self.hints.solver.tiny)
 
     def ordered_at(self, eta: Fraction, side: int) -> list[Step]:
         """Steps that show: at eta, the infimum over this side exceeds the infimum over the other side."""

@@ -116,15 +116,14 @@ class Search:
 
         If F jumps at 0 and is smaller there, the floor is one of t > 0 only.
         """
-        rules = self.rules.beyond(side)
-        if rules is self.rules:
+        rules, known = self.rules.beyond(side), self.rules.exact_level(weights, level)
+        if rules is self.rules or known is None:
             return self._floor(weights, side, level, near, start, most)
-        known = self.rules.exact_level(weights, level)
         try:
             reached = start > 0 or self.rules.is_at_least(weights, Fraction(0), known)
         except Undefined:
             return None
-        if known is None or not (reached or (side > 0 and level is not None)):
+        if not (reached or (side > 0 and level is not None)):
             return None
         beside = Search(rules, self.budget, self.edges, shorten=self.shorten)
         found = beside._floor(weights, side, known, near, start, most)
@@ -133,7 +132,7 @@ class Search:
     def _floor(
         self, weights: Pair, side: int, level: Level, near: Fraction | None, start: Fraction, most: int
     ) -> Floor | None:
-        """The same for formulas that do not jump at 0."""
+        """The same, for the formulas of these rules on the whole side."""
         rules = self.rules
         inner = [edge for edge in self.edges if edge * side > start]
         first: list[tuple[End, End, str]] = []

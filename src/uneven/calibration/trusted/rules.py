@@ -38,7 +38,6 @@ from uneven.shape.structure import is_convex
 __all__ = ["DIFFERENCE", "NEGATIVE", "POSITIVE", "RULES", "End", "Level", "Pair", "Rules", "at"]
 
 _ZERO = Fraction(0)
-_BOTH = (Fraction(1), Fraction(1))
 _FAR = Fraction(2**64)  # times the finite end of a cell: F beyond this t stands for its limit
 _MOST_DERIVATIVES = 8
 RULES = ("value", "falls", "rises", "mean", "tangent", "supporting", "balanced", "fades", "flat")
@@ -63,11 +62,11 @@ class Rules(SlopesAtZero):
         self.beyond = lru_cache(maxsize=2)(self._beyond)
 
     def _beyond(self, side: int) -> Rules:
-        """Rules for the formulas that hold for t > 0 (side 1) or t < 0; these rules if no partial loss jumps at 0.
+        """Rules for the formulas that hold for t > 0 (side 1) or t < 0; these rules if no partial loss jumps.
 
         What they prove on cells of that side holds for F at every t of these cells but 0.
         """
-        if self.is_continuous_at_zero(_BOTH, side):
+        if all(self.both_continuous):
             return self
         ends = (_ZERO, math.inf) if side > 0 else (-math.inf, _ZERO)
         first, second = (

@@ -96,7 +96,7 @@ class Sign(Step):
 class Floor(Step):
     """F >= level for all t of a side (1: t >= 0, -1: t <= 0) with |t| >= ``start``; each cell has its rule.
 
-    A floor that is ``open`` is about t > 0 only, the positive decisions: t = 0 is a negative one. Where F jumps at 0,
+    A floor that is ``open`` is about t > 0 only, the positive decisions: t = 0 is a negative one. Where F may jump,
     the cells are about the formulas that hold beside 0, and t = 0 is looked at by itself.
     """
 
@@ -150,15 +150,15 @@ class Floor(Step):
         if self.open and (self.side < 0 or self.level is None):
             raise CertificateError("only a floor of t > 0 with a number as its level may be open")
         beside = rules.beyond(self.side)
-        if beside is rules:
-            return rules, self.level
         level = rules.exact_level(self.weights, self.level)  # "at 0" is about F, not about the formula beside 0
+        if beside is rules or level is None:
+            return rules, self.level
         try:
             shown = self.open or self.start > 0 or rules.is_at_least(self.weights, Fraction(0), level)
         except Undefined:
             shown = False
-        if level is None or not shown:
-            raise CertificateError("the risk jumps at t = 0, and could not be shown to be at least the level there")
+        if not shown:
+            raise CertificateError("the risk at t = 0 could not be shown to be at least the level")
         return beside, level
 
 
