@@ -157,13 +157,14 @@ def names() -> list[tuple[str, str]]:
     return [(group, name) for group, sets in groups.items() for name in sets]
 
 
-def load(group: str, name: str) -> Problem:
-    """Read a set, draw rows of it if it is large, and add its costs."""
+def load(group: str, name: str, most_rows: int | None = None) -> Problem:
+    """Read a set, draw rows of it if it is large (``most_rows``, by default those of the study), and add its costs."""
     loader: Callable[[str], tuple[Any, np.ndarray, RowCosts | None]]
     loader = {"fresh": _fresh, "design": _design, "keel": _keel, "per row": _per_row}[group]
     X, y, own = loader(name)
-    if y.size > MOST_ROWS[group]:
-        rows = _drawn(y, MOST_ROWS[group])
+    most = MOST_ROWS[group] if most_rows is None else most_rows
+    if y.size > most:
+        rows = _drawn(y, most)
         X, y, own = X.iloc[rows].reset_index(drop=True), y[rows], None if own is None else own.take(rows)
     if own is not None:
         return Problem(name, group, X, y, {"per row": own})

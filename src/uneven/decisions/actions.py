@@ -214,6 +214,10 @@ class Actions:
         self._require_numbers("a hash")
         return hash(tuple(self._costs.items()))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What was given, without what was found from it."""
+        return {"_costs": self._costs, "names": self.names, "rows": self.rows}
+
     def __repr__(self) -> str:
         def shown(cost: ActionCost) -> str:
             return inputs.shown(cost) if isinstance(cost, Fraction) else brief(cost)

@@ -135,14 +135,14 @@ class Limits:
 class DecisionRows:
     """Rows to decide about: probabilities, actions with costs, what the actions are called.
 
-    ``said_positive`` is what a classifier's own ``predict`` says for two actions: it is kept, also where rounding
-    would change it.
+    ``said`` is the action that a classifier with a threshold of its own takes, by number; of two, whether it is the
+    second. It is kept, also where rounding would change it.
     """
 
     probability: np.ndarray
     actions: Actions
     labels: tuple[Any, ...]
-    said_positive: np.ndarray | None = None
+    said: np.ndarray | None = None
 
     @property
     def count(self) -> int:
@@ -152,10 +152,15 @@ class DecisionRows:
     def cost(self) -> np.ndarray:
         """Expected costs above those of the right action for the label: one column for each action."""
         cost = self.actions.regrets(self.probability)
-        if self.said_positive is not None:
+        if self.said is None:
+            return cost
+        if cost.shape[1] == 2:
             nothing, flag = cost[:, 0], cost[:, 1]
             lower = np.where(flag < nothing, flag, np.nextafter(nothing, -np.inf))
-            cost[:, 1] = np.where(self.said_positive, lower, np.maximum(flag, nothing))
+            cost[:, 1] = np.where(self.said, lower, np.maximum(flag, nothing))
+            return cost
+        wrong = np.flatnonzero(cost.argmin(axis=1) != self.said)
+        cost[wrong, self.said[wrong]] = np.nextafter(cost[wrong].min(axis=1), -np.inf)
         return cost
 
 

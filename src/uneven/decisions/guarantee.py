@@ -154,11 +154,15 @@ class ShiftGuarantee:
             f"score allows; the way over the window loss then gives the bound {by_psi}"
             + (", which says nothing." if self.psi_vacuous else ".")
         )
+        return " ".join([first, second, self.terms_in_words()])
+
+    def terms_in_words(self, used: str = "this shift") -> str:
+        """For which model the bounds are, with what it was used, and what they assume."""
         if self.folds > 1:
-            third = f"The bounds are for the {self.folds} fold models with this shift, on average"
+            which = f"The bounds are for the {self.folds} fold models with {used}, on average"
         else:
-            third = "The bounds are for the model that gave these scores and has not learnt from these rows"
-        third += ", not for the model that was fitted again to all rows." if self.refitted else "."
+            which = "The bounds are for the model that gave these scores and has not learnt from these rows"
+        which += ", not for the model that was fitted again to all rows." if self.refitted else "."
         largest = f"{_shown(self.largest_fp_regret)} and {_shown(self.largest_fn_regret)}"
         if self.fixed_costs:
             assumed = "costs that were fixed beforehand."
@@ -166,8 +170,8 @@ class ShiftGuarantee:
             assumed = f"that no mistake costs more than the largest ones seen ({largest})."
         else:
             assumed = f"that no mistake costs more than you said ({largest})."
-        fourth = f"They assume independent rows, new rows like these with the same share of positives, and {assumed}"
-        return " ".join([first, second, third, fourth])
+        terms = f"They assume independent rows, new rows like these with the same share of positives, and {assumed}"
+        return f"{which} {terms}"
 
 
 def shift_guarantee(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from uneven.costs import RowCosts
+from uneven.decisions.action_cuts import Cut, count_breaks, find_cuts
 from uneven.decisions.alpha import alpha_log_odds
 from uneven.decisions.correction import CorrectedOdds, Correction
 from uneven.decisions.correction_methods import METHODS, costs_by_shift
@@ -19,6 +21,7 @@ from uneven.decisions.scored_rows import (
     MOST_CERTAIN,
     MOST_ROWS,
     ScoredRows,
+    compress,
     group_rows,
     grouped_window_losses,
     log_odds_of,
@@ -88,14 +91,44 @@ class OutOfFoldRows:
         """
         decided = np.empty(self.probability.size)
         correct_for = costs if correct_for is None else correct_for
-        for number in np.unique(fold):
-            test = fold == number
-            known = ~test if number < 0 else np.isin(fold, np.flatnonzero(learnt[number]))
-            odds = CorrectedOdds(Correction(), self._limits(correct_for))
-            if np.unique(self.is_positive[known]).size == 2:
+        for test, known in self._folds(fold, learnt):
+            odds = self.uncorrected(correct_for)
+            if known is not None:
                 odds = self.take(known).find_correction(correct_for.take(known), method, order)
             decided[test] = odds.decision(self.probability[test], costs.take(test))
         return decided
+
+    def act_out_of_fold(
+        self, pairs: Sequence[tuple[float, float]], method: str, order: int, fold: np.ndarray, learnt: np.ndarray
+    ) -> np.ndarray:
+        """The same for several actions, given by the costs of their breaks: the number of each row's action."""
+        levels = np.empty(self.probability.size, dtype=np.intp)
+        for test, known in self._folds(fold, learnt):
+            rows = self if known is None else self.take(known)
+            cuts = rows.cuts(pairs, "none" if known is None else method, order)
+            levels[test] = count_breaks(cuts, self.probability[test])
+        return levels
+
+    def cuts(self, pairs: Sequence[tuple[float, float]], method: str, order: int) -> list[Cut]:
+        """The cuts that a method finds for several actions, given by the costs of their breaks."""
+        count = self.is_positive.size
+        return find_cuts(pairs, lambda fp, fn: self.find_correction(RowCosts(count, fp, fn), method, order))
+
+    def shift_at(self, log_odds: float, costs: RowCosts) -> float:
+        """The shift that cuts at a model's own log-odds, for rows as a correction for these costs sees them."""
+        beyond = np.clip([log_odds], -MOST_CERTAIN - 1, MOST_CERTAIN + 1)
+        return float((compress(beyond, self._limits(costs)) - alpha_log_odds(costs)[0][:1])[0])
+
+    def uncorrected(self, costs: RowCosts | CostPairs) -> CorrectedOdds:
+        """Log-odds as a correction for these costs sees them, but not corrected."""
+        return CorrectedOdds(Correction(), self._limits(costs))
+
+    def _folds(self, fold: np.ndarray, learnt: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+        """For each fold its rows, and those that were known before; None if these lack a class."""
+        for number in np.unique(fold):
+            test = fold == number
+            known = ~test if number < 0 else np.isin(fold, np.flatnonzero(learnt[number]))
+            yield test, known if np.unique(self.is_positive[known]).size == 2 else None
 
     def take(self, rows: np.ndarray) -> OutOfFoldRows:
         """Some of the rows, given by their numbers or by a Boolean for each."""

@@ -18,6 +18,7 @@ from uneven.errors import CostError
 from uneven.inputs import brief, exact, to_float
 from uneven.labels import Classes
 from uneven.learners.cost_range import costs_of_range
+from uneven.learners.several_actions import costs_of_actions
 from uneven.metrics.expected_cost import expected_cost
 from uneven.metrics.intervals import CostEstimate
 
@@ -51,6 +52,7 @@ class EstimatorContract:
     """
 
     _costs_of_fit: Mapping[str, Any]
+    _actions_of_fit: Actions | None = None  # in place of costs
     classes_: np.ndarray
     _positive: int
 
@@ -192,6 +194,14 @@ class EstimatorContract:
         said = np.asarray(self._answer("predict", X, given)) == self._classes.pos_label
         return self._answer("predict_proba", X, given)[:, self._positive], said
 
+    def _action_probability(self, X: Any, actions: Actions, given: GivenCosts) -> tuple[np.ndarray, np.ndarray | None]:
+        """P(positive) for decisions between actions, and the number of each row's action if that says more."""
+        return self._answer("predict_proba", X, given)[:, self._positive], None
+
+    def _cost_of_actions(self, X: Any, y: Any, sample_weight: Any) -> float | None:
+        """What the actions of the fit cost per row; None if they are the classes of :meth:`predict`."""
+        return None
+
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def decide(
         self,
@@ -214,14 +224,17 @@ class EstimatorContract:
     ) -> Decisions:
         """The cheapest decisions within limits, with what each is expected to cost: see :func:`uneven.decide`.
 
-        Without limits and with two classes these are the decisions of :meth:`predict`.
+        Without limits and with two classes these are the decisions of :meth:`predict`. After a fit with actions, these
+        are decided about, unless other actions or costs are given here.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
         actions : Actions, optional
             What can be done, if it is more than to predict one of the classes. Two actions are decided as
-            :meth:`predict` does at their costs, several by the probabilities of :meth:`predict_proba`.
+            :meth:`predict` does at their costs, several by the probabilities of :meth:`predict_proba`. A classifier
+            with a corrected threshold decides at each break as :meth:`predict` does at the costs of that break, if the
+            costs of the actions are numbers.
         at_most, at_most_share, recall_at_least, precision_at_least, flag_rate, budget, confidence
             Limits, as in :func:`uneven.decide`.
         per : str or array-like of shape (n_samples,), optional
@@ -261,7 +274,8 @@ class EstimatorContract:
         """Minus the expected cost of the decisions, per row and in the unit of the costs: greater is better.
 
         It is not the accuracy that scikit-learn's classifiers have here, so a search by ``score`` finds the cheapest
-        model, not the one with the fewest mistakes.
+        model, not the one with the fewest mistakes. After a fit with actions, and without costs given here, the
+        decisions are those of :meth:`decide`.
 
         Parameters
         ----------
@@ -278,6 +292,9 @@ class EstimatorContract:
         """
         check_is_fitted(self, "classes_")
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+        of_actions = None if given.known else self._cost_of_actions(X, y, sample_weight)
+        if of_actions is not None:
+            return -of_actions
         costs = costs_to_score(self._costs_of_fit, given, "score")
         said = self.predict(X, **given)
         return -expected_cost(y, said, **costs, pos_label=self._classes.pos_label, sample_weight=sample_weight)
@@ -324,12 +341,15 @@ class _Shown:
 def costs_of_fit(learner: Any, given: GivenCosts | None = None) -> GivenCosts:
     """The four costs of a fit: those given, and the constructor's, which must be numbers, for the others.
 
-    With ``cost_range`` in place of costs, those at the range's central ratio.
+    With ``actions`` in place of costs, those of the two outermost ones; with ``cost_range``, those at the range's
+    central ratio.
     """
     given = GivenCosts() if given is None else given
-    central = costs_of_range(learner, given)
-    if central is not None:
-        return central
+    instead = costs_of_actions(learner, given)
+    if instead is None:
+        instead = costs_of_range(learner, given)
+    if instead is not None:
+        return instead
     own = {name: getattr(learner, name) for name, value in given.items() if value is None}
     for name, value in own.items():
         if np.ndim(value):
@@ -390,18 +410,23 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, int | float) else str(value)
 
 
-def constant_costs(sums: Mapping[str, Any]) -> dict[str, CostEstimate]:
-    """The estimates from what :func:`constant_sums` kept; intervals are those of a normal distribution."""
+def constant_costs(
+    sums: Mapping[str, Any], between: Mapping[str, tuple[float, float]] | None = None
+) -> dict[str, CostEstimate]:
+    """The estimates from what :func:`constant_sums` kept; intervals are those of a normal distribution.
+
+    ``between`` are further rules by name, with what they cost on a negative and on a positive.
+    """
     negatives, positives = sums["rows"]
-    means = sums["means"] if "means" in sums else _means(sums)
+    means = sums["means"] if "means" in sums else _means(sums, between or {})
     mistakes = {ALL_POSITIVE: (float(negatives), 0.0), ALL_NEGATIVE: (0.0, float(positives))}
     return {
-        name: CostEstimate(name, mean, mean - _WIDTH * error, mean + _WIDTH * error, *mistakes[name])
+        name: CostEstimate(name, mean, mean - _WIDTH * error, mean + _WIDTH * error, *mistakes.get(name, (0.0, 0.0)))
         for name, (mean, error) in means.items()
     }
 
 
-def _means(sums: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+def _means(sums: Mapping[str, Any], between: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
     """Mean and standard error if all rows of a class pay the same."""
     cost = {name: to_float(exact(name, value, CostError)) for name, value in sums["costs"].items()}
     weights, squares = (np.asarray(part) for part in sums["sums"])
@@ -410,6 +435,7 @@ def _means(sums: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
     for name, paid in (
         (ALL_POSITIVE, np.array([cost["fp_cost"], cost["tp_cost"]])),
         (ALL_NEGATIVE, np.array([cost["tn_cost"], cost["fn_cost"]])),
+        *((name, np.array(pair)) for name, pair in between.items()),
     ):
         mean = float(share @ paid)
         found[name] = (mean, _length(errors * (paid - mean)))

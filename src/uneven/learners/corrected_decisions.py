@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
+from uneven.decisions.action_guarantee import ActionsGuarantee
 from uneven.decisions.alpha import alpha_log_odds, probability_thresholds, threshold_log_odds
 from uneven.decisions.correction import AS_IT_IS, CorrectedOdds, Correction
 from uneven.decisions.correction_methods import METHODS
@@ -23,6 +24,7 @@ from uneven.errors import ParameterError
 from uneven.inputs import Exact, brief, require_choice, require_integer
 from uneven.learners.contract import EstimatorContract, costs_of_fit, costs_to_score
 from uneven.learners.cost_range import spread_prior, treats_alike, warn_outside
+from uneven.learners.several_actions import read_learner_actions
 from uneven.tables.names_as_text import with_names, with_text
 
 #: Scores that may be rounding errors, relative to the log-odds: a forest often says the threshold itself.
@@ -52,6 +54,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
     order: Any
     keep_training_rows: Any
     cost_range: Any = None
+    actions: Any = None
     _odds: CorrectedOdds
     _calibrated: CorrectedOdds
     _rows: OutOfFoldRows
@@ -82,6 +85,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
     def _given_costs(self, count: int, given: GivenCosts) -> RowCosts:
         """The costs of the rows of a fit: those given to ``fit``, and the constructor's for the others."""
         costs = RowCosts.read(count, **costs_of_fit(self, given))
+        self._actions_of_fit = read_learner_actions(self)
         four = {name: getattr(costs, name) for name in COSTS}
         self._costs_of_fit = {name: value for name, value in four.items() if not isinstance(value, np.ndarray)}
         prior = spread_prior(self)
@@ -95,7 +99,8 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
 
     def _symmetric(self, costs: Cost | RowCosts) -> bool:
         """Whether it makes no difference which class is the positive one."""
-        return isinstance(costs, Cost) and costs.fp_cost == costs.fn_cost and treats_alike(self)
+        equal = isinstance(costs, Cost) and costs.fp_cost == costs.fn_cost
+        return equal and self.actions is None and treats_alike(self)
 
     def _keep_decisions(self, rows: OutOfFoldRows, costs: RowCosts) -> None:
         """Find calibration and correction from out-of-fold probabilities, and keep these for other costs."""
@@ -189,7 +194,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
 
     @property
     def curve_(self) -> ShiftCurve:
-        """Cost of the out-of-fold decisions against the shift; with ``cost_range``, the mean over the range."""
+        """Cost of the out-of-fold decisions against the shift."""
         check_is_fitted(self, "_odds")
         if self._row_costs.per_row:
             self._require_rows("curve_ of costs of each row")
@@ -212,7 +217,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
     # -- what is guaranteed -----------------------------------------------------------------------------------------
 
     @property
-    def guarantee_(self) -> ShiftGuarantee:
+    def guarantee_(self) -> ShiftGuarantee | ActionsGuarantee:
         """:meth:`guarantee` with its defaults, computed once; there is no such attribute if nothing is guaranteed."""
         check_is_fitted(self, "classes_")
         if "_guarantee" not in self.__dict__:
@@ -228,7 +233,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         *,
         largest_fp_regret: Exact | None = None,
         largest_fn_regret: Exact | None = None,
-    ) -> ShiftGuarantee:
+    ) -> ShiftGuarantee | ActionsGuarantee:
         """Bounds of what the shift costs on new rows, against the best shift; docs/guarantee.md proves them.
 
         Parameters
@@ -241,7 +246,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
 
         Returns
         -------
-        ShiftGuarantee
+        ShiftGuarantee, or ActionsGuarantee after a fit with more than two actions
             ``print(model.guarantee().in_words())`` says what is guaranteed and what is assumed. With folds it is for
             the fold models, not for the one that is fitted to all rows.
         """
@@ -250,17 +255,31 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         if reason is not None:
             raise ParameterError(f"there is no guarantee for this fit: {reason}")
         self._require_rows(f"a guarantee at {confidence!r} other than guarantee_", ParameterError)
+        return self._find_guarantee(confidence, (largest_fp_regret, largest_fn_regret))
+
+    def _find_guarantee(
+        self, confidence: Exact, largest: tuple[Exact | None, Exact | None]
+    ) -> ShiftGuarantee | ActionsGuarantee:
         correction = self._odds.correction
-        rows = self._rows.with_costs(self._row_costs)
-        folds = [rows.take(self._fold == number) for number in np.unique(self._fold)]
+        return self._shift_guarantee(self._row_costs, correction.shift, correction.posterior, confidence, largest)
+
+    def _shift_guarantee(
+        self,
+        costs: RowCosts,
+        shift: float,
+        posterior: ShiftPosterior | None,
+        confidence: Exact,
+        largest: tuple[Exact | None, Exact | None] = (None, None),
+    ) -> ShiftGuarantee:
+        rows = self._rows.with_costs(costs)
         return shift_guarantee(
-            folds,
-            correction.posterior,
+            [rows.take(self._fold == number) for number in np.unique(self._fold)],
+            posterior,
             order=int(self.order),
-            shift=correction.shift,
+            shift=shift,
             confidence=confidence,
-            largest_fp_regret=largest_fp_regret,
-            largest_fn_regret=largest_fn_regret,
+            largest_fp_regret=largest[0],
+            largest_fn_regret=largest[1],
             refitted=self._is_refitted,
             choices=self._models_to_choose_from(),
         )
@@ -269,13 +288,18 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         """None if the theorem covers the fit."""
         if self._pairs is not None:
             return "the theorem is for two costs, not for cost_range; fp_cost and fn_cost would work"
-        if self._odds.correction.slope != 1:
+        if not self._only_shifts:
             return (
                 f"method={self.method!r} does more than to shift the log-odds; 'gibbs', 'argmin' or 'cost' would work"
             )
         if (self._fold < 0).any():
             return "some rows were tested by several folds; cv=5 would work"
         return None
+
+    @property
+    def _only_shifts(self) -> bool:
+        """Whether every correction in use is a shift."""
+        return self._odds.correction.slope == 1
 
     def _models_to_choose_from(self) -> int:
         """From how many models the one in use was chosen with the out-of-fold rows."""

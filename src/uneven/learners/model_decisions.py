@@ -40,11 +40,13 @@ def decide_with(
 
 def _rows_of(learner: EstimatorContract, X: Any, actions: Actions | None, given: GivenCosts) -> DecisionRows:
     """What the learner says about rows. Two actions are two costs: the decisions are those of ``predict``."""
+    if actions is None and not given.known:
+        actions = learner._actions_of_fit
     if actions is not None and not isinstance(actions, Actions):
         raise CostError(f"actions must be uneven.Actions(...), got {brief(actions)}")
-    if actions is not None and len(actions.names) > 2:
-        positive = learner._answer("predict_proba", X, given)[:, learner._positive]
-        return DecisionRows(_in_doubles(positive), _for_rows(actions, len(positive)), actions.names)
+    if actions is not None and not _are_two_costs(actions):
+        probability, said = learner._action_probability(X, actions, given)
+        return DecisionRows(_in_doubles(probability), _for_rows(actions, len(probability)), actions.names, said)
     classes = learner._classes
     labels: tuple[Any, ...] = (classes.neg_label, classes.pos_label)
     if actions is not None:
@@ -56,6 +58,11 @@ def _rows_of(learner: EstimatorContract, X: Any, actions: Actions | None, given:
     costs = RowCosts.read(probability.size, **learner._costs_to_decide(given))
     four = {name: getattr(costs, name) for name in ("fp_cost", "fn_cost", "tp_cost", "tn_cost")}
     return DecisionRows(_in_doubles(probability), Actions.binary(**four, names=("negative", "positive")), labels, said)
+
+
+def _are_two_costs(actions: Actions) -> bool:
+    """Whether the actions are the two decisions of a classifier, first the one for negatives."""
+    return len(actions.names) == 2 and (actions.rows is not None or actions.envelope == actions.names)
 
 
 def _for_rows(actions: Actions, count: int) -> Actions:

@@ -14,13 +14,15 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from uneven.costs import GivenCosts
+from uneven.decisions.action_cuts import costs_of_breaks, count_breaks
+from uneven.decisions.actions import Actions
 from uneven.decisions.correction import CorrectedOdds, Correction
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.decisions.platt import Sigmoid
 from uneven.decisions.scored_rows import MOST_ROWS
 from uneven.errors import CostError, ParameterError
 from uneven.inputs import Exact, brief, warn_caller
-from uneven.learners.corrected_decisions import CorrectedDecisions
+from uneven.learners.corrected_actions import CorrectedActions
 from uneven.learners.out_of_fold import (
     SEED,
     folds_learnt_from,
@@ -31,6 +33,7 @@ from uneven.learners.out_of_fold import (
     splits,
     weight_parameters,
 )
+from uneven.learners.several_actions import estimate_actions, have_actions_between
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.intervals import CostEstimate, estimates
 from uneven.solvers.progress import Bar
@@ -39,7 +42,7 @@ from uneven.solvers.progress import Bar
 _PARTS = 5
 
 
-class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # type: ignore[misc]
+class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type: ignore[misc]
     r"""Finds the decision threshold of any classifier for your costs.
 
     A classifier with right probabilities needs no tuning: predict positive where P(positive) > alpha, alpha =
@@ -95,6 +98,10 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         for all ratios: its smooth loss is averaged over the range. ``predict(X, fn_cost=...)`` decides at the ratio
         that is known by then, ``predict(X)`` at the range's central ratio. The costs of the fit, such as in ``score``
         and ``out_of_fold_cost_``, are those at the central ratio, with ``fp_cost=1``.
+    actions : Actions, optional
+        In place of the costs: what can be done, with numbers as costs, such as clear, review and block. :meth:`decide`
+        gives the cheapest action, with a correction at each break, and ``score`` is minus what these actions cost.
+        :meth:`predict` gives classes, those that are right if only the two outermost actions could be taken.
 
     Attributes
     ----------
@@ -118,12 +125,14 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         weights.
     out_of_fold_cost_ : CostEstimate
         Mean cost of the out-of-fold decisions with a 95 % interval; the correction of a fold comes from the other
-        folds. ``difference`` is that to cutting at alpha.
+        folds. ``difference`` is that to cutting at alpha, or at the breaks of ``actions``.
     constant_costs_ : dict of str to CostEstimate
-        What "all positive" and "all negative" cost on the training rows.
+        What "all positive" and "all negative" cost on the training rows; with actions, also those between.
     out_of_fold_probability_ : ndarray of shape (n_samples,)
         P(positive) as the wrapped classifier says it, before the calibration; NaN for rows that no fold tested.
-    guarantee_ : ShiftGuarantee
+    action_thresholds_ : dict of str to float
+        After a fit with actions: the probability above which each action that pays, but the first, is taken.
+    guarantee_ : ShiftGuarantee or ActionsGuarantee
         Bounds of what the shift costs on new rows against the best shift, with 95 % confidence; see :meth:`guarantee`.
         With few rows they say nothing, and ``guarantee_.vacuous`` says so.
     correction_ : Correction
@@ -176,6 +185,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         keep_training_rows: bool = False,
         verbose: bool | int | None = None,
         cost_range: Any = None,
+        actions: Actions | None = None,
     ) -> None:
         self.estimator = estimator
         self.fp_cost = fp_cost
@@ -194,6 +204,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         self.keep_training_rows = keep_training_rows
         self.verbose = verbose
         self.cost_range = cost_range
+        self.actions = actions
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -398,15 +409,20 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedDecisions):  # ty
         check_is_fitted(self, "classes_")
         if "_out_of_fold_cost" in self.__dict__:
             return self._out_of_fold_cost
-        rows, costs = self._rows, self._row_costs
-        plain = CorrectedOdds(Correction(), self._odds.limits).decision(rows.probability, costs) > 0
+        rows, costs, actions = self._rows, self._row_costs, self._actions_of_fit
         fold, learnt = self._fold, self._learnt
         if len(learnt) == 1:  # one model judged all rows: parts of them take turns
             fold = np.random.default_rng(SEED).permutation(fold.size) % _PARTS
             learnt = ~np.eye(_PARTS, dtype=bool)
-        how = (self.method, int(self.order), fold, learnt, self._correct_for(costs))
-        decided = rows.decide_out_of_fold(costs, *how) > 0
+        how = (self.method, int(self.order), fold, learnt)
         weight = None if (rows.weight == 1).all() else rows.weight
+        if actions is not None and have_actions_between(actions):
+            pairs = costs_of_breaks(actions)
+            plain = count_breaks(rows.cuts(pairs, "none", int(self.order)), rows.probability)
+            taken = {"cut at the breaks": plain, self.method: rows.act_out_of_fold(pairs, *how)}
+            return estimate_actions(actions, rows.is_positive, taken, weight)[-1]
+        plain = CorrectedOdds(Correction(), self._odds.limits).decision(rows.probability, costs) > 0
+        decided = rows.decide_out_of_fold(costs, *how, self._correct_for(costs)) > 0
         return estimates(costs, rows.is_positive, {"cut at alpha": plain[None], self.method: decided[None]}, weight)[-1]
 
     def _why_no_guarantee(self) -> str | None:

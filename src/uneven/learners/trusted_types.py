@@ -52,6 +52,8 @@ _TYPES = frozenset(
         "uneven.losses.ratio_distributions.Discrete",
         "uneven.losses.ratio_distributions.LogNormal",
         "uneven.losses.ratio_distributions.LogUniform",
+        # More than two actions.
+        "uneven.decisions.actions.Actions",
         # The linear classifier, the support vector machine and their search.
         "uneven.learners.tuning.gamma_rules.GammaPath",
         "uneven.solvers.kernel.kernel_matrix.KernelFunction",
@@ -63,7 +65,6 @@ _TYPES = frozenset(
         "uneven.decisions.posterior.ShiftPosterior",
         "uneven.learners.ensemble.training.OutOfFoldCosts",
         "uneven.learners.ensemble.member_models.Forest",
-        "uneven.learners.ensemble.member_models.Landmarks",
         "uneven.learners.ensemble.mixture.FittedMember",
         "uneven.learners.ensemble.mixture.Mixture",
         "uneven.learners.ensemble.member_models.PlattScaled",

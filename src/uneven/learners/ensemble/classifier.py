@@ -9,19 +9,18 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import _num_samples
 
 from uneven import inputs
 from uneven.costs import GivenCosts, RowCosts
+from uneven.decisions.actions import Actions
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
 from uneven.inputs import Exact, brief, require_choice
 from uneven.labels import Classes
 from uneven.learners.background import run_parts
-from uneven.learners.corrected_decisions import CorrectedDecisions
+from uneven.learners.corrected_actions import CorrectedActions
 from uneven.learners.ensemble.members import FAMILIES, LARGE, Candidate, Size, choose_families, families_named
 from uneven.learners.ensemble.mixture import Mixture, Views, read_table, row_chunks
 from uneven.learners.ensemble.training import (
@@ -46,7 +45,7 @@ from uneven.solvers.progress import Bar, progress
 _FOLDS_OF_MANY = 3
 
 
-class UnevenEnsembleClassifier(CorrectedDecisions):
+class UnevenEnsembleClassifier(CorrectedActions):
     r"""The cheapest decisions for your costs from a table and two numbers.
 
     Several ordinary learners, blind to costs, are fitted on folds of the rows. Their out-of-fold probabilities serve
@@ -98,6 +97,10 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         for all ratios: its smooth loss is averaged over the range. ``predict(X, fn_cost=...)`` decides at the ratio
         that is known by then, ``predict(X)`` at the range's central ratio. The costs of the fit, such as in ``score``
         and ``out_of_fold_cost_``, are those at the central ratio, with ``fp_cost=1``.
+    actions : Actions, optional
+        In place of the costs: what can be done, with numbers as costs, such as clear, review and block. :meth:`decide`
+        gives the cheapest action, with a correction at each break, and ``score`` is minus what these actions cost.
+        :meth:`predict` gives classes, those that are right if only the two outermost actions could be taken.
 
     Attributes
     ----------
@@ -109,7 +112,8 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
     settings_ : dict of str to dict
         The chosen setting of each member of "auto".
     member_costs_ : dict of str to float
-        Expected cost of each member alone, out of fold, cut at alpha without a correction.
+        Expected cost of each member alone, out of fold, cut at alpha, or at the breaks of ``actions``, without a
+        correction.
     out_of_fold_rows_ : OutOfFoldRows
         Probabilities, as of ``predict_proba``, of rows that the models did not learn from, with their labels and
         weights. Above 20,000 rows only with ``keep_training_rows``.
@@ -117,7 +121,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         Expected cost of the ensemble out of fold, with a 95 % interval. In each fold, settings, weights and correction
         are those found on the other folds that its models learnt from.
     constant_costs_ : dict of str to CostEstimate
-        Expected costs of predicting "all positive" and "all negative".
+        Expected costs of predicting "all positive" and "all negative"; with actions, also of those between.
     left_out_ : dict of str to str
         Members that are not used, and why.
     seconds_ : dict of str to float
@@ -133,7 +137,9 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         The map of the average's log-odds to those of ``predict_proba``; costs play no part in it.
     threshold_ : float or None
         Positive is predicted exactly where ``predict_proba`` is above it; None after a fit with costs of each row.
-    guarantee_ : ShiftGuarantee
+    action_thresholds_ : dict of str to float
+        After a fit with actions: the probability above which each action that pays, but the first, is taken.
+    guarantee_ : ShiftGuarantee or ActionsGuarantee
         Bounds of what the shift costs on new rows against the best shift, with 95 % confidence. They count all
         settings and weights that could have been chosen. With few rows they say nothing, and ``guarantee_.vacuous``
         says so.
@@ -187,6 +193,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         random_state: Any = None,
         verbose: bool | int | None = None,
         cost_range: Any = None,
+        actions: Actions | None = None,
     ) -> None:
         self.fp_cost = fp_cost
         self.fn_cost = fn_cost
@@ -205,6 +212,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         self.random_state = random_state
         self.verbose = verbose
         self.cost_range = cost_range
+        self.actions = actions
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -312,17 +320,16 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
         views = Views(X, target, parts)
         chosen = None if self.members == "auto" else families_named(list(self.members))
         needed = {family.view for family in (FAMILIES.values() if chosen is None else chosen)}
-        size = Size(labels.size)
-        for view in sorted(needed):
-            views.of(view)  # now, so that an error is one about X
+        sizes = {view: _size(views.of(view).train) for view in sorted(needed)}
+        for view, size in sizes.items():
             if size.large:
                 views.forget(view)  # made again for the final models: the folds need the memory now
-        families = chosen or choose_families({view: _sizes_in_folds(X, views, view) for view in needed})
+        families = choose_families(sizes) if chosen is None else chosen
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         entries = [
             Entry(family.name, candidate, family.view, family.effort)
             for family in families
-            for candidate in family.candidates(size, seed)
+            for candidate in family.candidates(sizes[family.view], seed)
         ]
         n_jobs = -1 if self.n_jobs is None else self.n_jobs
         return Task(X, target, 1, is_positive, weight, parts, n_jobs, deadline, views), entries
@@ -369,6 +376,7 @@ class UnevenEnsembleClassifier(CorrectedDecisions):
             self.method,
             int(self.order),
             self._correct_for(costs),
+            self._actions_of_fit,
         )
         self.weights_ = weights
         self.settings_ = {
@@ -495,12 +503,7 @@ def _is_mapping(members: Any) -> bool:
     return isinstance(members, Mapping)
 
 
-def _sizes_in_folds(X: Any, views: Views, view: str) -> list[Size]:
-    """The size of what each fold learns from: no row that a fold tests has a say in what is tried on it.
+def _size(matrix: Any) -> Size:
+    from scipy import sparse
 
-    Of arrays, and of tables with so many rows that their columns do not matter, it is known without a look.
-    """
-    rows = _num_samples(X)
-    if rows > LARGE or isinstance(X, np.ndarray):
-        return [Size(rows, max(1, X.shape[1]), sparse.issparse(X))]
-    return [views.size(view, fold) for fold in range(len(views.splits))]
+    return Size(matrix.shape[0], max(1, matrix.shape[1]), bool(sparse.issparse(matrix)))

@@ -14,6 +14,8 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from uneven.costs import RowCosts
+from uneven.decisions.action_cuts import costs_of_breaks, count_breaks
+from uneven.decisions.actions import Actions
 from uneven.decisions.cost_pairs import CostPairs
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
@@ -24,6 +26,7 @@ from uneven.learners.ensemble.members import Candidate
 from uneven.learners.ensemble.mixture import FittedMember, Mixture, Views
 from uneven.learners.ensemble.weights import Weighting, log_losses
 from uneven.learners.out_of_fold import OutOfFold, OutOfFolds, Split, out_of_fold, sentence, weight_parameters
+from uneven.learners.several_actions import envelope_rules, estimate_actions, have_actions_between
 from uneven.metrics.expected_cost import cost_of_decisions
 from uneven.metrics.intervals import CostEstimate, estimates
 
@@ -331,8 +334,11 @@ def out_of_fold_costs(
     method: str,
     order: int,
     correct_for: RowCosts | CostPairs,
+    actions: Actions | None = None,
 ) -> OutOfFoldCosts:
     """Costs of decisions about the tested rows, with a correction for the same costs or for pairs of costs.
+
+    With actions between the two that the costs are those of, the decisions are actions.
 
     The decisions of the ensemble about a fold use what was known without it: settings, weights and correction from rows
     that its models learnt from and another fold tested. So its cost is not that of its own choices, and with
@@ -340,7 +346,18 @@ def out_of_fold_costs(
     """
     is_positive = task.is_positive[rows]
     weight = None if task.weight is None else task.weight[rows]
-    said = _decide_without_fold(task, trial, costs, rows, weighting, method, order, correct_for)[rows]
+    of_actions = actions if have_actions_between(actions) else None
+    said = _decide_without_fold(task, trial, costs, rows, weighting, method, order, correct_for, of_actions)[rows]
+    if of_actions is not None:
+        taken = {"ensemble": said}
+        taken |= {name: np.full(rows.size, level) for name, level in envelope_rules(of_actions).items()}
+        taken |= {
+            f"member {name}": np.searchsorted(of_actions.breaks, choice.probability[rows], side="left")
+            for name, choice in trial.choices.items()
+        }
+        ensemble, *others = estimate_actions(of_actions, is_positive, taken, weight)
+        alone = {one.name.removeprefix("member "): one.cost for one in others if one.name.startswith("member ")}
+        return OutOfFoldCosts(alone, ensemble, {one.name: one for one in others if one.name.startswith("all ")})
     decisions = {
         "ensemble": said,
         "all positive": np.ones(rows.size, dtype=bool),
@@ -367,18 +384,26 @@ def _decide_without_fold(
     method: str,
     order: int,
     correct_for: RowCosts | CostPairs,
+    actions: Actions | None,
 ) -> np.ndarray:
-    """Where each row is said to be positive, by what was known without its fold."""
-    said = np.zeros(task.is_positive.size, dtype=bool)
+    """Where each row is said to be positive, or the number of its action, by what was known without its fold."""
+    said = np.zeros(task.is_positive.size, dtype=bool if actions is None else np.intp)
     for train, test in trial.folds:
         known = np.intersect1d(rows, train)
         if np.unique(task.is_positive[known]).size < 2:  # such as before the first part of TimeSeriesSplit
             alike = np.mean(list(trial.probabilities(task.is_positive, task.weights, known[:0]).values()), axis=0)
-            said[test] = costs.take(test).prefers_positive(alike[test])
+            if actions is None:
+                said[test] = costs.take(test).prefers_positive(alike[test])
+            else:
+                said[test] = np.searchsorted(actions.breaks, alike[test], side="left")
             continue
         probabilities = trial.probabilities(task.is_positive, task.weights, known)
         weights = weigh(probabilities, task.is_positive, task.weights, weighting, known)
         mixture = OutOfFoldRows(mix(probabilities, weights), task.is_positive, task.weights)
+        if actions is not None:
+            cuts = mixture.take(known).cuts(costs_of_breaks(actions), method, order)
+            said[test] = count_breaks(cuts, mixture.probability[test])
+            continue
         odds = mixture.take(known).find_correction(correct_for.take(known), method, order)
         said[test] = odds.decision(mixture.probability[test], costs.take(test)) > 0
     return said

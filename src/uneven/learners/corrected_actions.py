@@ -1,0 +1,145 @@
+"""Classifiers that find probabilities first, and thresholds for two classes or for several actions after."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
+
+from uneven import inputs
+from uneven.costs import GivenCosts, RowCosts
+from uneven.decisions.action_cuts import Cut, costs_of_breaks, find_cuts
+from uneven.decisions.action_guarantee import ActionsGuarantee
+from uneven.decisions.actions import Actions
+from uneven.decisions.alpha import threshold_log_odds
+from uneven.decisions.correction import CorrectedOdds
+from uneven.decisions.guarantee import ShiftGuarantee
+from uneven.decisions.scored_rows import log_odds_of
+from uneven.errors import CostError, ParameterError
+from uneven.inputs import Exact
+from uneven.labels import require_same_length
+from uneven.learners.contract import constant_costs
+from uneven.learners.corrected_decisions import CorrectedDecisions
+from uneven.learners.several_actions import envelope_costs, envelope_rules, have_actions_between
+from uneven.metrics.intervals import CostEstimate
+from uneven.metrics.rows import read_decisions
+
+
+class CorrectedActions(CorrectedDecisions, ABC):
+    """Base of classifiers that decide by corrected log-odds, also between several actions.
+
+    Its parameter ``actions`` stands in place of the costs. The fit is one with the costs of the two outermost actions;
+    between them each break gets the correction for its own two costs, found on the same out-of-fold rows. So the
+    decision at a break is that of ``predict`` at the costs of the break, and other actions need no new fit.
+    """
+
+    # -- what was found ---------------------------------------------------------------------------------------------
+
+    @property
+    def action_thresholds_(self) -> dict[str, float]:
+        """For each action that pays, but the first, the probability above which it is taken, or one after it.
+
+        Only after a fit with ``actions``. ``decide`` without limits compares ``predict_proba`` with these numbers. An
+        action has the same threshold as the next one if the out-of-fold rows leave no probability for it.
+        """
+        check_is_fitted(self, "_odds")
+        actions = self._actions_of_fit
+        if actions is None:
+            raise AttributeError(f"{type(self).__name__} was fitted without actions; threshold_ is the threshold")
+        return dict(zip(actions.envelope[1:], self._thresholds_of(actions).tolist(), strict=True))
+
+    @property
+    def constant_costs_(self) -> dict[str, CostEstimate]:
+        """Expected costs of the same decision for every row, on the training rows, with 95 % intervals.
+
+        After a fit with actions, "all negative" and "all positive" are the two outermost ones, and there is one more
+        for each action between them, such as "all review".
+        """
+        check_is_fitted(self, "classes_")
+        actions = self._actions_of_fit
+        if not have_actions_between(actions) or "_constant_sums" not in self.__dict__:
+            return super().constant_costs_
+        costs = envelope_costs(actions)
+        between = {name: tuple(costs[level]) for name, level in envelope_rules(actions).items()}
+        return constant_costs(self._constant_sums, dict(list(between.items())[2:]))
+
+    # -- what is guaranteed -----------------------------------------------------------------------------------------
+
+    def _find_guarantee(
+        self, confidence: Exact, largest: tuple[Exact | None, Exact | None]
+    ) -> ShiftGuarantee | ActionsGuarantee:
+        """Of several actions Theorem G at each break, where the probability of an error is shared equally."""
+        actions = self._actions_of_fit
+        if not have_actions_between(actions):
+            return super()._find_guarantee(confidence, largest)
+        if any(one is not None for one in largest):
+            raise ParameterError("largest_fp_regret and largest_fn_regret are for costs of each row, not for actions")
+        level, pairs = inputs.between_0_and_1("confidence", confidence), costs_of_breaks(actions)
+        each = 1 - (1 - level) / len(pairs)
+        parts: list[ShiftGuarantee] = []
+        count = self._rows.is_positive.size
+        for cut in self._cuts_for(actions):
+            for fp_cost, fn_cost in pairs[len(parts) : len(parts) + cut.breaks]:
+                costs, alone = RowCosts(count, fp_cost, fn_cost), cut.breaks == 1
+                shift = cut.odds.correction.shift if alone else self._rows.shift_at(cut.log_odds, costs)
+                posterior = cut.odds.correction.posterior if alone else None
+                parts.append(self._shift_guarantee(costs, shift, posterior, each))
+        paid = envelope_costs(actions)
+        shares = np.bincount(self._rows.is_positive, minlength=2) / count
+        constant = float(((paid - paid.min(axis=0)) @ shares).min())
+        return ActionsGuarantee(float(level), dict(zip(actions.envelope[1:], parts, strict=True)), constant)
+
+    @property
+    def _only_shifts(self) -> bool:
+        actions = self._actions_of_fit
+        if not have_actions_between(actions):
+            return super()._only_shifts
+        return all(cut.odds.correction.slope == 1 for cut in self._cuts_for(actions))
+
+    # -- deciding ---------------------------------------------------------------------------------------------------
+
+    def _cuts_for(self, actions: Actions) -> list[Cut]:
+        """Where the model's log-odds are cut for actions: the correction at each break is that for its costs."""
+
+        def find(fp_cost: float, fn_cost: float) -> CorrectedOdds:
+            return self._odds_for(RowCosts(1, fp_cost, fn_cost), GivenCosts())
+
+        return find_cuts(costs_of_breaks(actions), find)
+
+    def _thresholds_of(self, actions: Actions) -> np.ndarray:
+        """For each break of actions the number with which the probability is compared."""
+        cuts = self._cuts_for(actions)
+        found = [self._thresholds(cut.costs(1), cut.odds)[0] for cut in cuts]
+        return np.repeat(np.asarray(found, dtype=np.float64), [cut.breaks for cut in cuts])
+
+    def _action_probability(self, X: Any, actions: Actions, given: GivenCosts) -> tuple[np.ndarray, np.ndarray | None]:
+        """The same for several actions: the log-odds are moved so that each threshold in use lies at its break."""
+        check_is_fitted(self, "_odds")
+        if actions.rows is not None:
+            return super()._action_probability(X, actions, given)
+        if given.known:
+            raise CostError(f"give actions or {' and '.join(given.known)}, not both: actions have costs of their own")
+        raw = self._raw_probability(X)
+        threshold, breaks = self._thresholds_of(actions), log_odds_of(np.asarray(actions.breaks))
+        level = np.searchsorted(threshold, self._calibrated.probability(raw), side="left")
+        log_odds, cut = self._calibrated.log_odds(raw), threshold_log_odds(threshold)
+        known = np.isfinite(cut)
+        if known.any():
+            log_odds = log_odds + np.interp(log_odds, cut[known], (breaks - cut)[known])
+        edges = np.concatenate([[-np.inf], breaks, [np.inf]])
+        number = np.array([actions.names.index(name) for name in actions.envelope])
+        return expit(np.clip(log_odds, edges[level], edges[level + 1])), number[level]
+
+    def _cost_of_actions(self, X: Any, y: Any, sample_weight: Any) -> float | None:
+        if not have_actions_between(self._actions_of_fit):
+            return None
+        taken = self.decide(X)
+        rows, _ = read_decisions(
+            y, y, pos_label=self._classes.pos_label, sample_weight=sample_weight, **self._costs_of_fit
+        )
+        require_same_length(y_true=rows.is_positive, X=taken.choice)
+        costs = np.array(list(taken.actions.costs.values()))
+        return float(rows.weight @ costs[taken.choice, 1 - rows.is_positive.astype(np.intp)])

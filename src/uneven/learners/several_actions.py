@@ -1,0 +1,131 @@
+"""More than two actions: what ``actions`` of a learner means, and what the actions it takes cost.
+
+A fit with actions is one with the costs of the two outermost ones, which ``predict`` chooses between: what is cheapest
+if nothing is done to a row, and what is cheapest if everything is. ``decide`` takes the actions between them as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from uneven.costs import COSTS, DEFAULT_COSTS, GivenCosts
+from uneven.decisions.actions import Actions
+from uneven.errors import CostError
+from uneven.inputs import brief
+from uneven.metrics.intervals import CostEstimate, bootstrap_interval, dearer_mistakes, is_rough
+
+
+def read_learner_actions(learner: Any) -> Actions | None:
+    """The actions of a learner; None if it has none. Each must have numbers, and two of them must pay."""
+    actions = getattr(learner, "actions", None)
+    if actions is None:
+        return None
+    if not isinstance(actions, Actions):
+        raise CostError(f"actions must be uneven.Actions(...), got {brief(actions)}")
+    if actions.rows is not None:
+        raise CostError(
+            "actions of the learner itself must have numbers as costs, got costs of each row; give these to decide"
+        )
+    if len(actions.envelope) < 2:
+        raise CostError(
+            f"{actions.envelope[0]} is the cheapest action at every probability: there is nothing to learn for "
+            f"{brief(actions)}"
+        )
+    return actions
+
+
+def costs_of_actions(learner: Any, given: GivenCosts) -> GivenCosts | None:
+    """The costs of the two outermost actions of a learner; None if it has none. ``given`` are those of ``fit``."""
+    actions = read_learner_actions(learner)
+    if actions is None:
+        return None
+    own = {name: getattr(learner, name) for name in COSTS}
+    unusual = {name: value for name, value in own.items() if np.ndim(value) or value != DEFAULT_COSTS[name]}
+    cost_range = getattr(learner, "cost_range", None)
+    if cost_range is not None:
+        unusual["cost_range"] = cost_range
+    for name, value in {**unusual, **given.known}.items():
+        raise CostError(
+            f"actions stand in place of the costs, got {name}={brief(value)} as well; leave one of them out"
+        )
+    (fn_cost, tn_cost), (tp_cost, fp_cost) = (actions.costs[actions.envelope[end]] for end in (0, -1))
+    return GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+
+
+def have_actions_between(actions: Actions | None) -> TypeGuard[Actions]:
+    """Whether more than the two outermost actions pay; else the actions are two costs."""
+    return actions is not None and len(actions.envelope) > 2
+
+
+def envelope_costs(actions: Actions) -> np.ndarray:
+    """What the actions that pay cost on a negative and on a positive (columns), in their order from 0 to 1."""
+    return np.array([actions.costs[name][::-1] for name in actions.envelope])
+
+
+def envelope_rules(actions: Actions) -> dict[str, int]:
+    """The rules that take the same action for every row, by name, and the number of that action.
+
+    The outermost ones are called as without actions: "all negative" and "all positive".
+    """
+    last = len(actions.envelope) - 1
+    between = {f"all {actions.envelope[level]}": level for level in range(1, last)}
+    return {"all positive": last, "all negative": 0, **between}
+
+
+def estimate_actions(
+    actions: Actions, is_positive: np.ndarray, taken: Mapping[str, np.ndarray], weight: np.ndarray | None
+) -> list[CostEstimate]:
+    """An estimate of the cost for each way to act, as :func:`uneven.metrics.intervals.estimates` for two classes.
+
+    ``taken`` has the number of each row's action. A false negative is a positive that gets the first action of the
+    envelope, a false positive a negative that gets the last one.
+    """
+    costs, label = envelope_costs(actions), is_positive.astype(np.intp)
+    found: list[CostEstimate] = []
+    first, first_taken = np.zeros(0), np.zeros(0, dtype=np.intp)
+    for name, level in taken.items():
+        paid = costs[level, label]
+        estimate = CostEstimate(
+            name,
+            *_mean_with_interval(paid, weight),
+            false_positives=float(np.count_nonzero(~is_positive & (level == len(costs) - 1))),
+            false_negatives=float(np.count_nonzero(is_positive & (level == 0))),
+            rough=is_rough(_mistakes_behind(costs, label, level)),
+            difference_rough=False,
+        )
+        if found:
+            mean, low, high = _mean_with_interval(paid - first, weight)
+            rough = is_rough(_mistakes_behind(costs, label, level, first_taken))
+            estimate = replace(
+                estimate, difference=mean, difference_low=low, difference_high=high, difference_rough=rough
+            )
+        else:
+            first, first_taken = paid, level
+        found.append(estimate)
+    return found
+
+
+def _mean_with_interval(values: np.ndarray, weight: np.ndarray | None) -> tuple[float, float, float]:
+    return float(np.average(values, weights=weight)), *bootstrap_interval(values, weight)
+
+
+def _mistakes_behind(costs: np.ndarray, label: np.ndarray, level: np.ndarray, other: np.ndarray | None = None) -> float:
+    """How many mistakes an interval rests on: those of the dearest kind that these actions can make.
+
+    Beside another way to act, those count that only one of both makes.
+    """
+    ways = [level] if other is None else [level, other]
+    counts = np.ones(label.size, dtype=bool) if other is None else level != other
+    return dearer_mistakes(
+        (
+            float(costs[number, one] - costs[:, one].min()),
+            float(sum(np.count_nonzero(counts & (label == one) & (way == number)) for way in ways)),
+        )
+        for number in np.unique(np.concatenate(ways))
+        for one in (0, 1)
+        if (label == one).any()
+    )
