@@ -182,18 +182,6 @@ def test_convex_verdicts_are_exact() -> None:
     assert uneven.analyze(uneven.Loss("exp(t)", "exp(2*t)"), 0.5).verdict.witness == 1.0
 
 
-def test_cost_loss_is_not_alpha_cc_and_says_why() -> None:
-    for alpha in (0.3, 0.7):
-        verdict = uneven.analyze(uneven.cost_loss(alpha)).verdict
-        assert verdict.status == "not calibrated"
-        assert "alpha-CC'" in verdict.reason
-        assert 0 <= verdict.witness < alpha
-    a = uneven.analyze(uneven.cost_loss("3/10"))
-    assert a.H([0, 0.2, 0.3, 0.5, 1]) == pytest.approx([0, 0, 0, 0.2, 0.7], abs=1e-15)
-    assert a.psi([0.1, 0.3, 0.5, 0.7]) == pytest.approx([0, 0, 0.35, 0.7], abs=1e-12)
-    assert np.all(uneven.analyze(uneven.cost_loss("7/10")).psi([0.1, 0.7]) == 0)
-
-
 def test_theorem_9_part_2_needs_calibration() -> None:
     """Convex but not calibrated: mu and nu differ (correction B1)."""
     a = uneven.analyze(uneven.Loss("relu(1 + t)", "relu(1 - t)"), "1/10")
@@ -297,19 +285,11 @@ def test_tightness(name: str, gamma: float, alpha: float) -> None:
     a = uneven.analyze(loss)
     for share in (0.0, 0.03, 0.3, 0.7, 1.0):
         eps = share * a.largest_regret
-        if name == "zero_one" and eps > 0:
-            continue  # it jumps at 0 on both sides: checked below
         tight = a.tight_distribution(eps)
         world = FiniteDistribution(tight.weights, tight.etas)
         assert len(tight.weights) <= 2
         assert world.cost_regret(tight.decisions, alpha=alpha) == pytest.approx(eps, abs=1e-12)
         assert world.surrogate_regret(loss, tight.decisions) <= a.psi(eps) + 1e-9
-
-
-def test_tightness_says_why_there_is_none() -> None:
-    a = uneven.analyze(uneven.cost_loss(0.3))
-    with pytest.raises(LossError, match="jumps at t = 0"):
-        a.tight_distribution(0.1)
 
 
 def test_implied_alphas() -> None:
@@ -322,7 +302,8 @@ def test_implied_alphas() -> None:
     assert uneven.implied_alpha(uneven.UnevenMarginLoss("ramp", gamma=2)).exact == Fraction(2, 5)
     assert uneven.implied_alpha(uneven.Loss("exp(-t)", "pi*exp(t)")).alpha == pytest.approx(np.pi / (1 + np.pi))
     assert uneven.implied_alpha(uneven.Loss(smooth, mirrored)).alpha == pytest.approx(0.5, abs=1e-6)
-    for loss in ("perceptron", uneven.cost_loss(0.2), uneven.Loss("exp(t)", "exp(-t)")):
+    assert uneven.implied_alpha(uneven.cost_loss("1/5")).exact == Fraction(1, 5)
+    for loss in ("perceptron", uneven.Loss("exp(t)", "exp(-t)")):
         assert uneven.implied_alpha(loss).alpha is None
 
 

@@ -50,7 +50,9 @@ def test_the_bound_holds_on_random_finite_distributions(loss: uneven.Loss, alpha
     special = np.array([0, 1, alpha, min(2 * alpha, 1), max(2 * alpha - 1, 0)])
     eta = np.where(rng.random((trials, m)) < 0.4, rng.choice(special, (trials, m)), rng.random((trials, m)))
     corners = np.array([0.0, 1e-9, -1e-9, bound, -bound])
-    f = np.where(rng.random((trials, m)) < 0.6, rng.choice(corners, (trials, m)), rng.uniform(-bound, bound))
+    f = np.where(
+        rng.random((trials, m)) < 0.6, rng.choice(corners, (trials, m)), rng.uniform(-bound, bound, (trials, m))
+    )
     cost = (weights * np.abs(eta - alpha) * ((f > 0) != (eta > alpha))).sum(axis=1)
     # The best score within the bound, by a grid instead of the engine: its risk is too high, and so is the regret.
     grid = np.concatenate([np.linspace(-bound, bound, 2001), [1e-12, -1e-12]])
@@ -65,6 +67,25 @@ def test_the_bound_holds_on_random_finite_distributions(loss: uneven.Loss, alpha
 
 def test_there_are_20000_distributions() -> None:
     assert 400 * len(trial_cases()) >= 20_000
+
+
+@pytest.mark.parametrize("name", CONVEX)
+def test_a_bound_that_depends_on_x(name: str) -> None:
+    """For convex losses the smallest bound is enough, if scores are compared with the best ones within their own."""
+    rng = np.random.default_rng(9)
+    loss = uneven.UnevenMarginLoss(name, gamma=2, alpha=0.3)
+    smallest = uneven.analyze(loss, score_bound=0.5)
+    trials, m = 2500, 4
+    bounds = rng.choice([0.5, 0.8, 2.0], size=(trials, m))
+    eta, weights = rng.random((trials, m)), rng.dirichlet(np.ones(m), size=trials)
+    corners, inner = rng.choice([-1.0, 0.0, 1e-9, 1.0], (trials, m)), rng.uniform(-1, 1, (trials, m))
+    f = np.where(rng.random((trials, m)) < 0.5, corners, inner) * bounds
+    best = np.zeros((trials, m))
+    for bound in np.unique(bounds):
+        best[bounds == bound] = uneven.analyze(loss, score_bound=bound).optimal_risk(eta[bounds == bound])
+    cost = (weights * np.abs(eta - 0.3) * ((f > 0) != (eta > 0.3))).sum(axis=1)
+    surrogate = (weights * (loss.conditional_risk(eta, f) - best)).sum(axis=1)
+    assert np.all(smallest.psi(cost) <= surrogate + 1e-12)
 
 
 def closed_form(name: str, gamma: float, a: np.ndarray, b: np.ndarray, bound: float) -> np.ndarray:

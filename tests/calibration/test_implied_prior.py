@@ -137,6 +137,28 @@ def test_proved_bounds_hold_the_floats() -> None:
         assert high / low < 1 + 1e-9
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("weight", ["unit", "money"])
+@pytest.mark.parametrize("name", ["range", "soft range", "beta"])
+def test_priors_written_as_losses_are_proved(name: str, weight: Any) -> None:
+    """Formulas change at irrational scores; that those of both labels change at the same ones is proved."""
+    prior = ROUND_TRIPS[name](weight)
+    implied = implied_prior(prior.loss(at=15), weight=weight)
+    assert implied.proved
+    for ratio in ("3/2", 6, 20, 49):
+        low, high = implied.cdf_bounds(ratio)
+        assert low <= prior.cdf(float(Fraction(ratio))) * (1 + 1e-12) + 1e-14
+        assert prior.cdf(float(Fraction(ratio))) * (1 - 1e-12) - 1e-14 <= high
+        assert high - low < 1e-9
+
+
+def test_ends_that_floats_cannot_tell_apart_are_not_proved_to_be_one() -> None:
+    """The losses of both labels stop at scores that differ by 1e-15: between the two the probability is 0 or 1."""
+    almost = Loss("min(relu(exp(-t) - 5), 45)", "min(relu(t + log(50)), log(10.00000000000001))")
+    assert implied_prior(Loss("min(relu(exp(-t) - 5), 45)", "min(relu(t + log(50)), log(10))")).proved
+    assert not implied_prior(almost).proved
+
+
 def test_bounds_at_a_point_mass_leave_it_open() -> None:
     low, high = implied_prior("hinge").cdf_bounds(1)
     assert (low, high) == (0, 1)

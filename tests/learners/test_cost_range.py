@@ -15,6 +15,7 @@ from public_estimators import ESTIMATORS, FINE, FRAUD, make, rows
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 
 import uneven
 from uneven import UnevenLinearClassifier as Linear
@@ -23,7 +24,7 @@ from uneven.decisions.cost_pairs import CostPairs, central_ratio
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import CostError, LossError, ParameterError, UnevenError
 from uneven.learners.cost_range import loss_over
-from uneven.metrics import expected_cost, mean_cost
+from uneven.metrics import expected_cost, make_mean_cost_scorer, mean_cost
 
 RANGED = [estimator for estimator in ESTIMATORS if "cost_range" in inspect.signature(estimator).parameters]
 X, Y, _ = rows()
@@ -243,6 +244,21 @@ def test_where_the_log_odds_are_not_linear_it_costs_less_than_logistic_regressio
     assert regret_over_the_range(eta, over) < 0.3 * regret_over_the_range(eta, plain)
 
 
+def test_probabilities_are_checked_within_the_range() -> None:
+    random = np.random.default_rng(6)
+    points = random.normal(size=(4000, 3))
+    z = points @ [1.0, -1.0, 0.7]
+    y = (random.random(4000) < expit(np.where(z < 0, 3 * z, 0.3 * z) - 1.5)).astype(int)
+    model = Linear(cost_range=(5, 50)).fit(points, y)
+    said = model.predict_proba(points)[:, 1]  # no warning
+    within = (said >= 1 / 51) & (said <= 1 / 6)
+    assert model.probability_ratio_ == pytest.approx(said[within].mean() / y[within].mean(), rel=0.01)
+    assert said.mean() > 1.5 * y.mean()  # outside the range only the side is right
+    grid = GridSearchCV(Linear(cost_range=(5, 50)), {"C": [0.01, 1.0]}, cv=3, error_score="raise")
+    grid.set_params(scoring=make_mean_cost_scorer(uneven.CostPrior.range(5, 50))).fit(points, y)
+    assert -0.1 < grid.best_score_ < 0
+
+
 # -- the loss and the pairs of costs ----------------------------------------------------------------------------------
 
 
@@ -325,6 +341,10 @@ def test_the_shift_over_a_range_is_least_for_the_mean_of_the_window_losses() -> 
 
     least = min(map(smooth, np.linspace(model.shift_ - 1, model.shift_ + 1, 41)))
     assert smooth(model.shift_) <= least * (1 + 1e-5)
+    curve = model.curve_  # what the decisions cost over the range at each shift
+    for k in (200, 400, 600):
+        paid = mean_cost(y, expit(log_odds + 0.8 - curve.shift[k]), uneven.CostPrior.range(5, 50))
+        assert curve.cost[k] == pytest.approx(paid, rel=0.02)
 
 
 def test_many_rows_are_grouped_before_they_are_repeated() -> None:

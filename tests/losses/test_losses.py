@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import random
 from decimal import Decimal
 from fractions import Fraction
 
@@ -13,6 +14,9 @@ from strategies import alphas, gammas, registered
 
 import uneven
 from uneven.errors import LossError, ParameterError, UnevenError
+from uneven.expression import substitute, to_text
+from uneven.expression.algebra import mul
+from uneven.expression.tree import Number, T
 
 
 def squared_distance(t: np.ndarray) -> np.ndarray:
@@ -174,3 +178,39 @@ def test_slopes_at_kinks_follow_the_stated_convention() -> None:
     assert uneven.phi("absolute").slope(1.0) == 0.0
     assert uneven.phi("where(t < 0, -t, 2*t)").slope(0.0) == 2.0
     assert uneven.phi("max(2 - t, 1 - 2*t, 0)").slope(-1.0) == -1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["hinge", "exponential", "squared", "sigmoid", "zero_one"])
+def test_rho_is_gamma_on_another_scale(name: str) -> None:
+    """phi((1 - rho) t), beta phi(-rho t), written out, has the values, the H and the verdict of the loss with gamma."""
+    rng = random.Random(name)
+    for _ in range(4):
+        rho, alpha = Fraction(rng.randint(1, 29), 30), Fraction(rng.randint(1, 9), 10)
+        beta = rng.choice([None, Fraction(rng.randint(1, 9), 4)])
+        loss = uneven.UnevenMarginLoss.from_rho(name, rho=rho, beta=beta, alpha=alpha)
+        assert loss == uneven.UnevenMarginLoss(name, gamma=rho / (1 - rho), beta=beta, alpha=alpha)
+        assert loss.exact_rho == rho
+        assert loss.exact_beta == ((1 - rho) / rho if beta is None else beta)
+        parts = (
+            mul(Number(factor), substitute(uneven.phi(name).tree, {"t": mul(Number(scale), T)}))
+            for factor, scale in ((1 - alpha, 1 - rho), (alpha * loss.exact_beta, -rho))
+        )
+        written = uneven.Loss(*map(to_text, parts))
+        t = np.array([rng.gauss(0, 3) for _ in range(50)] + [0.0])
+        for label in (1, -1):
+            assert written(label, t) == pytest.approx(loss(label, float(1 - rho) * t), rel=1e-12)
+        eta = np.array([0.0, 0.1, 0.5, 0.77, 1.0])
+        here, there = uneven.analyze(loss), uneven.analyze(written, alpha)
+        assert there.H(eta) == pytest.approx(here.H(eta), rel=1e-9, abs=1e-12)
+        assert there.verdict.status == here.verdict.status
+
+
+def test_rho_exchanges_with_the_classes() -> None:
+    one, other = (uneven.UnevenMarginLoss.from_rho("logistic", rho=rho) for rho in ("1/5", "4/5"))
+    assert one.exact_gamma * other.exact_gamma == 1
+    assert uneven.UnevenMarginLoss.from_rho("logistic", rho="1/2") == uneven.UnevenMarginLoss("logistic", gamma=1)
+    assert uneven.UnevenMarginLoss.from_rho("hinge", rho="1e-12", alpha="1/3").exact_rho == Fraction(1, 10**12)
+    for rho in (0, 1, -0.2, float("nan"), "half"):
+        with pytest.raises(ParameterError, match="rho"):
+            uneven.UnevenMarginLoss.from_rho("hinge", rho=rho)

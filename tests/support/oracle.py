@@ -1,4 +1,4 @@
-"""A and B of a loss on a fine grid, to check claims about losses without reference values."""
+"""A and B, over t > 0 and t <= 0, of a loss on a fine grid, to check claims about losses without reference values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Truth:
         t = np.unique(np.concatenate([_T, -_T]))
         with np.errstate(all="ignore"):
             self.values = np.array([loss.positive(t), loss.negative(t)])
-        self.right, self.left = t >= 0, t <= 0
+        self.right, self.left = t > 0, t <= 0
 
     @classmethod
     def of_document(cls, data: dict[str, Any]) -> Truth:

@@ -66,6 +66,8 @@ def _other_text(rng: random.Random, text: str) -> str:
             "0",
             "floor",
             "point",
+            "at 0",
+            "beyond 0",
         ]
         return rng.choice([*words, text.replace("t", "2*t"), text.replace("2", "3"), text + " "])
     change = [-value, value + Fraction(1, 10**14), value * Fraction(1001, 1000), value / 2, 1 - value, value + 1]

@@ -44,6 +44,8 @@ _TABLE = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)  # cost regrets in a report, a
 class TightDistribution:
     """A distribution on at most two points for which theorem 1 holds with equality (up to 1e-9).
 
+    Every loss has one for every cost regret: no better bound than theorem 1 holds for all distributions.
+
     Attributes
     ----------
     weights, etas, decisions : ndarray
@@ -116,7 +118,7 @@ class Analysis:
 
     @kept_property
     def verdict(self) -> Verdict:
-        """Whether the loss is calibrated for alpha (alpha-CC), and why; if not, with a witness."""
+        """Whether the loss is calibrated for alpha (definition 3 of the paper), and why; if not, with a witness."""
         return verdict(self.loss, self.exact_alpha, self.exact_score_bound)
 
     @kept_property
@@ -169,7 +171,7 @@ class Analysis:
         return self._over_eta(value, eta)
 
     def wrong_side_risk(self, eta: Any) -> Any:
-        """C^-(eta): the smallest expected loss of a wrong decision, over t with t (eta - alpha) <= 0."""
+        """C^-(eta): the smallest expected loss of a wrong decision: over t > 0 below alpha, over t <= 0 above."""
 
         def value(points: Probabilities) -> np.ndarray:
             sides = self._curves.risk.sides(points)
@@ -254,7 +256,17 @@ class Analysis:
         return round_up(self._psi_bounds.inverse_of_lower(Fraction(r)))
 
     def calibration_function(self, eps: Any, eta: Any) -> Any:
-        """delta(eps, eta) of the paper: H(eta) if ``eps <= |eta - alpha|``, else infinite (theorem 7)."""
+        """delta(eps, eta) of the paper: H(eta) if ``eps <= |eta - alpha|``, else infinite (theorem 7, for every loss).
+
+        It is the largest delta such that, at eta, an excess loss below delta forces a cost regret below eps.
+
+        Examples
+        --------
+        >>> import uneven
+        >>> cost = uneven.analyze(uneven.cost_loss("1/4"))                       # the cost itself as a loss
+        >>> round(cost.calibration_function(0.1, 0.05), 12), round(cost.uniform_calibration_function(0.1), 12)
+        (0.2, 0.1)
+        """
         wanted, scalar_eps = inputs.float_array("eps", eps)
         probability, scalar_eta = inputs.probabilities("eta", eta)
         if (wanted < 0).any():
@@ -266,7 +278,7 @@ class Analysis:
         return inputs.unwrapped(np.where(wanted <= distance, value, np.inf), scalar_eps and scalar_eta)
 
     def uniform_calibration_function(self, eps: Any) -> Any:
-        """delta(eps) of the paper: mu(eps) up to B_alpha, infinite beyond (theorem 7)."""
+        """delta(eps) of the paper: mu(eps) up to B_alpha, infinite beyond (theorem 7, for every loss)."""
         values, scalar = inputs.float_array("eps", eps)
         if (values < 0).any():
             raise ParameterError(f"eps must be at least 0, got {float(values.min())!r}")
@@ -279,10 +291,12 @@ class Analysis:
     def tight_distribution(self, eps: float) -> TightDistribution:
         """A distribution with cost regret eps and surrogate regret psi(eps), up to 1e-9, on at most two points.
 
+        There is one for every loss and every eps. Where psi is a limit, the decisions come close to it.
+
         Raises
         ------
         LossError
-            If no such distribution exists, because the loss jumps at t = 0 (such as U_alpha).
+            If floats do not come that close, for example because the loss is larger than 1e6.
         """
         if not isinstance(self.psi(eps), float):  # psi raises an error for an eps out of range
             raise ParameterError(f"tight_distribution takes one number, got {inputs.brief(eps)}")
@@ -297,25 +311,37 @@ class Analysis:
         world = FiniteDistribution(weights, etas)
         cost = world.cost_regret(decisions, alpha=self.exact_alpha)
         surrogate = world.surrogate_regret(self._bounded, decisions)
-        if abs(cost - end) > 1e-9 or surrogate > self._curves.psi(np.array([end]))[0] + 1e-9:
-            raise LossError(f"no distribution attains psi({eps!r}) for {self.loss!r}, because the loss jumps at t = 0")
+        psi = float(self._curves.psi(np.array([end]))[0])
+        if abs(cost - end) > 1e-9 or surrogate > psi + 1e-9:
+            raise LossError(
+                f"the best distribution found for {self.loss!r} has cost regret {cost!r} and surrogate regret "
+                f"{surrogate!r}; in floats that is not close enough to {end!r} and psi({end!r}) = {psi!r}"
+            )
         return TightDistribution(weights, etas, decisions, cost, surrogate)
 
     def _worst(self, distance: float) -> tuple[float, float]:
-        """The eta of alpha +- distance with the smaller H, and a wrong decision t that attains it."""
-        up, down = (branch[0] for branch in self._curves.branches(np.array([distance])))
-        sign = 1 if up <= down else -1
+        """The eta of alpha +- distance with the smaller H, and a wrong decision t that attains it or comes close."""
+        solver = self._curves.risk.solver
+        if distance == 0:  # no decision is wrong at alpha: take the one with the smaller risk
+            at_alpha = Probabilities(self.exact_alpha, np.zeros(1))
+            best = [solver.minimum(-s, at_alpha.eta, at_alpha.complement).value[0] for s in (1, -1)]
+            sign = 1 if best[0] <= best[1] else -1
+        else:
+            up, down = (branch[0] for branch in self._curves.branches(np.array([distance])))
+            sign = 1 if up <= down else -1
         points = Probabilities(self.exact_alpha, np.array([sign * distance]))
         eta, complement = points.eta, points.complement
-        at = float(self._curves.risk.solver.minimum(-sign, eta, complement).at[0])
-        widest = max(1 / abs(float(partial.inner)) for partial in self.loss.partials)
-        if math.isinf(at):
-            at = math.copysign(1e6 * widest, at)
-        if at == 0 and sign < 0 and distance > 0:  # t = 0 is a negative decision: take a tiny positive t
-            at = 1e-12 * min(1 / abs(float(partial.inner)) for partial in self.loss.partials)
+        at = float(solver.minimum(-sign, eta, complement).at[0])
+        widths = [1 / abs(float(partial.inner)) for partial in self.loss.partials]
+        places = np.array([at])
+        if math.isinf(at):  # a limit: how far to go depends on the loss
+            places = np.copysign([1e6 * max(widths), 1e12 * max(widths), 1e100, 1e300], at)
+        elif at == 0 and sign < 0 and distance > 0:  # t = 0 is a negative decision: take a tiny positive t
+            places = np.array([1e-12 * min(widths), solver.tiny])
         if self.score_bound is not None:
-            at = min(max(at, -self.score_bound), self.score_bound)
-        return float(eta[0]), at
+            places = np.clip(places, -self.score_bound, self.score_bound)
+        risks = solver.risk(eta, complement, places)
+        return float(eta[0]), float(places[np.argmin(risks)])
 
     def to_dict(self) -> dict[str, Any]:
         """The content of the report as a dictionary that JSON can hold."""
@@ -332,6 +358,7 @@ class Analysis:
                 "reason": found.reason,
                 "witness": found.witness,
                 "extra_regret": found.extra_regret,
+                "definition_1": found.definition_1,
             },
             "remedy": None if remedy is None else {"words": remedy.words, "loss": repr(remedy.loss)},
             "implied": {

@@ -99,7 +99,7 @@ class ConditionalRisk:
         return Fraction(rising) / (Fraction(rising) - Fraction(falling)) if falling < 0 < rising else None
 
     def sides(self, points: Probabilities) -> HalfLineInfima:
-        """Infima of the risk over t >= 0 and over t <= 0, and their difference."""
+        """Infima of the risk over t > 0 and over t <= 0, and their difference."""
         if self.closed_form is not None:
             return self._closed(self.closed_form, points)
         a, b = points.eta, points.complement
@@ -122,7 +122,7 @@ class ConditionalRisk:
         C(eta, s) - C(eta, 0) is the integral of the slope from 0 to s, and the slope has one sign there. Its value at 0
         is proportional to eta - balance, which is known without cancellation.
         """
-        if self.balance is None or not self.solver.smooth:
+        if self.balance is None or not self.solver.smooth or self.solver.jumps_at_zero:
             return
         one_moves = (positive.at == 0) != (negative.at == 0)
         end = np.where(positive.at == 0, negative.at, positive.at)

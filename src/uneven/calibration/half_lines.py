@@ -1,6 +1,7 @@
-"""A(eta) and B(eta), infima of the conditional risk over t >= 0 and over t <= 0, in floats, and where they cross.
+"""A(eta) and B(eta), infima of the conditional risk over t > 0 and over t <= 0, in floats, and where they cross.
 
-They decide for which alpha a loss is calibrated: it is alpha-CC iff A > B below alpha and A < B above it.
+They decide for which alpha a loss is calibrated: it is alpha-CC iff A > B below alpha and A < B above it. t = 0 is a
+negative decision. For A it stands for its limit from the right, unless the loss jumps there.
 
 For weights a and b, the minimum of a L(1, t) + b L(-1, t) over a grid of t is at a vertex of the lower left convex
 hull of the points (L(1, t), L(-1, t)). The hull is made once per loss. For given weights, a binary search finds the
@@ -26,11 +27,17 @@ _RIVAL = 1.1  # a basin whose grid value exceeds the best one by this factor can
 # For |t| below this share of the scale of the loss, risks may be equal up to rounding; there the search follows slopes.
 _FLAT = 1e-3
 _BEFORE, _BEYOND = 1 - 1e-9, 1 + 1e-9  # times a knot: points so close to it that a minimum between is one at the knot
+# A t that stands for the limit at 0 from one side, as a share of the scale of the loss; and how far, relative to its
+# size, a partial loss may change up to there without having a jump at 0.
+_TINY, _NO_JUMP = 2.0**-100, 1e-12
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """Infimum over a half line, and a t that attains it; an infinite t means that the infimum is a limit."""
+    """Infimum over a half line, and a t that attains it; an infinite t means that the infimum is a limit.
+
+    So does t = 0 among positive decisions. If the loss jumps there, a tiny positive t stands for that limit.
+    """
 
     value: np.ndarray
     at: np.ndarray
@@ -55,11 +62,26 @@ class HalfLineSolver:
         self.positive, self.negative = loss.partials
         self.smooth = self.positive.symbolic and self.negative.symbolic
         self.continuous = not self.smooth or all(is_continuous(p.tree) for p in loss.partials)
+        self.tiny = math.ldexp(_TINY, min(-math.frexp(to_float(partial.inner))[1] for partial in loss.partials))
+        self._jumps = {side: self._has_jump(side) for side in (1, -1)}
+        self.jumps_at_zero = any(self._jumps.values())
         self._grids = {side: self._grid(side) for side in (1, -1)}
         self._limits = {side: self._limit_values(side) for side in (1, -1)}
 
+    def _has_jump(self, side: int) -> bool:
+        """Whether a partial loss jumps between 0 and a tiny t of this side."""
+        if self.smooth and self.continuous:
+            return False
+        t = np.array([0.0, side * self.tiny])
+        with np.errstate(invalid="ignore"):
+            pairs = [partial.value(t) for partial in (self.positive, self.negative)]
+            return any(abs(beside - at) > _NO_JUMP * max(at, beside) for at, beside in pairs)
+
     def _grid(self, side: int) -> _Grid:
-        """Points on all scales of both partial losses, their switch points, and 0."""
+        """Points on all scales of both partial losses, their switch points, and 0.
+
+        If the loss jumps at 0, a tiny t stands for the limit from this side; for t > 0 it replaces 0.
+        """
         widths = {1 / abs(to_float(partial.inner)) for partial in (self.positive, self.negative)}
         knots = np.array([0.0, *self.positive.switch_points, *self.negative.switch_points]) * side
         knots = knots[knots >= 0]
@@ -69,8 +91,11 @@ class HalfLineSolver:
         scales = np.sort(scales[~close.any(axis=1)])
         scales = scales[np.append(np.diff(scales) > 1e-2 * scales[:-1], True)]
         if not self.continuous:  # an infimum may lie just beside a jump
-            beside = np.concatenate([knots * (1 - 1e-12), knots * (1 + 1e-12), [1e-12 * min(widths)]])
+            beside = np.concatenate([knots * (1 - 1e-12), knots * (1 + 1e-12)])
             scales = np.append(scales, beside[beside > 0])
+        if self._jumps[side]:
+            scales = np.append(scales, self.tiny)
+            knots = knots[knots > 0] if side > 0 else knots
         t = side * np.unique(np.concatenate([knots, scales]))
         x, y = self.positive.value(t), self.negative.value(t)
         both = (self.positive, self.negative)
@@ -83,12 +108,12 @@ class HalfLineSolver:
         return self.positive.limits[column], self.negative.limits[column]
 
     def minimum(self, side: int, a: np.ndarray, b: np.ndarray) -> Minimum:
-        """Infimum over t >= 0 (side 1) or t <= 0 (side -1)."""
+        """Infimum over t > 0 (side 1) or t <= 0 (side -1)."""
         grid = self._grids[side]
         with np.errstate(divide="ignore", invalid="ignore"):
             vertex = np.searchsorted(-grid.turns, -(a / b), side="right")
-        value = self.risk(a, b, np.zeros(a.shape))
-        at = np.zeros(a.shape)
+        at = np.full(a.shape, grid.t[0])
+        value = self.risk(a, b, at)
         falls = side * (_weigh(a, grid.slopes[:1, 0]) + _weigh(b, grid.slopes[1:, 0])) < 0
         last = grid.hull.size - 1
         home = grid.hull[vertex]
@@ -109,7 +134,7 @@ class HalfLineSolver:
             found = self.risk(a[rows], b[rows], where)
             # If values tie up to rounding, t = 0 wins, unless the slope shows that the risk falls from there.
             ties = found <= value[rows] * (1 + 4e-16)
-            better = (found < value[rows] * (1 - 4e-16)) | (falls[rows] & (where != 0) & ties)
+            better = (found < value[rows] * (1 - 4e-16)) | (falls[rows] & (where != grid.t[0]) & ties)
             value[rows] = np.where(better, np.minimum(found, value[rows]), value[rows])
             at[rows] = np.where(better, where, at[rows])
         limit = self.limit(side, a, b)

@@ -6,27 +6,21 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
 from uneven import inputs
+from uneven.calibration.monotone_scores import falls_for_sure, never_falls
 from uneven.calibration.score_measure import ScoreMeasure
-from uneven.errors import ExpressionError, LossError, ParameterError
-from uneven.expression import Node, derivative, simplify
-from uneven.expression.algebra import inv, mul, neg, subtract
-from uneven.expression.functions import CONSTANT, RISING
-from uneven.expression.tree import ZERO
+from uneven.errors import LossError, ParameterError
+from uneven.expression import Node, derivative
+from uneven.expression.algebra import mul, neg, subtract
+from uneven.expression.tree import Number
 from uneven.inputs import round_down, round_up
 from uneven.losses import Loss, Phi
 from uneven.losses.loss import as_loss
-from uneven.ops.balls import Interval, Undefined, enclose_interval, interval
-from uneven.ops.rationals import exact_value
-from uneven.shape.kinks import switch_points, switch_zeros
-from uneven.shape.pieces import Undecidable, beside, formula_inside
-from uneven.shape.signs import direction, never_negative
-from uneven.shape.structure import is_convex
+from uneven.ops.balls import Interval, Undefined, above, below, enclose_interval, interval
 
 Array = np.ndarray
 
@@ -174,14 +168,14 @@ class ImpliedPrior:
         """At the end of the scores where a slope vanishes: between a score beyond it and one within."""
         for step in _steps(place):
             beyond, within = Fraction(place) + side * step, Fraction(place) - side * step
-            if _sign(slope, beyond) <= 0 < _sign(slope, within):
+            if _is_over(slope, beyond) and _sign(slope, within) > 0:
                 return _hull(self._value(beyond), self._value(within))
         raise LossError(f"the end of the cost ratios of {self.loss!r} could not be enclosed")
 
     def _score_bounds(self, alpha: Fraction) -> tuple[Fraction | None, Fraction | None]:
         """Scores that are proved to stand for less and for more than alpha; None: no end was found."""
         rising, falling = self._slopes
-        excess = subtract(mul(_number(1 - alpha), rising), mul(_number(alpha), falling))
+        excess = subtract(mul(Number(1 - alpha), rising), mul(Number(alpha), falling))
         near = float(self._measure.score(np.array([float(1 / alpha - 1)]))[0])
         if math.isinf(near):  # every score stands for more, or every one for less
             side = 1 if near > 0 else -1
@@ -204,9 +198,15 @@ class ImpliedPrior:
             raise LossError(
                 f"it is not proved that {self.loss!r} is a mean of costs, so there are no proved bounds; cdf is numeric"
             )
+        try:
+            return self._cdf_bounds(inputs.positive("ratio", ratio))
+        except Undefined:  # an enclosure without an end
+            return 0.0, 1.0
+
+    def _cdf_bounds(self, ratio: Fraction) -> tuple[float, float]:
         first, last = self._ball_ends
         whole = _difference(last, first)
-        low, high = self._score_bounds(1 / (1 + inputs.positive("ratio", ratio)))
+        low, high = self._score_bounds(1 / (1 + ratio))
         least = Fraction(0) if high is None else _difference(last, self._value(high))[0]
         most = whole[1] if low is None else _difference(last, self._value(low))[1]
         if whole[0] <= 0:
@@ -295,12 +295,6 @@ def _steps(place: float) -> list[Fraction]:
     return [unit * Fraction(2) ** power for power in range(-48, 24, 3)]
 
 
-def _number(value: Fraction) -> Node:
-    from uneven.expression.tree import Number
-
-    return Number(value)
-
-
 def _sign(tree: Node, point: Fraction) -> int:
     """The sign at a point if it is certain; 0 also if it is not."""
     try:
@@ -310,18 +304,21 @@ def _sign(tree: Node, point: Fraction) -> int:
     return 1 if value.lo > 0 else -1 if value.hi < 0 else 0
 
 
+def _is_over(slope: Node, point: Fraction) -> bool:
+    """Whether a slope is proved to be at most 0 at a point."""
+    try:
+        return bool(enclose_interval(slope, interval(point, point, bits=_BITS), bits=_BITS).hi <= 0)
+    except Undefined:
+        return False
+
+
 def _hull(x: Interval, y: Interval) -> Interval:
     return Interval(min(x.lo, y.lo), max(x.hi, y.hi))
 
 
-def _exactly(value: Any) -> Fraction:
-    mantissa, exponent = value.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-
-
 def _difference(x: Interval, y: Interval) -> tuple[Fraction, Fraction]:
     """Bounds of x - y as rationals."""
-    return _exactly(x.lo) - _exactly(y.hi), _exactly(x.hi) - _exactly(y.lo)
+    return below(x.lo) - above(y.hi), above(x.hi) - below(y.lo)
 
 
 def implied_prior(loss: Loss | Phi | str, *, weight: Literal["unit", "money"] = "unit") -> ImpliedPrior:
@@ -365,76 +362,9 @@ def implied_prior(loss: Loss | Phi | str, *, weight: Literal["unit", "money"] = 
         return ImpliedPrior(chosen, weight, "at no score does one loss fall while the other rises", False)
     fall = measure.fall
     if fall is None:
-        return ImpliedPrior(chosen, weight, None, not measure.jumps and _is_proved(chosen))
+        return ImpliedPrior(chosen, weight, None, not measure.jumps and never_falls(chosen))
     if fall.first == fall.second:
         reason = f"at t = {fall.first:.6g} a larger score is better for positives and worse for negatives no more"
         return ImpliedPrior(chosen, weight, reason, False)
     reason = f"as the score grows from {fall.first:.9g} to {fall.second:.9g}, the probability that it stands for falls"
-    return ImpliedPrior(chosen, weight, reason, _falls_for_sure(chosen, fall.first, fall.second))
-
-
-def _falls_for_sure(loss: Loss, first: float, second: float) -> bool:
-    """Whether q(first) > q(second) is proved, by N(first) P(second) > N(second) P(first) with all four positive."""
-    positive, negative = loss.partials
-    rising, falling = derivative(negative.tree), neg(derivative(positive.tree))
-    try:
-        n1, n2, p1, p2 = (
-            enclose_interval(tree, interval(place, place), bits=_BITS)
-            for tree in (rising, falling)
-            for place in (first, second)
-        )
-    except Undefined:
-        return False
-    if not min(n1.lo, p1.lo, n2.lo, p2.lo) > 0:
-        return False
-    return _exactly(n1.lo) * _exactly(p2.lo) > _exactly(n2.hi) * _exactly(p1.hi)
-
-
-def _is_proved(loss: Loss) -> bool:
-    """Whether it is proved that q does not fall.
-
-    If both losses are convex, N does not fall and P does not rise. Otherwise N/P must not fall by its formula, which
-    must be the same on every piece where N and P are not 0.
-    """
-    positive, negative = loss.partials
-    rising, falling = derivative(negative.tree), neg(derivative(positive.tree))
-    if all(is_convex(partial.tree) for partial in loss.partials) or (
-        _never_falls(rising) and _never_falls(neg(falling))
-    ):
-        return True
-    points = sorted({point for tree in (rising, falling) for point in switch_points(tree)})
-    ends: list[Fraction | float] = [-math.inf, *points, math.inf]
-    quotients = set()
-    for low, high in pairwise(ends):
-        inner = _shrink(low, high)
-        numerator, denominator = (formula_inside(tree, *inner) for tree in (rising, falling))
-        if numerator == ZERO and denominator == ZERO:
-            continue
-        if denominator == ZERO or not (never_negative(numerator) and never_negative(denominator)):
-            return False
-        quotients.add(simplify(mul(numerator, inv(denominator))))
-    return len(quotients) == 1 and direction(quotients.pop()) in (RISING, CONSTANT)
-
-
-def _never_falls(tree: Node) -> bool:
-    """Whether it is proved that a tree does not fall: on no piece, and at no rational point between two."""
-    points = [cluster[0] for cluster in switch_zeros(tree)]
-    if not all(zero.exact for zero in points):
-        return False
-    ends: list[Fraction | float] = [-math.inf, *(zero.point for zero in points), math.inf]
-    for low, high in pairwise(ends):
-        if direction(formula_inside(tree, low, high)) not in (RISING, CONSTANT):
-            return False
-    try:
-        jumps = [subtract(beside(tree, zero.point, 1), beside(tree, zero.point, -1)) for zero in points]
-        values = [exact_value(jump, zero.point) for jump, zero in zip(jumps, points, strict=True)]
-    except (Undecidable, ExpressionError):
-        return False
-    return all(value is not None and value >= 0 for value in values)
-
-
-def _shrink(low: Fraction | float, high: Fraction | float) -> tuple[Fraction | float, Fraction | float]:
-    """A little less than a piece, so that an end that is not known exactly is outside."""
-    width = high - low if isinstance(low, Fraction) and isinstance(high, Fraction) else Fraction(1)
-    room = width / 2**20
-    return (low if isinstance(low, float) else low + room), (high if isinstance(high, float) else high - room)
+    return ImpliedPrior(chosen, weight, reason, falls_for_sure(chosen, fall.first, fall.second))

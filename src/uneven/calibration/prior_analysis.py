@@ -22,6 +22,10 @@ from uneven.calibration.analysis import Analysis
 from uneven.errors import CostError, LossError, ParameterError
 from uneven.inputs import Exact
 from uneven.losses import CostPrior, Loss
+from uneven.losses.ratio_distributions import Density
+
+#: A density is scaled to the integral 1 by quadrature, whose error is far below this.
+_QUADRATURE = 1e-9
 
 
 class PriorAnalysis:
@@ -99,14 +103,17 @@ class PriorAnalysis:
         Returns
         -------
         float or ndarray
-            At one ratio, a proved bound, rounded up; it needs the loss as expressions.
+            At one ratio, a proved bound, rounded up; it needs the loss as expressions. On average, the regret itself;
+            if the prior is integrated numerically, times 1 + 1e-9.
         """
         if at is None:
             values, scalar = inputs.float_array("surrogate_regret", surrogate_regret)
             if (values < 0).any():
                 raise ParameterError(f"surrogate_regret must be at least 0, got {float(values.min())!r}")
-            most = math.nextafter(self.largest_regret, math.inf)
-            return inputs.unwrapped(np.minimum(values.astype(np.float64), most), scalar)
+            most = self.largest_regret * (1 + _QUADRATURE)
+            exact = self.loss.symbolic and not isinstance(self.prior.ratios, Density)
+            bound = values.astype(np.float64) * (1.0 if exact else 1 + _QUADRATURE)
+            return inputs.unwrapped(np.minimum(bound, most), scalar)
         bound = self.at(at).regret_bound(surrogate_regret)
         if self.prior.weight == "unit":
             return bound

@@ -212,8 +212,8 @@ class RegretCurves:
 
     def H(self, points: Probabilities) -> np.ndarray:  # noqa: N802 - the paper's symbol
         """max(0, D) below alpha, max(0, -D) above, 0 at alpha."""
-        side = -np.sign(points.minus(self.alpha))
-        return np.maximum(side * self.risk.sides(points).difference, 0.0) + 0.0
+        distance, difference = points.minus(self.alpha), self.risk.sides(points).difference
+        return np.where(distance == 0, 0.0, np.maximum(np.where(distance < 0, difference, -difference), 0.0)) + 0.0
 
     def branches(self, eps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """H(alpha + eps) and H(alpha - eps), infinite outside [0, 1]."""

@@ -141,8 +141,13 @@ class ScoreMeasure:
         beyond = self._all[(self._all - inner) * side > 0]
         piece = max(piece for piece in self._pieces() if piece[0] < inner)
         near = beyond[(piece[0] < beyond) & (beyond < piece[1])]
-        # Within one formula, a slope of 0 is one that is too small for a double; below 0, it is beyond an end.
-        if math.isinf(piece[0] if side < 0 else piece[1]) and not (np.minimum(*self.slopes(near)) < 0).any():
+        # Within one formula, a slope of 0 is one that is too small for a double; clearly below 0, it is beyond an end.
+        around = self.t[np.abs(self.t) <= 64 * max(widths(self.loss))]
+        crossed = any(
+            (slope < -_ROUNDING * usual.max(initial=0.0)).any()
+            for slope, usual in zip(self.slopes(near), self.slopes(around), strict=True)
+        )
+        if math.isinf(piece[0] if side < 0 else piece[1]) and not crossed:
             return side * math.inf
         low, high = inner, float(beyond[0] if side > 0 else beyond[-1])
         for _ in range(_HALVINGS):

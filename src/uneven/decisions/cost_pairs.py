@@ -69,10 +69,14 @@ class CostPairs:
         return self
 
     def of_rows(self, count: int) -> RowCosts:
-        """The costs of rows that are each repeated once for each pair, one row after the other."""
-        if self.fp_cost.size == 1:
+        """The costs of rows that are each repeated once for each pair, one row after the other.
+
+        They are multiplied by the number of pairs, for rows that share their weight among the pairs.
+        """
+        pairs = self.fp_cost.size
+        if pairs == 1:
             return RowCosts(count, float(self.fp_cost[0]), float(self.fn_cost[0]))
-        return RowCosts(count * self.fp_cost.size, np.tile(self.fp_cost, count), np.tile(self.fn_cost, count))
+        return RowCosts(count * pairs, np.tile(pairs * self.fp_cost, count), np.tile(pairs * self.fn_cost, count))
 
 
 def central_ratio(prior: CostPrior) -> float:

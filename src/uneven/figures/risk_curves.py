@@ -64,7 +64,7 @@ def conditional_risk(
             figure,
             f"Uneven {name} loss, gamma = {loss.gamma:g}: the conditional risk for {len(etas)} values of eta. Discs "
             "mark the minimum over t <= 0. It is better to predict positive for every eta at which this minimum lies "
-            "above the infimum over t >= 0 (section 4.4; in the formula printed there the signs of both exponents are "
+            "above the infimum over t > 0 (section 4.4; in the formula printed there the signs of both exponents are "
             "exchanged).",
         )
 

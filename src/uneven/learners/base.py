@@ -25,7 +25,7 @@ from uneven.errors import CostError, LossError, ParameterError, UnevenError
 from uneven.inputs import brief, to_float, warn_caller
 from uneven.labels import Classes, positive_class
 from uneven.learners.contract import EstimatorContract, costs_of_fit, plain
-from uneven.learners.cost_range import loss_over, read_prior, spread_prior, treats_alike, warn_outside
+from uneven.learners.cost_range import loss_over, read_prior, spread_prior, treats_alike, warn_outside, within_range
 from uneven.learners.training_set import TrainingSet, read_features, read_matrix, read_training_set, require_target
 from uneven.losses import Loss
 from uneven.solvers.threads import require_finite
@@ -292,6 +292,8 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
 
         A loss that is weighted for costs is precise near alpha and careless elsewhere. If the model cannot follow the
         probabilities, or follows its training rows too closely, the inverse link gives numbers that are far from them.
+        After a fit for a range of costs, only rows whose probability is one of its alphas are compared: the loss is
+        flat elsewhere, and nobody decides there.
         """
         self.probability_ratio_: float | None = None
         if not self._identifies_probabilities() or given.per_row:
@@ -299,10 +301,11 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         if y.size > _CHECKED:
             rows = np.linspace(0, y.size - 1, _CHECKED).astype(np.intp)
             X, y, weight = _safe_indexing(X, rows), y[rows], weight[rows] if weight.size else weight
-        weight = weight if weight.size else np.ones(y.size)
+        probability = self._probability(self._score(X), given)
+        weight = (weight if weight.size else np.ones(y.size)) * within_range(self._range_of_fit, probability)
         share = float(weight @ y)
         if share > 0:
-            self.probability_ratio_ = float(weight @ self._probability(self._score(X), given)) / share
+            self.probability_ratio_ = float(weight @ probability) / share
 
     def _identifies_probabilities(self) -> bool:
         try:
@@ -316,7 +319,8 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         ratio = self.__dict__.get("probability_ratio_")
         if ratio is None or 1 / _TRUSTED <= ratio <= _TRUSTED:
             return None
-        return f"on {self._checked_on} its mean is {ratio:.3g} times the share of positives"
+        within = "" if self._range_of_fit is None else " within the range"
+        return f"on {self._checked_on}{within} its mean is {ratio:.3g} times the share of positives"
 
     #: The rows of ``probability_ratio_``.
     _checked_on = "the training rows"

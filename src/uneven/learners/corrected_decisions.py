@@ -194,7 +194,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
 
     @property
     def curve_(self) -> ShiftCurve:
-        """Cost of the out-of-fold decisions against the shift."""
+        """Cost of the out-of-fold decisions against the shift; with ``cost_range``, the mean over the range."""
         check_is_fitted(self, "_odds")
         if self._row_costs.per_row:
             self._require_rows("curve_ of costs of each row")

@@ -116,6 +116,38 @@ def loss_over(prior: CostPrior) -> Loss:
     )
 
 
+def ends_of(prior: CostPrior) -> tuple[float, float]:
+    """The least and the largest ratio of a prior; on a side without an end, all but 0.5 % of its weight.
+
+    Examples
+    --------
+    >>> import uneven
+    >>> from uneven.learners.cost_range import ends_of
+    >>> ends_of(uneven.CostPrior.range(5, 50))
+    (5.0, 50.0)
+    """
+    inner = map(float, prior.quantile([0.005, 0.995]))
+    low, high = (end if 0 < end < np.inf else other for end, other in zip(prior.support, inner, strict=True))
+    return low, high
+
+
+def within_range(cost_range: Any, probability: np.ndarray) -> np.ndarray:
+    """1 where a probability is one of the alphas of a range, else 0; 1 everywhere if there is no range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.learners.cost_range import within_range
+    >>> within_range((4, 9), np.array([0.05, 0.15, 0.25])).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    prior = read_prior(cost_range)
+    if prior is None:
+        return np.ones(probability.shape)
+    low, high = ends_of(prior)
+    return ((probability >= 1 / (1 + high)) & (probability <= 1 / (1 + low))).astype(np.float64)
+
+
 def warn_outside(cost_range: Any, costs: RowCosts) -> None:
     """Warn if costs to decide for lie outside the range that a model was fitted for."""
     prior = read_prior(cost_range)

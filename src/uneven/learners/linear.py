@@ -104,8 +104,8 @@ class UnevenLinearClassifier(LearnsInParts):
     constant_costs_ : dict of str to CostEstimate
         What "all positive" and "all negative" cost on the training rows.
     probability_ratio_ : float or None
-        Mean of ``predict_proba`` over the share of positives, on the training rows; if it is far from 1,
-        ``predict_proba`` warns.
+        Mean of ``predict_proba`` over the share of positives, on the training rows (with ``cost_range``, on those whose
+        probability is within the range); if it is far from 1, ``predict_proba`` warns.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where X has column names.

@@ -65,6 +65,7 @@ _TYPES = frozenset(
         "uneven.decisions.posterior.ShiftPosterior",
         "uneven.learners.ensemble.training.OutOfFoldCosts",
         "uneven.learners.ensemble.member_models.Forest",
+        "uneven.learners.ensemble.member_models.Landmarks",
         "uneven.learners.ensemble.mixture.FittedMember",
         "uneven.learners.ensemble.mixture.Mixture",
         "uneven.learners.ensemble.member_models.PlattScaled",

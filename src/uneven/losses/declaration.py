@@ -75,7 +75,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class HalfLineInfima:
-    """Infima of a phi(t) + (b/gamma) phi(-gamma t) over t >= 0 and over t <= 0, and their difference."""
+    """Infima of a phi(t) + (b/gamma) phi(-gamma t) over t > 0 and over t <= 0, and their difference."""
 
     positive: Array
     negative: Array
@@ -189,7 +189,7 @@ def _is_none_or_pair(limits: object) -> bool:
     )
 
 
-# Closed forms that several phis share: infima of the conditional risk over t >= 0 and over t <= 0.
+# Closed forms that several phis share: infima of the conditional risk over t > 0 and over t <= 0.
 
 
 def from_risk_and_gap(

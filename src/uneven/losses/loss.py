@@ -212,7 +212,7 @@ class Loss:
     def clipped(self, score_bound: Exact) -> Loss:
         r"""The loss of scores within a bound: :math:`L(y, \max(-\Lambda, \min(\Lambda, t)))`.
 
-        Its infima over t >= 0 and over t <= 0 are those of this loss over [0, score_bound] and [-score_bound, 0]. So
+        Its infima over t > 0 and over t <= 0 are those of this loss over (0, score_bound] and [-score_bound, 0]. So
         what is proved about it is true of this loss for scores within the bound.
 
         Parameters
@@ -376,6 +376,49 @@ class UnevenMarginLoss(Loss):
         object.__setattr__(self, "_gamma", exact_gamma)
         object.__setattr__(self, "_beta", exact_beta)
         self._set(Partial(function), Partial(function, self.exact_beta, -exact_gamma), weight)
+
+    @classmethod
+    def from_rho(
+        cls, phi: str | Phi, *, rho: Exact, beta: Exact | None = None, alpha: Exact | None = None
+    ) -> UnevenMarginLoss:
+        r"""The loss :math:`\varphi((1-\rho)t)`, :math:`\beta\varphi(-\rho t)`, in which gamma is given as a share.
+
+        It is the loss with gamma = rho/(1 - rho) at the decision value (1 - rho) t. The factor changes no decision, no
+        regret and no alpha. What is returned uses the scale of gamma: its t is (1 - rho) times the t of this form.
+
+        Parameters
+        ----------
+        phi : str or Phi
+            A registered name, an expression in t, or a phi.
+        rho : number in (0, 1)
+            1/2 for equal margins. Exchanging the classes exchanges rho and 1 - rho.
+        beta : positive number, optional
+            Factor of the negative loss. None means exactly (1 - rho)/rho, which is 1/gamma.
+        alpha : number in (0, 1), optional
+            Weight the loss for these costs: positives times 1 - alpha, negatives times alpha.
+
+        Examples
+        --------
+        >>> import uneven
+        >>> loss = uneven.UnevenMarginLoss.from_rho("hinge", rho="3/4", alpha="1/10")
+        >>> loss, loss.exact_rho
+        (uneven.UnevenMarginLoss('hinge', gamma=3.0, alpha='1/10'), Fraction(3, 4))
+        >>> t = 0.5
+        >>> loss.positive((1 - loss.rho) * t) == 0.9 * uneven.phi("hinge")((1 - loss.rho) * t)
+        True
+        """
+        share = inputs.between_0_and_1("rho", rho)
+        return cls(phi, gamma=share / (1 - share), beta=beta, alpha=alpha)
+
+    @property
+    def rho(self) -> float:
+        """gamma as a share of its sum with 1: gamma/(1 + gamma)."""
+        return to_float(self.exact_rho)
+
+    @property
+    def exact_rho(self) -> Fraction:
+        """rho as a rational number."""
+        return self._gamma / (1 + self._gamma)
 
     @property
     def gamma(self) -> float:

@@ -36,8 +36,13 @@ class Partial:
 
     def clipped(self, bound: Fraction) -> Partial:
         """The same partial loss at t clipped to [-bound, bound]."""
+        from uneven.shape.pieces import formula_inside
+
         reach = bound * abs(self.inner)
         if isinstance(self.function, Phi):
+            sides = ((-math.inf, Fraction(0)), (Fraction(0), math.inf))
+            if all(isinstance(formula_inside(self.function.tree, *ends), Number) for ends in sides):
+                return self  # it is constant on each side of 0, such as the cost itself
             return Partial(phi(to_text(_clip(self.function.tree, reach))), self.weight, self.inner)
         return Partial(_Clipped(self.function, to_float(reach)), self.weight, self.inner)
 

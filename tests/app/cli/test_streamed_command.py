@@ -52,7 +52,7 @@ def test_fit_then_predict(folder: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.skops"
     said = _run(*_fit(folder, model, "--fn-cost", "20", "--drop", "amount"))
     assert "3,000 rows, read in parts" in said
-    assert "is proved to be within" in said
+    assert "its objective is proved to be at most" in said
     assert "rows per second" in said
     for ending in ("csv", "parquet"):
         out = tmp_path / f"o.{ending}"

@@ -170,8 +170,8 @@ def test_the_page_is_whole_and_alone(folder: Path, model: Path) -> None:
     assert f"The report is in {page}." in shown
     html = page.read_text(encoding="utf-8")
     assert shown.splitlines()[0] in html
-    assert html.count('src="data:image/png;base64,') == 3
-    assert html.count("<img") == 3
+    assert html.count('src="data:image/png;base64,') == 4
+    assert html.count("<img") == 4
     assert re.search(r"https?://|<script|<link|@import|url\(", html) is None
     assert 'name="viewport"' in html
     assert "prefers-color-scheme: dark" in html

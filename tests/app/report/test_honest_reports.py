@@ -163,7 +163,7 @@ def is_drawn(text: Text, figure: Figure) -> bool:
 @pytest.mark.slow
 def test_words_of_figures_do_not_overlap(page: tuple[Path, list[list[tuple[str, Any]]]]) -> None:
     _, figures = page
-    assert len(figures) == 3
+    assert len(figures) == 4
     for (_, whole), *texts in figures:
         assert len(texts) > 5
         for words, box in texts:

@@ -126,7 +126,7 @@ def test_a_proof_at_small_coefficients_is_none_at_large_ones() -> None:
         return Solution(theta, value, converged=False, iterations=25, status="moved")
 
     found = minimise_to_gap(solve, objective, None, settings)
-    better = np.array([-1.8e5, 1.8e5, 0.0])
+    better = prove(objective, np.array([-1.8e5, 1.8e5, 0.0])).theta  # with the best intercept
     assert prove(objective, small).bound > objective.value_and_gradient(better)[0]
     assert np.abs(better).max() < 10 * np.abs(found.theta).max()
     assert found.value - found.duality_gap <= objective.value_and_gradient(better)[0]

@@ -270,6 +270,37 @@ def changed_costs(fp_cost: str | None, fn_cost: str | None, tp_cost: str | None,
     return {name: cost for name, cost in given.items() if cost is not None}
 
 
+# -- limits and further actions ----------------------------------------------------------------------------------------
+
+#: An action besides the two predictions.
+action_option = click.option(
+    "--action",
+    "actions",
+    multiple=True,
+    metavar="NAME=COST:COST",
+    help="A further action with its costs on a positive and on a negative row, such as review=8:5; may be repeated.",
+)
+
+_LIMITS = (
+    action_option,
+    click.option("--at-most", metavar="N", help="Flag at most N rows; ACTION=N: give at most N rows this action."),
+    click.option("--at-most-share", metavar="S", help="The same as a share of the rows, such as 0.02."),
+    click.option("--flag-rate", metavar="S", help="Flag exactly this share of the rows."),
+    click.option("--per", metavar="COL", help="The limit holds in each group of this column; COL:day for dates."),
+    click.option("--recall-at-least", metavar="R", help="Flag at least this share of the positives, such as 0.9."),
+    click.option("--precision-at-least", metavar="P", help="At least this share of the flagged rows is positive."),
+    click.option("--budget", metavar="SUM", help="What may be spent on flagged rows in all, with --flag-takes."),
+    click.option("--flag-takes", metavar="X", help=f"What a flagged row takes of the budget: {_OF}."),
+    click.option("--held-out", metavar="DATA", help="Labelled rows, for a guarantee of the recall or precision."),
+    click.option("--confidence", metavar="C", help="Of that guarantee [default: 0.95]."),
+)
+
+
+def limit_options(command: Command) -> Command:
+    """Give a command the options of further actions and of limits."""
+    return _with_options(command, _LIMITS)
+
+
 # -- commands that apply a model --------------------------------------------------------------------------------------
 
 

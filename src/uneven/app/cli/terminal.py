@@ -200,6 +200,25 @@ def print_what_ifs(what_ifs: list[WhatIf], how: str, unit: str | None) -> None:
     click.echo(stability_in_words(what_ifs))
 
 
+def print_limits(made: Report) -> None:
+    """Print what a limit on flagged rows would have cost, and what further actions did."""
+    from uneven.app.report.limit_costs import limit_costs
+
+    if made.capacity is not None:
+        unit = f" ({made.unit})" if made.unit else ""
+        count = int(made.capacity.capacity[-1])
+        click.echo(f"\nWhat if only so many of the {count:,} rows can be flagged?")
+        table = new_table()
+        table.add_column("most rows flagged")
+        for name in (f"cost per 1,000 rows{unit}", "positives found", f"each further flag saves{unit}"):
+            table.add_column(name, justify="right")
+        for row in limit_costs(made.capacity):
+            table.add_row(*row.cells(count))
+        console().print(table)
+    for sentence in made.actions:
+        click.echo(sentence)
+
+
 def print_first_rows(made: Report) -> None:
     """Print the rows that a model would flag first."""
     if not made.first:

@@ -100,7 +100,7 @@ def _formulas(question: Question) -> dict[str, str | None]:
 
 
 def _minima(loss: Loss) -> dict[str, Any]:
-    """Smallest conditional risk over t >= 0 and over t <= 0, and where; null where it is a limit at infinity."""
+    """Smallest conditional risk over t > 0 and over t <= 0, and where; null where it is a limit at infinity."""
     eta = np.arange(ETAS + 1) / ETAS
     solver = HalfLineSolver(loss)
     found = {"positive": solver.minimum(1, eta, 1 - eta), "negative": solver.minimum(-1, eta, 1 - eta)}

@@ -179,8 +179,7 @@ class Application:
     @property
     def words(self) -> tuple[str, str]:
         """What the target calls a negative and a positive row."""
-        negatives, positive = self.about["negatives"], self.about["positive"]
-        return (negatives[0] if len(negatives) == 1 else f"not {positive}"), positive
+        return words_of(self.about["positive"], self.about["negatives"])
 
     def expected_in_words(self) -> str:
         """What all decisions together are expected to cost, and the constant rules; "" without probabilities."""
@@ -197,6 +196,11 @@ class Application:
             f"{money(total - chance)} to {money(total + chance)}); flagging everyone would cost "
             f"{money(everyone, unit)}, flagging no one {money(no_one, unit)}."
         )
+
+
+def words_of(positive: str, negatives: list[str]) -> tuple[str, str]:
+    """What the target calls a negative and a positive row."""
+    return (negatives[0] if len(negatives) == 1 else f"not {positive}"), positive
 
 
 def apply_model(

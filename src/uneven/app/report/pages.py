@@ -11,6 +11,7 @@ from uneven.app.models.candidates import ALTERNATIVES, AUTO, AskedLearner
 from uneven.app.models.compare_candidates import AS_GIVEN, Outcome
 from uneven.app.models.fit_table import Training
 from uneven.app.models.written_costs import WrittenCosts, costs_by_name
+from uneven.app.report.limit_costs import limit_costs
 from uneven.app.report.page import (
     bullets,
     confusion_figure,
@@ -147,6 +148,7 @@ def report_page(made: Report, read_as: str) -> str:
         heading("Where is the threshold?"),
         paragraph(threshold_in_words(used.decisions.threshold, has_probability=used.decisions.probability is not None)),
         _threshold_figure(made, made.new) if made.new is not None else "",
+        *_limit_parts(made),
         heading("The rows it would flag first"),
         _first_table(made),
         heading("What the model was not able to know"),
@@ -211,6 +213,32 @@ def _choice_parts(about: dict[str, Any], unit: str | None) -> list[str]:
         paragraph(f"When it was fitted: {choice.in_words()[:1].lower()}{choice.in_words()[1:]}"),
         cost_table(rows, unit),
         paragraph(how, "soft"),
+    ]
+
+
+def _limit_parts(made: Report) -> list[str]:
+    """What a limit on flagged rows would have cost, as a picture and a table; what further actions did."""
+    parts = [paragraph(words) for words in made.actions]
+    if made.capacity is None:
+        return parts and [heading("What if there are more than two actions?"), *parts]
+    from uneven.figures import CapacityCostDisplay
+
+    unit = f" ({made.unit})" if made.unit else ""
+    count = int(made.capacity.capacity[-1])
+    header = ["most rows flagged", f"cost per 1,000 rows{unit}", "positives found", f"each further flag saves{unit}"]
+    with figure_of(CapacityCostDisplay(made.capacity, name="this model", unit=made.unit).plot()) as figure:
+        shown = picture(figure, "Cost against the number of rows that may be flagged")
+    return [
+        heading("What if only so many rows can be flagged?"),
+        shown,
+        table(header, [row.cells(count) for row in limit_costs(made.capacity)]),
+        paragraph(
+            f"{made.how[:1].upper()}{made.how[1:]}: {count:,} rows. The rows whose flag is expected to save most come "
+            "first, by the probabilities alone. What a further flag saves is a mean up to the next line: a reviewer "
+            "who costs less pays.",
+            "soft",
+        ),
+        *parts,
     ]
 
 

@@ -21,9 +21,10 @@ from uneven.app.models.apply_model import (
 from uneven.app.models.candidates import EVERYONE, NO_ONE
 from uneven.app.models.compare_candidates import what_ifs
 from uneven.app.models.written_costs import costs_by_name
+from uneven.app.report.limit_costs import actions_in_words, capacity_costs
 from uneven.app.report.sentences import WhatIf, first_line, probability_in_words
 from uneven.costs import RowCosts, money
-from uneven.metrics import CostEstimate, compare_predictions
+from uneven.metrics import CapacityCosts, CostEstimate, compare_predictions
 from uneven.metrics.passing_costs import answer_with_costs
 
 OURS = "this model"
@@ -107,6 +108,10 @@ class Report:
         A sentence if rows were in the training table; else "".
     unknowns : list of str
     pipeline : Pipeline
+    capacity : CapacityCosts or None
+        What every limit on flagged rows would have cost, on new rows; None without such rows or probabilities.
+    actions : list of str
+        What the further actions of the model did on the rows with a label.
     """
 
     used: Application
@@ -119,6 +124,8 @@ class Report:
     seen: str
     unknowns: list[str]
     pipeline: Any
+    capacity: CapacityCosts | None
+    actions: list[str]
 
     @property
     def unit(self) -> str | None:
@@ -176,6 +183,8 @@ def make_report(
         seen=seen_in_words(known, _consequence(count, enough, bool(fitted))),
         unknowns=list_unknowns(about, used.X, truth, int((~labels.known).sum()), news),
         pipeline=pipeline,
+        capacity=capacity_costs(used, truth, ~known) if enough else None,
+        actions=actions_in_words(content, used, labelled, truth),
     )
 
 

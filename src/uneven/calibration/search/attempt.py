@@ -82,6 +82,8 @@ class Attempt:
         """An upper bound of the infimum over one side: the risk at one t."""
         self.search.budget.check_time()
         place = self.hints.minimiser(side, eta) if t is None else t
+        if place == 0:
+            place = self.nearest(side)
         places = [place]
         if t is None and self.hints.is_far(place):  # a limit at infinity may be approached slowly, like 1/t
             places += [place * 2**k for k in _FARTHER]
@@ -92,6 +94,11 @@ class Attempt:
         if not points:
             raise NotShown(f"the expected loss at t = {float(place):.6g} is not finite")
         return min(points, key=lambda point: point.value)
+
+    def nearest(self, side: int) -> Fraction:
+        """The decision of this side closest to 0: t = 0 itself, or a tiny t > 0 if a partial loss jumps at 0."""
+        known = side < 0 or all(self.rules.is_continuous_at_zero(weights, 1) for weights in (POSITIVE, NEGATIVE))
+        return _ZERO if known else Fraction(self.hints.solver.tiny)
 
     def ordered_at(self, eta: Fraction, side: int) -> list[Step]:
         """Steps that show: at eta, the infimum over this side exceeds the infimum over the other side."""

@@ -6,12 +6,13 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
 from uneven.calibration.trusted.rules import End, Level, Pair, Rules
 from uneven.calibration.trusted.steps import WHOLE_LINE, Floor, Sign
+from uneven.ops.balls import Undefined
 
 _RULES = ("value", "falls", "rises", "tangent", "mean")
 _TAIL_RULES = ("value", "falls", "rises", "fades")
@@ -111,7 +112,27 @@ class Search:
         start: Fraction = Fraction(0),
         most: int = 300,
     ) -> Floor | None:
-        """A proof that F is at least the level on a half line; ``near`` is a guess of its minimiser."""
+        """A proof that F is at least the level on a half line; ``near`` is a guess of its minimiser.
+
+        If F jumps at 0 and is smaller there, the floor is one of t > 0 only.
+        """
+        rules, known = self.rules.beyond(side), self.rules.exact_level(weights, level)
+        if rules is self.rules or known is None:
+            return self._floor(weights, side, level, near, start, most)
+        try:
+            reached = start > 0 or self.rules.is_at_least(weights, Fraction(0), known)
+        except Undefined:
+            return None
+        if not (reached or (side > 0 and level is not None)):
+            return None
+        beside = Search(rules, self.budget, self.edges, shorten=self.shorten)
+        found = beside._floor(weights, side, known, near, start, most)
+        return None if found is None else replace(found, level=level, open=not reached)
+
+    def _floor(
+        self, weights: Pair, side: int, level: Level, near: Fraction | None, start: Fraction, most: int
+    ) -> Floor | None:
+        """The same, for the formulas of these rules on the whole side."""
         rules = self.rules
         inner = [edge for edge in self.edges if edge * side > start]
         first: list[tuple[End, End, str]] = []

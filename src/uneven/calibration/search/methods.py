@@ -124,7 +124,7 @@ def prove_transversal(attempt: Attempt) -> Proof:
     if guess is None:
         raise NotShown("no probability P(Y = 1) was found at which the decision with the smaller loss changes")
     order = _order_of_sides(attempt)
-    mirror = attempt.rules.mirrored_at()
+    mirror = attempt.rules.mirrored_at() if attempt.nearest(1) == 0 else None
     low, high, signs = _enclose(attempt, guess) if mirror is None else _around_tie(attempt, mirror)
     if order and attempt.rules.descends_at_zero():
         once: list[Step] = [Descent(), *attempt.halves()]
@@ -286,7 +286,7 @@ def _tie_at(attempt: Attempt, eta: Fraction) -> list[Step]:
     """Steps that show: A and B are the same rational number, attained at points where the formulas change."""
     lowest = []
     for side in (1, -1):
-        spots = [_ZERO, *(edge for edge in attempt.search.edges if edge * side > 0)]
+        spots = [attempt.nearest(side), *(edge for edge in attempt.search.edges if edge * side > 0)]
         values = [(value, t) for t in spots if (value := attempt.rules.exact_at(at(eta), t)) is not None]
         lowest.append(min(values, default=(None, _ZERO)))
     (right, t), (left, s) = lowest
@@ -329,9 +329,11 @@ def _weakly_ordered_at(attempt: Attempt, eta: Fraction, side: int) -> list[Step]
         return attempt.ordered_at(eta, side)
     except NotShown:
         missing = "it was not proved that both decisions have the same smallest loss"
-    point = attempt.point(eta, -side, _ZERO)
+    jumps = attempt.hints.solver.jumps_at_zero  # then the infimum may be a value that the loss takes beside 0
+    point = attempt.point(eta, -side, None if jumps else _ZERO)
     if attempt.hints.seems_above(side, eta, point.value):
-        return [found(attempt.search.floor(at(eta), side, None), missing), point]
+        level = None if point.t == 0 else point.value
+        return [found(attempt.search.floor(at(eta), side, level), missing), point]
     limit = attempt.rules.limit_at(at(eta), -side * math.inf)
     if limit is None or not attempt.hints.seems_above(side, eta, limit):
         raise NotShown(missing)

@@ -56,10 +56,12 @@ def psi_table(attempt: Attempt, proof: Proof, alpha: Fraction, eps: list[Fractio
         if not 0 <= value <= largest:
             raise ParameterError(f"psi is defined from 0 to {float(largest):.6g}, got {float(value):.6g}")
     affine = proof.shows_affine_wrong_side(alpha)
+    jumps = attempt.hints.solver.jumps_at_zero  # then a tiny t must not be rounded to 0
     nodes = {}
     for side, room in rooms(alpha).items():
         mesh = {*_mesh(room, *_COARSE[affine]), *(value for value in eps if value <= room)}
-        nodes[side] = nodes_at(attempt, alpha, side, sorted(mesh), affine=affine, place=_short)
+        place = (lambda t: _short(t) or t) if jumps else _short
+        nodes[side] = nodes_at(attempt, alpha, side, sorted(mesh), affine=affine, place=place)
     hull = float_hull(attempt, alpha, nodes)
     wanted = {eta for value in eps for eta in etas_around(hull, value)}
     contacts = [contact_at(attempt, alpha, eta) for eta in sorted(wanted)]
@@ -258,9 +260,10 @@ class PsiBounds:
         return min(lower, upper), upper
 
     def _without_search(self, eps: Fraction) -> Fraction:
-        """psi is convex and 0 at 0; at its end it is at most the risk at t = 0 of the eta farthest from alpha."""
-        farthest = Fraction(1 if 1 - self.alpha == self.largest else 0)
-        return self._attempt.rules.upper_at(at(farthest), Fraction(0)) * eps / self.largest
+        """psi is convex and 0 at 0; at its end it is at most the risk of a wrong decision at the farthest eta."""
+        above = 1 - self.alpha == self.largest
+        wrong = self._attempt.nearest(-1 if above else 1)
+        return self._attempt.rules.upper_at(at(Fraction(1 if above else 0)), wrong) * eps / self.largest
 
     @cached_property
     def _float_hull(self) -> dict[Fraction, Fraction]:

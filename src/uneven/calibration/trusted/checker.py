@@ -209,9 +209,9 @@ def _ordered_at(steps: Steps, side: int, *, strict: bool) -> Fraction:
     floor = steps.take(Floor, side=side)
     eta = _eta_of(steps, floor)
     point = steps.take(Point, weights=at(eta))
-    if point.t * side > 0:
+    if not point.decides(-side, steps.rules):
         raise steps.fail("the point must lie on the other side")
-    if floor.level is None:  # both sides have t = 0
+    if floor.level is None:  # the level is F(0), and the point may be t = 0 too
         below = point.t == 0 and not strict
     else:
         below = point.value < floor.level or (point.value == floor.level and not strict)
@@ -242,7 +242,7 @@ def _swept(steps: Steps, side: int, limit: Fraction) -> Fraction:
         if points[1].weights != at(eta) or not (eta - end) * side > 0 or (limit - eta) * side < 0:
             raise steps.fail("the cells of eta must follow each other")
         for point, floor in zip(points, (before, after), strict=True):
-            if floor.level is None or point.t * side > 0 or not point.value < floor.level:
+            if floor.level is None or not point.decides(-side, steps.rules) or not point.value < floor.level:
                 raise steps.fail("the value at the point must lie below the level, on the other side")
         before, end = after, eta
         if not isinstance(steps.peek(), Point):
@@ -256,8 +256,10 @@ def _strict_decrease(steps: Steps, low: Fraction, high: Fraction) -> None:
     after = steps.take(Floor, side=-1)
     at_high = steps.take(Point, weights=at(high))
     x, y = _eta_of(steps, before), _eta_of(steps, after)
-    if before.level is None or after.level is None or at_low.t < 0 or at_high.t > 0 or not (x < low <= high < y):
+    if before.level is None or after.level is None or not (x < low <= high < y):
         raise steps.fail("the chords must lie outside the interval")
+    if not (at_low.decides(1, steps.rules) and at_high.decides(-1, steps.rules)):
+        raise steps.fail("the first point must be a positive decision, the second a negative one")
     if not (at_low.value - before.level) * (y - high) < (after.level - at_high.value) * (low - x):
         raise steps.fail("the slopes of A must lie below those of B")
 
@@ -266,9 +268,12 @@ def _tie(steps: Steps, eta: Fraction) -> None:
     """Both sides have the same infimum at eta, exactly."""
     if isinstance(steps.peek(), Mirror):
         steps.take(Mirror, eta=eta)
+        if not steps.rules.is_continuous_at_zero(at(eta), 1):  # t = 0 has no mirror image: it is a negative decision
+            raise steps.fail("a mirror image shows a tie only if the risk does not jump at t = 0")
         return
     right, left = steps.take(Point, weights=at(eta)), steps.take(Point, weights=at(eta))
-    if right.t < 0 or left.t > 0 or right.value != left.value:
+    decided = right.decides(1, steps.rules) and left.decides(-1, steps.rules)
+    if not decided or right.value != left.value:
         raise steps.fail("the two points must lie on different sides and have the same value")
     for side in (1, -1):
         steps.take(Floor, weights=at(eta), side=side, level=right.value)

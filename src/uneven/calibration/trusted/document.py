@@ -185,7 +185,7 @@ class Steps:
 
     def __init__(self, data: list[Any], rules: Rules) -> None:
         self._data = data
-        self._rules = rules
+        self.rules = rules
         self._taken = 0
 
     def fail(self, message: str) -> CertificateError:
@@ -215,7 +215,7 @@ class Steps:
                 needed, given = _shown(value), _shown(getattr(step, field))
                 raise self.fail(f"the method needs {field} = {needed} in this step {kind.name!r}, got {given}")
         try:
-            step.check(self._rules)
+            step.check(self.rules)
         except CertificateError as error:
             raise self.fail(f"{kind.name}: {error}") from None
         return step

@@ -24,6 +24,7 @@ Level = Fraction | None  # None: the value of F at 0
 Pair = tuple[Fraction, Fraction]
 
 _ZERO = Fraction(0)
+_NEAR = Fraction(1, 2**64)  # a formula that holds up to here beside 0 shows whether F jumps at 0
 POSITIVE, NEGATIVE, DIFFERENCE = (Fraction(1), _ZERO), (_ZERO, Fraction(1)), (Fraction(1), Fraction(-1))
 
 
@@ -161,6 +162,15 @@ class Formulas:
         """F is proved to have no jump."""
         return all(known or weight == 0 for known, weight in zip(self.both_continuous, weights, strict=True))
 
+    def is_continuous_at_zero(self, weights: Pair, side: int) -> bool:
+        """F is proved to be continuous at 0 from the right (side 1) or from the left."""
+        return all(known or weight == 0 for known, weight in zip(self._joins_at_zero(side), weights, strict=True))
+
+    def _joins_at_zero(self, side: int) -> tuple[bool, bool]:
+        parts = zip(self.both_continuous, self.trees(0), strict=True)
+        first, second = (known or _joins_at_zero(tree, side) for known, tree in parts)
+        return first, second
+
     def has_no_kink_inside(self, low: End, high: End) -> bool:
         """Whether the slopes are continuous strictly inside an interval."""
         try:
@@ -286,6 +296,14 @@ class SlopesAtZero(Formulas):
             return None
         p, n = self.scaled((Fraction(1), ratios.pop()))
         return n / (p + n) if p > 0 and n > 0 else None
+
+
+@lru_cache(maxsize=1024)
+def _joins_at_zero(tree: Node, side: int) -> bool:
+    """The formula beside 0 is continuous, and at 0 it has the value of the tree; both values are rational."""
+    beside = formula_inside(tree, *sorted((_ZERO, side * _NEAR)))
+    value = exact_value(beside, _ZERO)
+    return is_continuous(beside) and value is not None and value == exact_value(tree, _ZERO)
 
 
 @lru_cache(maxsize=1024)

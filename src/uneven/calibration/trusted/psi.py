@@ -220,6 +220,7 @@ def _check_contact(rules: Rules, contact: Contact, alpha: Fraction) -> None:
     require(0 <= eta <= 1 and eta != alpha, "the eta of a contact must lie in [0, 1] and differ from alpha")
     side = 1 if eta > alpha else -1
     _require_floor(contact.floor, eta, side)
-    require(contact.point.weights == at(eta) and contact.point.t * side <= 0, "its point must lie on the wrong side")
+    wrong = contact.point.weights == at(eta) and contact.point.decides(-side, rules)
+    require(wrong, "its point must lie on the wrong side")
     contact.floor.check(rules)
     contact.point.check(rules)

@@ -59,6 +59,21 @@ class Rules(SlopesAtZero):
             "fades": self._by_rate,
             "flat": self._by_higher_order,
         }
+        self.beyond = lru_cache(maxsize=2)(self._beyond)
+
+    def _beyond(self, side: int) -> Rules:
+        """Rules for the formulas that hold for t > 0 (side 1) or t < 0; these rules if no partial loss jumps.
+
+        What they prove on cells of that side holds for F at every t of these cells but 0.
+        """
+        if all(self.both_continuous):
+            return self
+        ends = (_ZERO, math.inf) if side > 0 else (-math.inf, _ZERO)
+        first, second = (
+            PartialFormula(formula_inside(tree, *ends), partial.weight, Fraction(1))
+            for tree, partial in zip(self.trees(0), self.partials, strict=True)
+        )
+        return Rules(first, second, self.bits)
 
     # Signs of F, F' or F'' on a cell.
 

@@ -18,7 +18,7 @@ from uneven.errors import CertificateError
 from uneven.ops.balls import Undefined
 
 WHOLE_LINE = (-math.inf, math.inf)
-_AT_ZERO = "at 0"
+_AT_ZERO, _OPEN = "at 0", "beyond 0"
 _T = TypeVar("_T")
 
 
@@ -94,7 +94,11 @@ class Sign(Step):
 
 @dataclass(frozen=True)
 class Floor(Step):
-    """F >= level for all t of a side (1: t >= 0, -1: t <= 0) with |t| >= ``start``; each cell has its rule."""
+    """F >= level for all t of a side (1: t >= 0, -1: t <= 0) with |t| >= ``start``; each cell has its rule.
+
+    A floor that is ``open`` is about t > 0 only, the positive decisions: t = 0 is a negative one. Where F may jump,
+    the cells are about the formulas that hold beside 0, and t = 0 is looked at by itself.
+    """
 
     name = "floor"
     weights: Pair
@@ -102,6 +106,7 @@ class Floor(Step):
     level: Level
     cells: tuple[tuple[End, End, str], ...]
     start: Fraction = Fraction(0)
+    open: bool = False
 
     @property
     def eta(self) -> Fraction:
@@ -112,7 +117,7 @@ class Floor(Step):
             "step": self.name,
             "weights": _written(self.weights),
             "side": self.side,
-            "start": number(self.start),
+            "start": _OPEN if self.open else number(self.start),
             "level": _AT_ZERO if self.level is None else number(self.level),
             "cells": [[number(low), number(high), rule] for low, high, rule in self.cells],
         }
@@ -122,8 +127,9 @@ class Floor(Step):
         _require_keys(data, {"weights", "side", "start", "level", "cells"})
         cells = ((read_end(u), read_end(v), _one_of(rule, RULES)) for u, v, rule in _rows(data["cells"], 3))
         level = None if data["level"] == _AT_ZERO else read_number(data["level"])
-        start = read_number(data["start"])
-        return cls(_weights(data["weights"]), _one_of(data["side"], (1, -1)), level, tuple(cells), start)
+        is_open = data["start"] == _OPEN
+        start = Fraction(0) if is_open else read_number(data["start"])
+        return cls(_weights(data["weights"]), _one_of(data["side"], (1, -1)), level, tuple(cells), start, is_open)
 
     def check(self, rules: Rules) -> None:
         if min(self.weights) < 0 or max(self.weights) == 0:
@@ -132,11 +138,28 @@ class Floor(Step):
             raise CertificateError("start must not be negative")
         ends = (self.start, math.inf) if self.side > 0 else (-math.inf, -self.start)
         _require_cover([cell[:2] for cell in self.cells], *ends)
+        beside, level = self._beside_zero(rules)
         for low, high, rule in self.cells:
-            if not rules.is_floor(rule, self.weights, self.level, low, high):
+            if not beside.is_floor(rule, self.weights, level, low, high):
                 raise CertificateError(
                     f"the rule {rule!r} does not bound the risk on the cell [{number(low)}, {number(high)}]"
                 )
+
+    def _beside_zero(self, rules: Rules) -> tuple[Rules, Level]:
+        """The rules and the level for the cells, after t = 0 was looked at, where that is not done by a cell."""
+        if self.open and (self.side < 0 or self.level is None):
+            raise CertificateError("only a floor of t > 0 with a number as its level may be open")
+        beside = rules.beyond(self.side)
+        level = rules.exact_level(self.weights, self.level)  # "at 0" is about F, not about the formula beside 0
+        if beside is rules or level is None:
+            return rules, self.level
+        try:
+            shown = self.open or self.start > 0 or rules.is_at_least(self.weights, Fraction(0), level)
+        except Undefined:
+            shown = False
+        if not shown:
+            raise CertificateError("the risk at t = 0 could not be shown to be at least the level")
+        return beside, level
 
 
 @dataclass(frozen=True)
@@ -164,6 +187,12 @@ class Point(Step):
     def from_dict(cls, data: dict[str, Any]) -> Point:
         _require_keys(data, {"weights", "t", "value"})
         return cls(_weights(data["weights"]), read_end(data["t"]), read_number(data["value"]))
+
+    def decides(self, side: int, rules: Rules) -> bool:
+        """Whether t is a decision of this side, or a limit of such; t = 0 is a negative decision (side -1)."""
+        if self.t == 0:
+            return side < 0 or rules.is_continuous_at_zero(self.weights, 1)
+        return self.t * side > 0
 
     def check(self, rules: Rules) -> None:
         try:

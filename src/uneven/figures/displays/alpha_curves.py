@@ -20,7 +20,7 @@ from uneven.figures.displays.display import (
 )
 from uneven.figures.style import DASHES, GREY
 from uneven.inputs import brief
-from uneven.learners.cost_range import read_prior
+from uneven.learners.cost_range import ends_of, read_prior
 from uneven.losses import CostPrior
 from uneven.metrics import CostCurve, NetBenefit, cost_curve, mean_cost, net_benefit
 from uneven.metrics.rows import read_scores
@@ -28,8 +28,8 @@ from uneven.metrics.rows import read_scores
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Ratios at which costs over a prior are drawn, and the share that is left out on each side of one without ends.
-_RATIOS, _LEFT_OUT = 401, 0.005
+#: Number of ratios at which costs over a prior are drawn.
+_RATIOS = 401
 
 
 class CostCurveDisplay(PredictionsDisplay):
@@ -314,8 +314,7 @@ class MeanCostDisplay(PredictionsDisplay):
         if known is None:
             raise CostError(f"a display of mean costs needs a prior, such as prior=(5, 50), got {brief(prior)}")
         given: dict[str, Any] = {"pos_label": pos_label, "sample_weight": sample_weight}
-        ends = [float(end) for end in known.quantile([_LEFT_OUT, 1 - _LEFT_OUT])]
-        low, high = (end if 0 < end < np.inf else inner for end, inner in zip(known.support, ends, strict=True))
+        low, high = ends_of(known)
         if low == high:
             low, high = low / 2, 2 * high
         alphas = 1 / (1 + np.geomspace(low, high, _RATIOS))

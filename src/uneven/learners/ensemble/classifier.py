@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import _num_samples
 
 from uneven import inputs
 from uneven.costs import GivenCosts, RowCosts
@@ -320,16 +322,17 @@ class UnevenEnsembleClassifier(CorrectedActions):
         views = Views(X, target, parts)
         chosen = None if self.members == "auto" else families_named(list(self.members))
         needed = {family.view for family in (FAMILIES.values() if chosen is None else chosen)}
-        sizes = {view: _size(views.of(view).train) for view in sorted(needed)}
-        for view, size in sizes.items():
+        size = Size(labels.size)
+        for view in sorted(needed):
+            views.of(view)  # now, so that an error is one about X
             if size.large:
                 views.forget(view)  # made again for the final models: the folds need the memory now
-        families = choose_families(sizes) if chosen is None else chosen
+        families = chosen or choose_families({view: _sizes_in_folds(X, views, view) for view in needed})
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         entries = [
             Entry(family.name, candidate, family.view, family.effort)
             for family in families
-            for candidate in family.candidates(sizes[family.view], seed)
+            for candidate in family.candidates(size, seed)
         ]
         n_jobs = -1 if self.n_jobs is None else self.n_jobs
         return Task(X, target, 1, is_positive, weight, parts, n_jobs, deadline, views), entries
@@ -503,7 +506,12 @@ def _is_mapping(members: Any) -> bool:
     return isinstance(members, Mapping)
 
 
-def _size(matrix: Any) -> Size:
-    from scipy import sparse
+def _sizes_in_folds(X: Any, views: Views, view: str) -> list[Size]:
+    """The size of what each fold learns from: no row that a fold tests has a say in what is tried on it.
 
-    return Size(matrix.shape[0], max(1, matrix.shape[1]), bool(sparse.issparse(matrix)))
+    Of arrays, and of tables with so many rows that their columns do not matter, it is known without a look.
+    """
+    rows = _num_samples(X)
+    if rows > LARGE or isinstance(X, np.ndarray):
+        return [Size(rows, max(1, X.shape[1]), sparse.issparse(X))]
+    return [views.size(view, fold) for fold in range(len(views.splits))]

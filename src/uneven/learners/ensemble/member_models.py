@@ -18,7 +18,8 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import expit
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
+from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import Tree
@@ -256,6 +257,45 @@ def _after(booster: Any, X: Any, rounds: int) -> np.ndarray:
             return np.asarray(booster.predict_proba(X, iteration_range=(0, rounds)))
         case _:
             return np.asarray(next(islice(booster.staged_predict_proba(X), rounds - 1, None)))
+
+
+class Landmarks(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Nystroem's features of a radial kernel, whose gamma is ``width`` over the number of columns that ``fit`` sees.
+
+    Parameters
+    ----------
+    width : float
+    n_components : int
+        Most landmarks; there are not more than rows.
+    random_state : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.learners.ensemble.member_models import Landmarks
+    >>> X = np.random.default_rng(0).normal(size=(20, 4))
+    >>> landmarks = Landmarks(0.5, n_components=6, random_state=0).fit(X)
+    >>> landmarks.transform(X).shape, landmarks.nystroem_.gamma
+    ((20, 6), 0.125)
+    """
+
+    def __init__(self, width: float = 1.0, *, n_components: int = 200, random_state: int = 0) -> None:
+        self.width = width
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Landmarks:
+        """Draw the landmarks."""
+        rows, columns = X.shape
+        count = min(self.n_components, rows)
+        self.nystroem_ = Nystroem(
+            gamma=self.width / max(1, columns), n_components=count, random_state=self.random_state
+        ).fit(X)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The features of rows."""
+        return np.asarray(self.nystroem_.transform(X))
 
 
 class LinearPath(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

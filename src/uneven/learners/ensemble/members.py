@@ -6,18 +6,17 @@ the positive class) and a matrix: the view "linear" or the view "trees" of a Fra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.kernel_approximation import Nystroem
 
 from uneven.errors import MissingExtraError, ParameterError
 from uneven.inputs import brief
-from uneven.learners.ensemble.member_models import BoostingRounds, Forest, LinearPath, PlattScaled
+from uneven.learners.ensemble.member_models import BoostingRounds, Forest, Landmarks, LinearPath, PlattScaled
 from uneven.learners.svc import UnevenSVC
 
 #: Up to so many rows every family is tried with several settings, and above as many only fast ones with one setting.
@@ -41,12 +40,15 @@ class Size:
 
     Attributes
     ----------
-    rows, columns : int
+    rows : int
+        Of all folds together.
+    columns : int
+        Of the training rows of a fold: a table gets its columns from their values. 1 if they play no part.
     sparse : bool
     """
 
     rows: int
-    columns: int
+    columns: int = 1
     sparse: bool = False
 
     @property
@@ -93,7 +95,7 @@ class Family:
     view : {"linear", "trees"}
         The view of the table that it takes.
     candidates : callable
-        From the size of the matrix and a seed to the estimators to try.
+        From the number of rows and a seed to the estimators to try.
     suits : callable
         Whether "auto" uses it for data of a size.
     package : str or None
@@ -129,9 +131,8 @@ def _path(cs: tuple[float, ...], transformer: Any = None, **more: Any) -> Candid
 def _kernel(size: Size, seed: int) -> list[Candidate]:
     found = []
     for width in (0.3, 1.0):
-        gamma = width / size.columns
-        landmarks = Nystroem(gamma=gamma, n_components=min(200, size.rows // 2), random_state=seed)
-        found.append(_path((0.1, 1.0, 10.0), landmarks, gamma=gamma))
+        landmarks = Landmarks(width, n_components=min(200, size.rows // 2), random_state=seed)
+        found.append(_path((0.1, 1.0, 10.0), landmarks, width=width))
     return found
 
 
@@ -243,13 +244,13 @@ FAMILIES: dict[str, Family] = {
 }
 
 
-def choose_families(sizes: Mapping[str, Size]) -> list[Family]:
-    """The families that are installed and suit the size; ``sizes`` are those of the views."""
+def choose_families(sizes: Mapping[str, Sequence[Size]]) -> list[Family]:
+    """The families that are installed and suit every size; ``sizes`` are those of each view in the folds."""
     return [
         family
         for family in FAMILIES.values()
         if family.installed
-        and family.suits(sizes[family.view])
+        and all(map(family.suits, sizes[family.view]))
         and not any(FAMILIES[other].installed for other in family.instead_of)
     ]
 

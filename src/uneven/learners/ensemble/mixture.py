@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _n
 
 from uneven.decisions.platt import Sigmoid
 from uneven.errors import CostError
+from uneven.learners.ensemble.members import Size
 from uneven.learners.out_of_fold import Split, positive_probability
 from uneven.tables import FrameEncoder
 from uneven.tables.frame_encoder import TREES
@@ -178,6 +179,7 @@ class Views:
         self.X, self.target, self.splits = X, target, splits
         self._is_table = hasattr(X, "columns")
         self._made: dict[tuple[str, int | None], Encoded] = {}
+        self._sizes: dict[tuple[str, int | None], Size] = {}
         self._lock = threading.Lock()
         self._locks: dict[tuple[str, int | None], threading.Lock] = defaultdict(threading.Lock)
 
@@ -196,6 +198,12 @@ class Views:
             return made
         train, test = self._rows(fold)
         return Encoded(made.encoder, encode(made.encoder, train), None if test is None else encode(made.encoder, test))
+
+    def size(self, view: str, fold: int) -> Size:
+        """The number of all rows, and the shape of the matrix of a fold, which comes from its training rows alone."""
+        if (view, fold) not in self._sizes:
+            self.of(view, fold)
+        return self._sizes[view, fold]
 
     def encoder(self, view: str, fold: int | None = None) -> Any:
         """The fitted encoder of a view that was made before."""
@@ -218,6 +226,7 @@ class Views:
         encoder = FrameEncoder(view=view)
         with _ENCODING:
             matrix = _narrow(encoder, encoder.fit_transform(train, target))
+            self._sizes[view, fold] = Size(self.target.size, max(1, matrix.shape[1]), bool(sparse.issparse(matrix)))
             return Encoded(encoder, matrix, None if test is None else encode(encoder, test))
 
     def _rows(self, fold: int | None) -> tuple[Any, Any]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from uneven.app.cli.options import cost_options, read_options, reading_options
+from uneven.app.cli.options import action_option, cost_options, read_options, reading_options
+from uneven.errors import UnevenError
 
 if TYPE_CHECKING:
     from uneven.app.models.candidates import AskedLearner
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 @click.option("--target", required=True, metavar="COL", help="The column to predict.")
 @click.option("--positive", required=True, metavar="VALUE", help="The value of that column that is the positive class.")
 @cost_options
+@action_option
 @click.option(
     "--learner",
     "kind",
@@ -51,6 +53,7 @@ def fit(
     tp_cost: str,
     tn_cost: str,
     unit: str | None,
+    actions: tuple[str, ...],
     kind: str | None,
     members: str | None,
     time_limit: float | None,
@@ -73,7 +76,8 @@ def fit(
     a number, a column or an arithmetic of columns, such as "amount*0.9 + 5". An ensemble of several learners, logistic
     regression in the usual three ways, "flag everyone" and "flag no one" are compared on the same folds; the cheapest
     model is saved. A folder or a pattern of Parquet files, such as "data/*.parquet", or a file that does not fit into
-    memory, is read in parts, and a linear classifier is fitted.
+    memory, is read in parts, and a linear classifier is fitted. A further action, such as --action review=8:5, is kept
+    in the model file for `predict` and `report`; the comparison is that of the two predictions.
     """
     from uneven.app.cli.terminal import print_members
     from uneven.app.files.file_kinds import require_output, write_whole
@@ -84,6 +88,7 @@ def fit(
     from uneven.app.models.fit_table import Question, prepare
     from uneven.app.models.model_files import model_bytes
     from uneven.app.models.written_costs import WrittenCosts
+    from uneven.app.models.written_limits import fitted_actions
     from uneven.app.report.sentences import is_ensemble, model_in_words
 
     asked = AskedLearner.read(kind, loss, gamma, tune, members, time_limit)
@@ -92,6 +97,8 @@ def fit(
     options = read_options(**reading)
     question = Question(target, positive, others_negative, id_column, drop, keep)
     if is_in_parts(data, memory_limit):
+        if actions:
+            raise UnevenError("--action is for a table that fits into memory; files in parts are decided row by row")
         _fit_in_parts(data, question, asked, given, memory_limit, output)
         return
     asked.require_loss(None if given.per_row else given.numbers())
@@ -101,12 +108,14 @@ def fit(
         click.echo(sentence)
     for sentence in training.plan_in_words(ready.cost_columns):
         click.echo(sentence)
+    for sentence in fitted_actions(actions, ready):
+        click.echo(sentence)
     name, pipeline, about, behind = _compare_and_fit(training, asked, unit, quick=quick, save_anyway=save_anyway)
     preprocessing, rivals = behind
     content = {
         "pipeline": pipeline,
         "preprocessing": preprocessing,
-        "about": {**ready.about(), **about, "model": name, "learner": asked.kind},
+        "about": {**ready.about(), **about, "model": name, "learner": asked.kind, "actions": list(actions)},
         "rivals": rivals,
         "seen": row_hashes(training.X),
     }

@@ -38,10 +38,11 @@ def report(
     the fit if there are too few.
 
     In money, with confidence intervals: against flagging everyone or no one and against the usual alternatives, at the
-    costs of the model, at half and at double costs of a miss; the rows it would flag first, its decision threshold, and
-    what it was not able to know. Costs that you give replace those of the fit; nothing is fitted again.
+    costs of the model, at half and at double costs of a miss; what a limit on flagged rows would cost; the rows it
+    would flag first, its decision threshold, and what it was not able to know. Costs that you give replace those of the
+    fit; nothing is fitted again.
     """
-    from uneven.app.cli.terminal import print_first_rows, print_members
+    from uneven.app.cli.terminal import print_first_rows, print_limits, print_members
     from uneven.app.files.file_kinds import require_output, write_whole
     from uneven.app.files.table import read_table
     from uneven.app.models.model_files import read_model
@@ -76,6 +77,7 @@ def report(
     for remark in used.remarks:
         click.echo(remark)
     _print_comparisons(made, fitted_alone=not content["rivals"])
+    print_limits(made)
     print_first_rows(made)
     click.echo("\nWhat the model was not able to know:")
     for sentence in made.unknowns:

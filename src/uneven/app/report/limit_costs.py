@@ -1,0 +1,94 @@
+"""What a limit on flagged rows would have cost on a table with labels, and what further actions do there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from uneven.app.files.table import Table
+from uneven.app.models.apply_model import Application
+from uneven.app.models.written_costs import costs_by_name
+from uneven.app.models.written_limits import WrittenLimits, decide_table, read_actions, written_actions
+from uneven.app.report.sentences import per_thousand
+from uneven.costs import money
+from uneven.metrics import CapacityCosts, cost_by_capacity
+
+#: Shares of the rows that are shown as limits, below what the model would flag without one.
+_SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+
+
+@dataclass(frozen=True)
+class LimitCost:
+    """What a limit would have cost.
+
+    Attributes
+    ----------
+    rows : int
+        Most rows that are flagged.
+    cost : float
+        Mean cost per row.
+    found : float
+        Share of the positives that is flagged.
+    saved : float or None
+        What each further flag saves on average, up to the next limit; None for the last one.
+    last : bool
+        Whether it is no limit: the model would flag no more.
+    """
+
+    rows: int
+    cost: float
+    found: float
+    saved: float | None
+    last: bool
+
+    def cells(self, count: int) -> tuple[str, str, str, str]:
+        """For a table: the limit, cost per 1,000 rows, positives found, what a further flag saves."""
+        limit = f"{self.rows:,} ({self.rows / count:.1%})" if not self.last else f"no limit ({self.rows:,})"
+        return limit, per_thousand(self.cost), f"{self.found:.1%}", "" if self.saved is None else money(self.saved)
+
+
+def capacity_costs(used: Application, is_positive: np.ndarray, which: np.ndarray) -> CapacityCosts | None:
+    """What every limit would have cost on some rows; None without probabilities, or without positives."""
+    if used.decisions.probability is None or not is_positive[which].any():
+        return None
+    costs = costs_by_name(used.decisions.costs.take(which))
+    return cost_by_capacity(is_positive[which].astype(int), used.decisions.probability[which], **costs)
+
+
+def limit_costs(curve: CapacityCosts) -> list[LimitCost]:
+    """The limits that are shown: shares of the rows, as long as they bind, then none."""
+    count = int(curve.capacity[-1])
+    most = round(float(curve.flagged[-1]) * count)
+    rows = [*sorted({round(share * count) for share in _SHARES if 0 < round(share * count) < most}), most]
+    found = []
+    for k, limit in enumerate(rows):
+        saved = None
+        if k + 1 < len(rows):
+            saved = float(curve.at(limit) - curve.at(rows[k + 1])) * count / (rows[k + 1] - limit)
+        share = float(np.interp(limit, curve.capacity, curve.found))
+        found.append(LimitCost(limit, float(curve.at(limit)), share, saved, limit == most))
+    return found
+
+
+def actions_in_words(content: dict[str, Any], used: Application, table: Table, is_positive: np.ndarray) -> list[str]:
+    """What the further actions of a model file did on rows with labels: shares, and cost; empty without actions."""
+    texts = written_actions(content["about"])
+    if not texts or used.decisions.probability is None:
+        return []
+    found = decide_table(
+        content, used, table, read_actions(texts, used.words), WrittenLimits(), held_out=None, changed=False
+    )
+    pairs = list(found.actions.costs.values())
+    on_label = np.stack([np.where(is_positive, *pair) + np.zeros(is_positive.size) for pair in pairs], axis=1)
+    paid = float(np.take_along_axis(on_label, found.choice[:, None], axis=1).mean())
+    alone = float(used.decisions.costs.paid(is_positive, used.decisions.said_positive).mean())
+    unit = used.given.unit
+    shares = ", ".join(f"{label} {count / len(found):.1%}" for label, count in found.counts.items())
+    less = "less" if paid <= alone else "more"
+    return [
+        f"With its further actions ({shares}) it costs {per_thousand(paid, unit)} per 1,000 rows on this table, "
+        f"{per_thousand(abs(alone - paid), unit)} {less} than with its two predictions alone "
+        f"({per_thousand(alone, unit)})."
+    ]
