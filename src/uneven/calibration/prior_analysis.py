@@ -22,7 +22,7 @@ from uneven.calibration.analysis import Analysis
 from uneven.errors import CostError, LossError, ParameterError
 from uneven.inputs import Exact
 from uneven.losses import CostPrior, Loss
-from uneven.losses.ratio_distributions import Density
+from uneven.losses.ratio_densities import Density
 
 #: A density is scaled to the integral 1 by quadrature, whose error is far below this.
 _QUADRATURE = 1e-9

@@ -16,7 +16,8 @@ from uneven.expression import parse, simplify, to_text
 from uneven.expression.tree import T, put
 from uneven.inputs import Exact, brief, to_float
 from uneven.losses.loss import Loss
-from uneven.losses.ratio_distributions import BetaAlpha, Density, Discrete, LogNormal, LogUniform, RatioDistribution
+from uneven.losses.ratio_densities import Density
+from uneven.losses.ratio_distributions import BetaAlpha, Discrete, LogNormal, LogUniform, RatioDistribution
 
 Weight = Literal["unit", "money"]
 

@@ -20,9 +20,9 @@ from uneven.expression import derivative, parse, to_text
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.tree import put
 from uneven.inputs import Exact
-from uneven.losses.from_slopes import antiderivative
 from uneven.losses.loss import Loss
-from uneven.losses.ratio_distributions import BetaAlpha, Density, Discrete, LogNormal, LogUniform, log_of
+from uneven.losses.ratio_densities import Density
+from uneven.losses.ratio_distributions import BetaAlpha, Discrete, LogNormal, LogUniform, log_of
 
 if TYPE_CHECKING:
     from uneven.losses.cost_prior import CostPrior, Weight
@@ -230,6 +230,8 @@ def _antiderivatives(ratios: Density, at: Fraction, money: bool) -> Formulas | N
     """Polynomials and quotients of alpha have antiderivatives in the language, if alpha is expit(t)."""
     if ratios.unit != "alpha" or at != 1 or ratios.low != 0 or ratios.high != 1:
         return None
+    from uneven.losses.from_slopes import antiderivative  # loads ball arithmetic, which a fit does not need
+
     density = f"({to_text(put(ratios.tree, {'t': parse('expit(t)')}))})"
     factor = Fraction(ratios.table.scale)
     extra = "" if money else "*expit(t)"
