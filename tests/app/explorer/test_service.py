@@ -194,7 +194,7 @@ def test_a_table_from_upload_to_threshold(client: TestClient) -> None:
     assert table["targets"][-1]["name"] == "diagnosis"
     positives = next(one["rows"] for one in table["targets"][-1]["values"] if one["value"] == "malignant")
     asked = {"name": "a.csv", "target": "diagnosis", "positive": "malignant", "fp": "1", "fn": "20", "seconds": "60"}
-    reply = upload(client, "/api/fit", content, **asked, members="quick")
+    reply = upload(client, "/api/fit", content, **asked, members="quick", unit=" EUR ")
     *parts, last = [json.loads(line) for line in reply.text.splitlines()]
     shares = [part["share"] for part in parts if "share" in part]
     assert shares == sorted(shares)
@@ -207,6 +207,12 @@ def test_a_table_from_upload_to_threshold(client: TestClient) -> None:
     assert per_row[-1] == pytest.approx(last["no_one"])
     assert threshold["at"] == sorted(threshold["at"])
     assert last["cost"]["cost"] < last["everyone"]
+    limits, above = last["limits"], np.array(threshold["at"]) <= threshold["chosen"]
+    k = int(above.sum()) - 1
+    assert limits["cost"][limits["capacity"].index(limits["flags"])] == pytest.approx(1000 * per_row[k], rel=1e-5)
+    assert limits["flags"] == positives - threshold["misses"][k] + threshold["alarms"][k]
+    assert last["unit"] == "EUR"
+    assert last["sentence"].count(" EUR") == 2
 
 
 def leaking_table() -> bytes:
@@ -271,6 +277,7 @@ def test_awkward_tables(
         ({"members": "none"}, "members", "must be one of"),
         ({"target": "c"}, "target", "no column 'c'"),
         ({"positive": "z"}, "target", "no row of column"),
+        ({"unit": "x" * 21}, "unit", "a short word"),
         ({"leave_out": "a"}, "columns", "must be a list"),
         ({"leave_out": [1]}, "columns", "must be a list"),
         ({}, "target", "at least 10 rows"),

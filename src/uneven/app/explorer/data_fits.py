@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from uneven import inputs
+from uneven.app.explorer.limit_answers import describe_limits, read_unit
 from uneven.app.explorer.questions import Refusal, finite_or_none, in_field, round_numbers
 from uneven.app.files.file_kinds import TEXT
 from uneven.app.files.remarks import about_reading, leaking_columns
@@ -92,6 +93,7 @@ class _FitQuestion:
     members: str
     seconds: float
     leave_out: tuple[str, ...]
+    unit: str | None
 
 
 def _read_fit_question(data: Mapping[str, Any]) -> _FitQuestion:
@@ -115,7 +117,9 @@ def _read_fit_question(data: Mapping[str, Any]) -> _FitQuestion:
     leave_out = data.get("leave_out", [])
     if not isinstance(leave_out, list) or not all(isinstance(name, str) for name in leave_out):
         raise Refusal("leave_out must be a list of columns", "columns")
-    return _FitQuestion(text("target"), text("positive"), costs["fp"], costs["fn"], members, seconds, tuple(leave_out))
+    return _FitQuestion(
+        text("target"), text("positive"), costs["fp"], costs["fn"], members, seconds, tuple(leave_out), read_unit(data)
+    )
 
 
 def fit(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
@@ -147,6 +151,7 @@ def fit(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         fn_cost=asked.fn_cost,
         members=asked.members,
         seconds=asked.seconds,
+        unit=asked.unit,
         tell=tell,
     )
     return {**answer, "leaks": leaks, "warning": warning or answer["warning"]}
@@ -172,6 +177,7 @@ def fit_and_describe(
     fn_cost: float,
     members: str,
     seconds: float,
+    unit: str | None = None,
     tell: Tell,
 ) -> dict[str, Any]:
     """Fit both; the gamma path is told as soon as it is there."""
@@ -188,7 +194,7 @@ def fit_and_describe(
         path = _gamma_path(X, y, costs)
     tell({"gamma_path": path, "progress": "ensemble: fitting the members", "share": _PATH_SHARE})
     with listening(listener(_PATH_SHARE, 0.97, "ensemble")):
-        return _thresholds(X, y, costs, members, seconds)
+        return _thresholds(X, y, costs, members, seconds, unit)
 
 
 def _gamma_path(X: Any, y: np.ndarray, costs: dict[str, Any]) -> dict[str, Any]:
@@ -208,7 +214,9 @@ def _gamma_path(X: Any, y: np.ndarray, costs: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _thresholds(X: Any, y: np.ndarray, costs: dict[str, Any], members: str, seconds: float) -> dict[str, Any]:
+def _thresholds(
+    X: Any, y: np.ndarray, costs: dict[str, Any], members: str, seconds: float, unit: str | None
+) -> dict[str, Any]:
     from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier
     from uneven.metrics import cost_by_threshold, cost_curve
 
@@ -230,6 +238,7 @@ def _thresholds(X: Any, y: np.ndarray, costs: dict[str, Any], members: str, seco
         "rows": count,
         "positives": positives,
         **costs,
+        "unit": unit or "",
         "threshold": {
             "chosen": finite_or_none(chosen),
             "at": [0.0, *round_numbers(found.threshold[kept][1:])],  # nobody is at or below the first one
@@ -250,7 +259,8 @@ def _thresholds(X: Any, y: np.ndarray, costs: dict[str, Any], members: str, seco
         },
         "members": {name: finite_or_none(weight) for name, weight in model.weights_.items() if weight > 0},
         "left_out": dict(model.left_out_),
-        "sentence": _in_words(chosen, ours, everyone.cost, no_one.cost),
+        "limits": describe_limits(rows.is_positive, score, chosen, **costs),
+        "sentence": _in_words(chosen, ours, everyone.cost, no_one.cost, unit),
     }
 
 
@@ -271,13 +281,13 @@ def _no_mistake(count: int) -> str:
     )
 
 
-def _in_words(threshold: float, ours: Any, everyone: float, no_one: float) -> str:
+def _in_words(threshold: float, ours: Any, everyone: float, no_one: float, unit: str | None) -> str:
     rule, name = min((everyone, "flagging everyone"), (no_one, "flagging no one"))
-    cost, low, high = (money(1000 * x) for x in (ours.cost, ours.low, ours.high))
+    low, high = (money(1000 * x) for x in (ours.low, ours.high))
     ends = ends_in_words(low, high, rough=ours.rough)
     saved = 1000 * (rule - ours.cost)
-    against = f"{money(saved)} less than {name}" if saved > 0 else f"{money(-saved)} more than {name}"
+    against = f"{money(abs(saved), unit)} {'less' if saved > 0 else 'more'} than {name}"
     return (
-        f"Flag a row where the probability is above {threshold:.3g}. Per 1,000 rows this costs {cost} (95 % interval "
-        f"{ends}), {against}."
+        f"Flag a row where the probability is above {threshold:.3g}. Per 1,000 rows this costs "
+        f"{money(1000 * ours.cost, unit)} (95 % interval {ends}), {against}."
     )

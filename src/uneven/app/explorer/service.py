@@ -36,11 +36,13 @@ MOST_REQUESTS = 400
 
 
 def _new_pools() -> dict[str, Pool]:
-    """Pictures never wait behind proofs, nor proofs behind fits; what can wait stands back."""
+    """Pictures never wait behind proofs, nor proofs or limits behind fits; what can wait stands back."""
     cores = max(1, os.cpu_count() or 1)
     return {
         "pictures": Pool(min(4, max(2, cores)), waiting=128, seconds=30.0, growth=48 << 20),
         "proofs": Pool(min(4, max(2, cores - 1)), waiting=128, seconds=90.0, modesty=3, growth=24 << 20),
+        # limits need packages of their own, which would make the other processes grow; rows of a fit are small
+        "limits": Pool(1, waiting=32, seconds=30.0, growth=400 << 20),
         # a fit needs packages and room for the table
         "data": Pool(1, waiting=4, seconds=1800.0, modesty=5, growth=400 << 20),
     }
@@ -179,7 +181,9 @@ def application(host: str, port: int) -> ASGIApp:
             Route("/static/plotly.min.js", _file(_plotly(), lasting=True)),
             *(Route(f"/api/{name}", _question(name, pools[pool]), methods=["POST"]) for name, pool in _POOL_OF.items()),
             Route("/api/example", _example(pools["data"]), methods=["POST"]),
-            Route("/api/table", _table(pools["data"]), methods=["POST"]),
+            Route("/api/table", _uploaded("table", pools["data"]), methods=["POST"]),
+            Route("/api/flag_limit", _uploaded("flag_limit", pools["limits"]), methods=["POST"]),
+            Route("/api/review", _uploaded("review", pools["limits"]), methods=["POST"]),
             Route("/api/fit", _fit(pools["data"]), methods=["POST"]),
         ],
         exception_handlers={HTTPException: _in_words},
@@ -313,7 +317,7 @@ def _example(pool: Pool) -> Any:
 
 
 async def _read_upload(request: Request) -> dict[str, Any]:
-    """A table and what was asked about it: the bytes in the body, the rest as JSON in a header."""
+    """A table, or rows of a fit, and what was asked about it: the bytes in the body, the rest as JSON in a header."""
     if request.headers.get("content-type") != "application/octet-stream":
         raise HTTPException(415, "a table is sent with the content type application/octet-stream")
     try:
@@ -325,9 +329,9 @@ async def _read_upload(request: Request) -> dict[str, Any]:
     return {**asked, "content": await _body(request, MOST_TABLE)}
 
 
-def _table(pool: Pool) -> Any:
+def _uploaded(task: str, pool: Pool) -> Any:
     async def reply(request: Request) -> Response:
-        return await _answer(request, _submit(pool, "table", await _read_upload(request)))
+        return await _answer(request, _submit(pool, task, await _read_upload(request)))
 
     return reply
 

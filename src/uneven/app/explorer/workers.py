@@ -43,6 +43,8 @@ TASKS = {
     "table": ("uneven.app.explorer.data_fits", "table"),
     "fit": ("uneven.app.explorer.data_fits", "fit"),
     "example": ("uneven.app.explorer.data_fits", "example"),
+    "flag_limit": ("uneven.app.explorer.limit_answers", "flag_limit"),
+    "review": ("uneven.app.explorer.limit_answers", "review"),
 }
 _TELLING = frozenset(("fit",))
 _OUR_FAULT = (

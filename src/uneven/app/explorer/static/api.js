@@ -46,12 +46,17 @@ export async function askText(name, signal) {
   return reply.text();
 }
 
+function withBytes(body, question, signal) {
+  return { headers: { "content-type": "application/octet-stream", "x-question": encodeURIComponent(JSON.stringify(question)) }, body, signal };
+}
+
 function withTable(file, question, signal) {
-  return {
-    headers: { "content-type": "application/octet-stream", "x-question": encodeURIComponent(JSON.stringify({ ...question, name: file.name })) },
-    body: file,
-    signal,
-  };
+  return withBytes(file, { ...question, name: file.name }, signal);
+}
+
+// A question about the rows of a fit.
+export async function askAboutRows(name, rows, question, signal) {
+  return (await send(name, withBytes(rows, question, signal))).json();
 }
 
 export async function askTable(file, signal) {

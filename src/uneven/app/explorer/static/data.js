@@ -3,9 +3,10 @@
 import { askFit, askTable, askText, Refused } from "/static/api.js";
 import { showProblem } from "/static/formula.js";
 import { DataPictures } from "/static/data_pictures.js";
+import { Limits } from "/static/limits.js";
 
 const MOST = 64 * 1024 * 1024;
-const PROBLEMS = { file: "file", target: "target", positive: "target", fp: "data-fp", fn: "data-fn", seconds: "seconds", members: "seconds", columns: "columns" };
+const PROBLEMS = { file: "file", target: "target", positive: "target", fp: "data-fp", fn: "data-fn", unit: "unit", seconds: "seconds", members: "seconds", columns: "columns" };
 const byId = (id) => document.getElementById(id);
 
 export class DataTab {
@@ -19,9 +20,11 @@ export class DataTab {
     this.controller = null; // of the fit under way
     this.reading = null; // of the table that is read: a newer one replaces it
     this.pictures = new DataPictures();
+    this.limits = new Limits();
     this.ownCosts = false;
     for (const id of ["data-fp", "data-fn"]) byId(id).addEventListener("input", () => { this.ownCosts = true; });
     this.adoptCosts();
+    byId("file").addEventListener("click", () => { byId("file").value = ""; }); // the same file again may have changed
     byId("file").addEventListener("change", () => { if (byId("file").files[0]) this.take(byId("file").files[0]); });
     byId("example").addEventListener("click", () => this.takeExample());
     byId("target").addEventListener("change", () => { this.showValues(); this.showColumns(); });
@@ -94,6 +97,7 @@ export class DataTab {
       this.targets = found.targets;
       this.columns = found.columns;
       this.leftOut.clear();
+      this.limits.forget();
       this.asked = false;
       byId("file-said").textContent = found.words;
       byId("target").replaceChildren(...found.targets.map(({ name }) => new Option(name, name)));
@@ -155,10 +159,11 @@ export class DataTab {
     byId("data-panels").hidden = true;
     byId("leaks").hidden = true;
     this.pictures.hide();
+    this.limits.hide();
     this.say("Fitting …");
     const question = {
       target: byId("target").value, positive: byId("positive-value").value, fp: byId("data-fp").value, fn: byId("data-fn").value,
-      members: byId("members").value, seconds: byId("seconds").value, leave_out: [...this.leftOut].filter((name) => name !== byId("target").value),
+      unit: byId("unit").value, members: byId("members").value, seconds: byId("seconds").value, leave_out: [...this.leftOut].filter((name) => name !== byId("target").value),
     };
     this.tell({ progress: "starting", share: 0 });
     try {
@@ -171,6 +176,7 @@ export class DataTab {
       else this.say(result.sentence, cheaper ? "calibrated" : "not calibrated", note);
       byId("data-panels").hidden = false;
       this.pictures.showResult(result);
+      this.limits.show(result);
     } catch (error) {
       if (this.controller !== mine) return; // a newer fit has taken its place
       if (error.name === "AbortError") { if (this.file) this.say("Stopped."); } // else another table was chosen

@@ -8,7 +8,7 @@ const TICKS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.99, 0.
 const logit = (p) => Math.log(p / (1 - p));
 const expit = (x) => 1 / (1 + Math.exp(-x));
 const SMALLEST = 1e-4;
-const money = (amount) => (Math.abs(amount) >= 1000 ? Math.round(amount).toLocaleString("en") : short(amount, 4));
+const money = (amount, unit) => `${Math.abs(amount) >= 1000 ? Math.round(amount).toLocaleString("en") : short(amount, 4)}${unit && ` ${unit}`}`;
 
 export class DataPictures {
   constructor() {
@@ -87,8 +87,8 @@ export class DataPictures {
     const rule = Math.min(1000 * result.everyone, 1000 * result.no_one);
     const name = result.everyone <= result.no_one ? "flagging everyone" : "flagging no one";
     const saved = rule - cost;
-    const against = saved >= 0 ? `saves ${money(saved)} against ${name}` : `costs ${money(-saved)} more than ${name}`;
-    byId("money").textContent = `Flag above ${short(expit(this.at))}: ${misses[k].toLocaleString("en")} of ${result.positives.toLocaleString("en")} missed, ${alarms[k].toLocaleString("en")} false alarms. Per 1,000 rows it costs ${money(cost)} and ${against}.`;
+    const against = saved >= 0 ? `saves ${money(saved, result.unit)} against ${name}` : `costs ${money(-saved, result.unit)} more than ${name}`;
+    byId("money").textContent = `Flag above ${short(expit(this.at))}: ${misses[k].toLocaleString("en")} of ${result.positives.toLocaleString("en")} missed, ${alarms[k].toLocaleString("en")} false alarms. Per 1,000 rows it costs ${money(cost, result.unit)} and ${against}.`;
   }
 
   curveContent() {
