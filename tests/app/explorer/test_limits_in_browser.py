@@ -36,6 +36,7 @@ def fit(page: Any, table: Path, unit: str) -> None:
     with page.expect_response("**/api/table"):  # also if the same file is chosen again: it may have changed
         chooser.value.set_files(table)
     expect(page.locator("#asked")).to_be_enabled()
+    expect(page.locator("#data-panels")).to_be_hidden()  # what is known about another table
     page.fill("#data-fp", "1000000000")
     page.fill("#data-fn", "5000000000")
     page.fill("#unit", unit)

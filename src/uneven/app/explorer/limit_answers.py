@@ -86,8 +86,8 @@ def _move_to_alpha(
     """Probabilities whose log-odds are moved so that the threshold comes to lie at alpha, and by how much."""
     alpha = float(alpha_log_odds(RowCosts(1, fp_cost, fn_cost))[0][0])
     shift = float(threshold_log_odds(np.array([threshold]))[0]) - alpha
-    if not np.isfinite(shift):
-        return probability, 0.0
+    if not np.isfinite(shift):  # everyone is flagged, or no one
+        shift = 0.0
     with np.errstate(divide="ignore"):
         moved = np.asarray(expit(logit(probability) - shift))
     cut = fp_cost / (fp_cost + fn_cost)

@@ -68,6 +68,12 @@ export class DataTab {
     this.say(id ? "This cannot be fitted yet." : error.message, "mistake");
   }
 
+  hideResult() {
+    for (const id of ["data-panels", "leaks", "about"]) byId(id).hidden = true;
+    this.pictures.hide();
+    this.limits.hide();
+  }
+
   takeExample() {
     return this.read("Fetching the example …", async (signal) => new File([await askText("example", signal)], "tumours.csv", { type: "text/csv" }));
   }
@@ -87,7 +93,7 @@ export class DataTab {
     const { signal } = this.reading;
     this.clear();
     byId("asked").disabled = true;
-    byId("leaks").hidden = true;
+    this.hideResult(); // it is of another table
     this.file = null;
     byId("file-said").textContent = words;
     try {
@@ -156,10 +162,7 @@ export class DataTab {
     byId("fit").disabled = true;
     byId("cancel").hidden = false;
     byId("progress").hidden = false;
-    byId("data-panels").hidden = true;
-    byId("leaks").hidden = true;
-    this.pictures.hide();
-    this.limits.hide();
+    this.hideResult();
     this.say("Fitting …");
     const question = {
       target: byId("target").value, positive: byId("positive-value").value, fp: byId("data-fp").value, fn: byId("data-fn").value,

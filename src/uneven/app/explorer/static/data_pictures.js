@@ -8,7 +8,13 @@ const TICKS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.99, 0.
 const logit = (p) => Math.log(p / (1 - p));
 const expit = (x) => 1 / (1 + Math.exp(-x));
 const SMALLEST = 1e-4;
-const money = (amount, unit) => `${Math.abs(amount) >= 1000 ? Math.round(amount).toLocaleString("en") : short(amount, 4)}${unit && ` ${unit}`}`;
+
+// As the server writes amounts.
+function money(amount, unit) {
+  const size = Math.abs(amount);
+  const text = size >= 1e15 ? amount.toExponential(3) : size >= 1000 ? Math.round(amount).toLocaleString("en") : short(amount, 4);
+  return unit ? `${text} ${unit}` : text;
+}
 
 export class DataPictures {
   constructor() {
