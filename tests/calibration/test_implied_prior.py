@@ -226,3 +226,49 @@ def test_in_words() -> None:
     assert "%" in implied_prior(mixed).in_words()
     assert implied_prior("perceptron").in_words().startswith("It is no mean of costs")
     assert "large ratios (10 to 100 weighs 2.48 times 1 to 10)" in implied_prior("exponential").in_words()
+
+
+def test_a_constant_for_the_mean_over_a_range() -> None:
+    unit, money = CostPrior.range(5, 50), CostPrior.range(5, 50, weight="money")
+    assert implied_prior("logistic").constant_for(unit) == pytest.approx(1 / math.log(10), rel=2e-3)
+    assert implied_prior("logistic").constant_for(money) == pytest.approx(51 / math.log(10), rel=2e-3)
+    exponential = implied_prior(UnevenMarginLoss("exponential", gamma=2))
+    alpha = 1 / (1 + np.geomspace(5, 50, 500))
+    largest = np.max(1 / (alpha * (1 - alpha)) / exponential.alpha_density(alpha)) / math.log(10)
+    assert largest <= exponential.constant_for(unit) <= largest * 1.003
+
+
+@pytest.mark.slow
+def test_the_constant_holds_on_random_worlds_and_is_attained() -> None:
+    """Mean regret over the range against the surrogate regret of other losses, at 20,000 pairs of probabilities."""
+    rng = np.random.default_rng(3)
+    eta, p = rng.beta(0.4, 3, 20_000), rng.beta(0.4, 3, 20_000)
+    for prior in (CostPrior.range(5, 50), CostPrior.range(2, 9, weight="money")):
+        averaged = prior.mean_cost(p, eta) - prior.mean_cost(eta, eta)
+        for loss in (
+            UnevenMarginLoss("logistic"),
+            UnevenMarginLoss("exponential", gamma=3),
+            UnevenMarginLoss("savage"),
+        ):
+            constant = implied_prior(loss).constant_for(prior)
+            regret = loss.conditional_risk(eta, loss.link(p)) - loss.conditional_risk(eta, loss.link(eta))
+            assert (averaged <= constant * regret + 1e-12).all(), (prior, loss)
+            sure = regret > 1e-6
+            assert (averaged[sure] / regret[sure]).max() > 0.5 * constant, (prior, loss)
+
+
+@pytest.mark.parametrize(
+    ("loss", "prior", "words"),
+    [
+        ("hinge", CostPrior.range(5, 50), "does not reach|not smooth"),
+        ("tangent", CostPrior.range(5, 50), "not proved"),
+        ("logistic", CostPrior.beta(2, 5), "range without softness"),
+        ("modified_huber", CostPrior.range("1/2", 50), "."),
+    ],
+)
+def test_where_there_is_no_constant(loss: str, prior: CostPrior, words: str) -> None:
+    if loss == "modified_huber":  # uniform in alpha: sup of 1/(c (1 - c)) over the range
+        assert implied_prior(loss).constant_for(prior) == pytest.approx(51 / 8 * 51 / 50 / math.log(100), rel=2e-3)
+        return
+    with pytest.raises(LossError, match=words):
+        implied_prior(loss).constant_for(prior)

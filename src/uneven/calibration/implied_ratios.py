@@ -15,12 +15,15 @@ from uneven.calibration.monotone_scores import falls_for_sure, never_falls
 from uneven.calibration.score_measure import ScoreMeasure
 from uneven.errors import LossError, ParameterError
 from uneven.expression import Node, derivative
-from uneven.expression.algebra import mul, neg, subtract
+from uneven.expression.algebra import add, call, inv, mul, neg, subtract
 from uneven.expression.tree import Number
 from uneven.inputs import round_down, round_up
-from uneven.losses import Loss, Phi
+from uneven.losses import CostPrior, Loss, Phi
 from uneven.losses.loss import as_loss
+from uneven.losses.ratio_distributions import LogUniform
 from uneven.ops.balls import Interval, Undefined, above, below, enclose_interval, interval
+from uneven.shape.bounds import largest_between
+from uneven.shape.pieces import conditions, formula_inside
 
 Array = np.ndarray
 
@@ -231,6 +234,39 @@ class ImpliedPrior:
             if low > 0 and math.isfinite(high):
                 break
         return low, high
+
+    def constant_for(self, prior: CostPrior) -> float:
+        r"""A proved K: averaged over the prior, the cost regret is at most K times the surrogate regret of this loss.
+
+        K is the largest quotient of the two measures over alpha, rounded up. Each ratio decides by the probability that
+        the score stands for. The prior must be a range without softness, and the loss smooth on its scores.
+
+        Examples
+        --------
+        The logistic loss has the weight log(10) on a tenfold range, and the prior 1, both alike on every factor:
+
+        >>> import uneven
+        >>> round(uneven.implied_prior("logistic").constant_for(uneven.CostPrior.range(5, 50)), 3)
+        0.434
+        """
+        ratios = prior.ratios
+        if not isinstance(ratios, LogUniform) or ratios.softness:
+            raise LossError(f"a constant is known for a range without softness only, not for {prior!r}")
+        if not self.exists or not self.proved:
+            raise LossError(f"it is not proved that {self.loss!r} is a mean of costs, so there is no constant")
+        start, end = self._score_bounds(1 / (1 + ratios.high))[0], self._score_bounds(1 / (1 + ratios.low))[1]
+        if start is None or end is None:
+            raise LossError(f"{self.loss!r} does not reach all ratios of {prior!r}")
+        rising, falling = (formula_inside(slope, start, end) for slope in self._slopes)
+        if any(True for slope in (rising, falling) for _ in conditions(slope)):
+            raise LossError(f"{self.loss!r} is not smooth on the scores of {prior!r}")
+        speed = subtract(mul(derivative(rising), inv(rising)), mul(derivative(falling), inv(falling)))
+        mass = rising if prior.weight == "money" else add(rising, falling)
+        width = enclose_interval(call("log", Number(ratios.high / ratios.low)), interval(0.0, 0.0), bits=_BITS)
+        largest = largest_between(mul(speed, inv(mass)), start, end)
+        if largest is None:
+            raise LossError(f"the measure of {self.loss!r} could not be enclosed on the scores of {prior!r}")
+        return round_up(largest / below(width.lo))
 
     # In words.
 

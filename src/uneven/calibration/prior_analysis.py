@@ -150,8 +150,8 @@ def _find_shift(loss: Loss, prior: CostPrior) -> Fraction:
         if prior.loss(at=guess) == loss:
             return guess
     raise LossError(
-        f"{loss!r} is not the loss of the prior ({prior}); prior.loss() or prior.loss(at=...) is. For one ratio, "
-        "analyze(loss, alpha) takes any loss"
+        f"{loss!r} is not the loss of the prior ({prior}); prior.loss() or prior.loss(at=...) is. Any loss works for "
+        "one ratio, analyze(loss, alpha), and many have a constant for the mean: implied_prior(loss).constant_for"
     )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+from fractions import Fraction
 
 from flint import arb
 
 from uneven.expression import Node
-from uneven.ops.balls import Undefined, enclose_interval, interval
+from uneven.ops.balls import Undefined, above, below, enclose_interval, interval
 
 _MAX_CELLS = 150  # number of cells that are halved
 _MAX_WORK = 6000  # that number times the size of the tree: keeps large trees within a fraction of a second
@@ -105,4 +106,40 @@ def upper_bound(tree: Node, *, slack: float = 0.01) -> float:
             break
         heapq.heappop(cells)
         fresh = [(low, middle), (middle, high)]
+    return -cells[0][0]
+
+
+def largest_between(
+    tree: Node, low: Fraction, high: Fraction, *, slack: Fraction = Fraction(1, 1000)
+) -> Fraction | None:
+    """A rational that a positive tree never exceeds between two points, within ``slack`` of the maximum if it can.
+
+    None if the tree may be undefined or unbounded there.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from uneven.expression import parse
+    >>> from uneven.shape.bounds import largest_between
+    >>> 0.25 <= largest_between(parse("expit(t)*expit(-t)"), Fraction(-1), Fraction(2)) <= 0.251
+    True
+    """
+    known = Fraction(0)
+    cells: list[tuple[Fraction, Fraction, Fraction]] = []
+    fresh = [(low, high)]
+    try:
+        for _ in range(_MAX_HALVINGS):
+            for a, b in fresh:
+                heapq.heappush(cells, (-above(enclose_interval(tree, interval(a, b)).hi), a, b))
+                known = max(known, below(enclose_interval(tree, interval(a, a)).lo))
+            most, a, b = cells[0]
+            if -most <= (1 + slack) * known:
+                break
+            heapq.heappop(cells)
+            fresh = [(a, (a + b) / 2), ((a + b) / 2, b)]
+        else:
+            for a, b in fresh:
+                heapq.heappush(cells, (-above(enclose_interval(tree, interval(a, b)).hi), a, b))
+    except Undefined:
+        return None
     return -cells[0][0]
