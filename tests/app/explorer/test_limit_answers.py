@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+from mpmath import exp, mpf, workdps
 from sklearn.linear_model import LogisticRegression
 from starlette.testclient import TestClient
 
@@ -164,6 +165,23 @@ def test_a_model_that_flags_no_one_or_everyone() -> None:
         assert answer["found"] == pytest.approx(float(flags > 0))
         assert described["capacity"][-1] >= 1
         json.dumps([described, answer, review(question(described, p.size, 1, 20, price="0.1"))], allow_nan=False)
+
+
+@pytest.mark.parametrize("costs", [(1e-300, 1e300), (1e300, 1e-300), (1e-12, 1.0), (1.0, 1e-12), (1e304, 1e305)])
+@pytest.mark.parametrize("threshold", [1e-13, 0.3, 0.999])
+def test_extreme_costs(costs: tuple[float, float], threshold: float) -> None:
+    """Rows are decided about as the model does, and the probabilities of a review keep their digits."""
+    p, is_positive = some_rows(8, count=100)
+    described = describe_limits(is_positive, p, threshold, fp_cost=costs[0], fn_cost=costs[1])
+    assert described["flags"] == (p > threshold).sum()
+    price = described["pays_below"] / 2
+    answer = review(question(described, p.size, *costs, price=repr(price)))
+    with workdps(700):
+        low, high = mpf(price) / mpf(costs[1]), 1 - mpf(price) / mpf(costs[0])
+        move = exp(mpf(described["shift"]))
+        wanted = [float(1 / (1 + (1 / at - 1) / move)) for at in (low, high)]
+    assert answer["between"] == pytest.approx(wanted, rel=1e-9)
+    json.dumps([described, answer, flag_limit(question(described, p.size, *costs))], allow_nan=False)
 
 
 @pytest.mark.parametrize("count", [10_000, 9_001])

@@ -7,6 +7,7 @@ The page keeps these rows (:func:`describe_limits`) and sends them with each que
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -90,9 +91,10 @@ def _move_to_alpha(
         shift = 0.0
     with np.errstate(divide="ignore"):
         moved = np.asarray(expit(logit(probability) - shift))
-    cut = fp_cost / (fp_cost + fn_cost)
-    flagged = np.minimum(np.maximum(moved, cut * (1 + _APART)), 1.0)
-    return np.where(probability > threshold, flagged, np.minimum(moved, cut * (1 - _APART))), shift
+    cut = float(expit(alpha))
+    below = min(cut * (1 - _APART), np.nextafter(cut, 0))
+    above = min(max(cut * (1 + _APART), np.nextafter(cut, 1)), 1.0)
+    return np.where(probability > threshold, np.maximum(moved, above), np.minimum(moved, below)), shift
 
 
 @dataclass(frozen=True)
@@ -210,10 +212,8 @@ def review(data: Mapping[str, Any]) -> dict[str, Any]:
         limit = None if person.most is None else {"review": round(rows.own_limit(person.most))}
         found = decide(rows.probability, actions=actions, at_most=limit)
     cost, without = rows.cost(found), rows.cost(decide(rows.probability, **costs))
-    shift = _read_number(data, "shift")
-    region = actions.regions.get("review")
     pays_below = inputs.to_float(person.price + actions.price_at_which("review"))
-    between = None if region is None else [_unmove(at, shift) for at in region]
+    between = _review_region(actions, _read_number(data, "shift"))
     saved = found.price_of_one_more
     return {
         "shares": {name: count / len(found) for name, count in found.counts.items()},
@@ -249,10 +249,15 @@ def _review_in_words(
     )
 
 
-def _unmove(probability: float, shift: float) -> float:
-    """On the scale of the model's own probabilities, as its threshold is."""
-    with np.errstate(divide="ignore"):
-        return float(expit(logit(probability) + shift))
+def _review_region(actions: Actions, shift: float) -> list[float] | None:
+    """Between which probabilities a review pays, on the scale of the model's own threshold; None if never."""
+    if "review" not in actions.envelope:
+        return None
+    at = actions.envelope.index("review")
+    edges = (Fraction(0), *actions.exact_breaks, Fraction(1))[at : at + 2]
+    odds = ((edge.numerator, edge.denominator - edge.numerator) for edge in edges)
+    # logarithms of whole numbers: an alpha of 1 - 1e-12 keeps its digits
+    return [float(expit(math.log(yes) - math.log(no) + shift)) if yes and no else float(no == 0) for yes, no in odds]
 
 
 def _at_most(limit: int, what: str) -> str:
