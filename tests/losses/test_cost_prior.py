@@ -298,6 +298,7 @@ def test_in_words() -> None:
             "must be finite",
         ),
         (lambda: CostPrior.density("cost", between=(1, 9)), ExpressionError, "cost"),
+        (lambda: CostPrior.density("1/abs(ratio - 2)", between=(1, 3)), ParameterError, "too rough"),
         (lambda: CostPrior.density("1", between=(9, 1)), ParameterError, "between must hold"),
         (lambda: CostPrior.density("1", unit="alpha", between=(0, 2)), ParameterError, "from 0 to below 1"),
         (lambda: CostPrior.beta(2, 2).loss(softness=0.5), ParameterError, "only a range"),
@@ -328,3 +329,17 @@ def test_extreme_ranges_are_finite(low: str, high: str, softness: Any, weight: A
     assert np.isfinite(loss.negative(t)).all()
     if loss.symbolic:
         assert np.isfinite(loss.slope(-1, t)).all()
+
+
+def test_large_orders_have_no_formula_and_take_no_time() -> None:
+    for prior in (CostPrior.beta(1e8, 1e8), CostPrior.beta(1e8, 2, weight="money"), CostPrior.beta(80, 60)):
+        assert not prior.loss().symbolic
+    assert CostPrior.beta(64, 64).loss().symbolic
+    assert CostPrior.beta(1e8, 1e8).quantile(0.5) == pytest.approx(1, rel=1e-9)
+
+
+def test_a_narrow_density_is_integrated() -> None:
+    """A normal density of the ratio with the standard deviation 1/sqrt(2e8) around 3."""
+    prior = CostPrior.density("exp(-1e8*(ratio - 3)**2)", between=(1, 10))
+    assert prior.quantile(0.5) == pytest.approx(3, rel=1e-9)
+    assert prior.quantile(0.975) - 3 == pytest.approx(1.959964 / math.sqrt(2e8), rel=1e-5)

@@ -27,6 +27,8 @@ from uneven.losses.ratio_distributions import BetaAlpha, Discrete, LogNormal, Lo
 if TYPE_CHECKING:
     from uneven.losses.cost_prior import CostPrior, Weight
 
+#: Largest a + b of a beta prior with a formula: the window of order 64 has 128; longer sums do not fit an expression.
+_MOST_ORDERS = 128
 #: The formulas of the positives and of the negatives.
 Formulas = tuple[str, str]
 
@@ -98,7 +100,7 @@ def _formulas(prior: CostPrior, at: Fraction) -> Formulas | None:
             return _soft_range(ratios, at, money) if softness else _sharp_range(ratios, at, money)
         case LogNormal(median, factor) if money:
             return _normal(median, factor, at)
-        case BetaAlpha(a, b) if a.denominator == b.denominator == 1:
+        case BetaAlpha(a, b) if a.denominator == b.denominator == 1 and a + b <= _MOST_ORDERS:
             return _beta(int(a), int(b), at, money)
         case Discrete(places, shares):
             return _steps(places, shares, at, money)

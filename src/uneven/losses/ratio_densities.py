@@ -25,7 +25,9 @@ _REACH = 230.0
 #: Panels of a density are halved until both halves agree with the whole; more panels mean that it is not smooth.
 _MOST_PANELS = 20_000
 _AGREEMENT = 1e-12
-#: A panel of this width is not halved again: only at a jump that the formula does not show it still matters.
+#: An error of this share of the whole does not matter, not even in a tail.
+_NEGLIGIBLE = 1e-40
+#: A panel below this width is not halved again: if it still matters, the density has a pole, or a jump not seen.
 _NARROWEST = 1e-9
 
 
@@ -97,11 +99,17 @@ def _density_panels(density: Density) -> Panels:
     edges = _first_edges(density, shown)
     finished: list[Array] = []
     start, end = edges[:-1], edges[1:]
+    total = 0.0
     while start.size:
         middle = (start + end) / 2
         whole = _quadrature(density, start, end, shown)
         halves = _quadrature(density, start, middle, shown) + _quadrature(density, middle, end, shown)
-        rough = (np.abs(whole - halves) > _AGREEMENT * whole) & (end - start > _NARROWEST)
+        total = max(total, float(halves.sum()))
+        error = np.abs(whole - halves)
+        rough = (error > _AGREEMENT * whole) & (error > _NEGLIGIBLE * total)
+        if (rough & (end - start < _NARROWEST) & (error > _AGREEMENT * total)).any():
+            raise ParameterError(f"{shown} is too rough to be integrated; a smoother one would work")
+        rough &= end - start >= _NARROWEST
         finished.append(start[~rough])
         start, end = np.concatenate([start[rough], middle[rough]]), np.concatenate([middle[rough], end[rough]])
         if sum(map(len, finished)) + start.size > _MOST_PANELS:
