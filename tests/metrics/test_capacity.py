@@ -122,6 +122,18 @@ def test_without_a_limit_it_is_the_expected_cost_of_the_cheapest_decisions():
     assert everyone.found[-1] == pytest.approx(1)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_small_costs_keep_their_digits_beside_large_ones(weighted):
+    """One row costs 1e15 times the others: at every limit beyond it the curve still has all digits of the others."""
+    y, p = np.array([1, 1, 0, 0, 1, 0]), np.array([0.99, 0.8, 0.7, 0.6, 0.5, 0.1])
+    costs = {"fp_cost": 1e-3, "fn_cost": np.array([1e15, 0.7, 0.1, 0.1, 0.3, 0.1])}
+    weight = np.ones(6) if weighted else None
+    curve = cost_by_capacity(y, p, by="score", sample_weight=weight, **costs)
+    for limit in range(7):
+        at = cost_at_capacity(y, p, by="score", at_most=limit, sample_weight=weight, **costs)
+        assert curve.at(limit) == pytest.approx(at, rel=1e-14)
+
+
 def test_lift_is_recall_over_the_share_that_is_flagged():
     y, score = [1, 0, 0, 1, 0, 0, 0, 0], [8, 7, 6, 5, 4, 3, 2, 1]
     assert recall_at(y, score, at_most_share=0.5) == 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -118,10 +119,11 @@ def cost_by_capacity(
     costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     rows, score = read_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, **costs)
     ranking = _Ranking.of(rows, score, by, per)
-    start = float(rows.weight @ rows.costs.paid(rows.is_positive, np.zeros(rows.count, dtype=bool)))
-    changes = (_change_if_flagged(rows), rows.weight, _share_of_positives(rows))
-    capacity, (cost, flagged, found) = ranking.sums_by_capacity(*changes)
-    return CapacityCosts(capacity, start + cost, flagged, found)
+    yes, no = _paid_by_decision(rows)
+    capacity, (cost, flagged, found) = ranking.sums_by_capacity(
+        (rows.weight * yes, rows.weight * no), (rows.weight, None), (_share_of_positives(rows), None)
+    )
+    return CapacityCosts(capacity, cost, flagged, found)
 
 
 def cost_at_capacity(
@@ -168,8 +170,7 @@ def cost_at_capacity(
     costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     rows, score = read_scores(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight, **costs)
     flagged = _Ranking.of(rows, score, by, per).flag(at_most, at_most_share)
-    everyone = np.ones(rows.count, dtype=bool)
-    yes, no = (rows.costs.paid(rows.is_positive, said) for said in (everyone, ~everyone))
+    yes, no = _paid_by_decision(rows)
     return float(rows.weight @ (flagged * yes + (1 - flagged) * no))
 
 
@@ -244,9 +245,10 @@ def _found_and_flagged(rows: Rows, score: np.ndarray, at_most: Any, share: Any, 
     return float(_share_of_positives(rows) @ flagged), float(rows.weight @ flagged)
 
 
-def _change_if_flagged(rows: Rows) -> np.ndarray:
-    """What flagging a row adds to the mean cost; negative if it saves."""
-    return np.asarray(np.where(rows.is_positive, -1.0, 1.0) * rows.costs.regrets(rows.is_positive) * rows.weight)
+def _paid_by_decision(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """What each row costs if it is flagged, and if it is not."""
+    everyone = np.ones(rows.count, dtype=bool)
+    return rows.costs.paid(rows.is_positive, everyone), rows.costs.paid(rows.is_positive, ~everyone)
 
 
 def _share_of_positives(rows: Rows) -> np.ndarray:
@@ -323,21 +325,46 @@ class _Ranking:
         flagged[self.order] = np.where(self.pays, share_of_tie, 0.0)[self.tie]
         return flagged
 
-    def sums_by_capacity(self, *parts: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        """The limits at which sums over the flagged rows bend, from 0 up, and the sums of each part there.
+    def sums_by_capacity(self, *parts: tuple[np.ndarray, np.ndarray | None]) -> tuple[np.ndarray, list[np.ndarray]]:
+        """The limits at which sums over the rows bend, from 0 up, and the sums there.
 
-        ``parts`` have one number for each row, in the order in which the rows were given.
+        A part has one number for each row if it is flagged, and one if it is not (None: 0), in the order in which the
+        rows were given. The rows that are not flagged are added from the far end, not taken off the sum of all: the
+        difference of two large sums would lose the digits of a small one.
         """
-        of_ties = [np.where(self.pays, np.bincount(self.tie, part[self.order]), 0.0) for part in parts]
         if self.weighted:  # then there is one group
             capacity = np.append(0.0, self.start + self.tied)
-            return capacity, [np.append(0.0, np.cumsum(part)) for part in of_ties]
-        # One row is one place, and chance decides about equals: each place of a tie gets the mean of its rows.
+        else:
+            capacity = np.arange(self._places.max() + 2, dtype=np.float64)
+        found = []
+        for yes, no in parts:
+            total = np.append(0.0, np.cumsum(self._by_place(np.where(self._pays, yes, 0.0))))
+            if no is not None:
+                left = np.cumsum(self._by_place(np.where(self._pays, no, 0.0))[::-1])[::-1]
+                total += np.append(left, 0.0) + float(no[~self._pays].sum())
+            found.append(total)
+        return capacity, found
+
+    @cached_property
+    def _pays(self) -> np.ndarray:
+        """Whether each row may be flagged, in the order in which the rows were given."""
+        found = np.empty(self.order.size, dtype=bool)
+        found[self.order] = self.pays[self.tie]
+        return found
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        """The place of each ranked row in its group, from 0; only without weights, where a row takes one place."""
         count = np.bincount(self.tie)
-        opens_tie = np.cumsum(count) - count
-        place = np.arange(self.order.size) - opens_tie[self.tie] + self.start[self.tie].astype(np.intp)
-        sums = [np.cumsum(np.bincount(place, (part / count)[self.tie])) for part in of_ties]
-        return np.arange(sums[0].size + 1, dtype=np.float64), [np.append(0.0, part) for part in sums]
+        return np.arange(self.order.size) - (np.cumsum(count) - count - self.start.astype(np.intp))[self.tie]
+
+    def _by_place(self, part: np.ndarray) -> np.ndarray:
+        """The sum of a part at each step of the limit: of each tie, or of each place over all groups.
+
+        Chance decides about equals, so each place of a tie gets the mean of its rows.
+        """
+        of_ties = np.bincount(self.tie, part[self.order])
+        return of_ties if self.weighted else np.bincount(self._places, (of_ties / np.bincount(self.tie))[self.tie])
 
 
 def _expected_saving(rows: Rows, score: np.ndarray) -> np.ndarray:
