@@ -7,7 +7,7 @@
 Every method is fitted and tested on the same stratified folds, with its default parameters. Numbers are scaled, texts
 are one-hot encoded (values in less than 0.5 % of the rows share a column), both on the training part. Printed are the
 cost per row, the savings against the better constant rule, the difference per row to logistic regression cut at the
-row's alpha (95 % bootstrap interval over rows, paired), and the seconds of all fits.
+row's alpha (95 % interval over rows, paired), and the seconds of all fits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import uneven
 from uneven.costs import RowCosts
-from uneven.metrics.intervals import bootstrap_interval
+from uneven.metrics.mean_interval import Cell, CountedRows, mean_interval
 
 #: Rows that UnevenSVC is trained with; its kernel matrix grows with their square.
 SVC_ROWS = 4000
@@ -164,11 +164,12 @@ def measure(name: str, folds: int, repeats: int) -> None:
     print("| method | cost per row | savings | difference to the first | s |\n|---|---|---|---|---|")
     for method, values in paid.items():
         difference = values - paid[REFERENCE]
-        low, high = bootstrap_interval(difference)
+        rows = CountedRows.of(difference)
+        interval = mean_interval([Cell(rows, rows)])
         cost, mean = values.mean(), difference.mean()
         print(
-            f"| {method} | {cost:.4g} | {1 - cost / constant:.1%} | {mean:+.3g} ({low:+.3g} to {high:+.3g}) "
-            f"| {seconds[method]:.1f} |",
+            f"| {method} | {cost:.4g} | {1 - cost / constant:.1%} | {mean:+.3g} "
+            f"({interval.low:+.3g} to {interval.high:+.3g}) | {seconds[method]:.1f} |",
             flush=True,
         )
     for method, why in failures.items():

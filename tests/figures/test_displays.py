@@ -262,7 +262,7 @@ def test_reliability_near_alpha() -> None:
     assert bins.observed @ bins.count == pytest.approx(y[inside].sum())
     assert bins.predicted @ bins.count == pytest.approx(p[inside].sum())
     for share, count, low, high in zip(bins.observed, bins.count, bins.low, bins.high, strict=True):
-        interval = binomtest(round(share * count), count).proportion_ci(method="wilson")
+        interval = binomtest(round(share * count), count).proportion_ci(method="exact")
         assert (low, high) == pytest.approx((interval.low, interval.high))
     points = next(line for line in display.ax_.lines if line.get_marker() == "o")
     np.testing.assert_allclose(1 / (1 + np.exp(-points.get_xdata())), bins.predicted)

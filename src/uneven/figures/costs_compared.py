@@ -27,8 +27,8 @@ def costs_compared(
 ) -> Figure:
     """Costs, smaller is better; one line per classifier. ``label`` is that of the axis, ``unit`` that of the costs.
 
-    ``rough`` names the classifiers whose intervals rest on too few mistakes, as :class:`uneven.metrics.CostEstimate`
-    says: their lines are thin, and the word is beside the cost.
+    ``rough`` names the classifiers whose intervals one dear row decides, as
+    :class:`uneven.metrics.CostEstimate` says: their lines are thin, and the word is beside the cost.
 
     Examples
     --------
@@ -56,6 +56,4 @@ def costs_compared(
         axes.margins(y=0.15)
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
-        return captioned(
-            figure, "Cross-validated cost per example, all on the same folds, with 95 % bootstrap intervals."
-        )
+        return captioned(figure, "Cross-validated cost per example, all on the same folds, with 95 % intervals.")

@@ -20,7 +20,8 @@ from uneven.labels import Classes
 from uneven.learners.cost_range import costs_of_range
 from uneven.learners.several_actions import costs_of_actions
 from uneven.metrics.expected_cost import expected_cost
-from uneven.metrics.intervals import CostEstimate
+from uneven.metrics.intervals import CostEstimate, outcome_cells
+from uneven.metrics.mean_interval import Cell, CountedRows, MeanInterval, mean_interval, share_interval
 
 if TYPE_CHECKING:
     from uneven.decisions.actions import Actions
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 #: The two rules that look at no feature.
 ALL_POSITIVE, ALL_NEGATIVE = "all positive", "all negative"
-#: Standard errors on each side of a 95 % interval.
-_WIDTH = 1.959963984540054
 #: Most characters of a repr, and of one parameter in it.
 _MOST_SHOWN, _MOST_OF_VALUE = 999, 200
 
@@ -307,7 +306,7 @@ class EstimatorContract:
         """
         check_is_fitted(self, "classes_")
         sums = self.__dict__.get("_constant_sums")
-        if sums is None:
+        if sums is None or "means" in sums:
             raise AttributeError(
                 f"{type(self).__name__} has no constant_costs_ after a fit on rows in parts or from an older file; "
                 "uneven.metrics.compare_predictions gives the costs of constant predictions"
@@ -379,7 +378,7 @@ def constant_sums(four: Mapping[str, Any], y: np.ndarray, weight: np.ndarray) ->
     """What a fit keeps to tell what constant rules cost: a few numbers, whatever the number of rows.
 
     ``y`` is 1 for positive rows, ``weight`` is empty if all weights are 1. With the same costs in all rows these are
-    sums for each class, negative first; else means and standard errors.
+    sums for each class, negative first; else groups of rows that pay nearly the same.
     """
     positives = int(np.count_nonzero(y))
     rows = np.array([y.size - positives, positives])
@@ -388,13 +387,12 @@ def constant_sums(four: Mapping[str, Any], y: np.ndarray, weight: np.ndarray) ->
             return sums_of_classes(four, rows, rows, rows)
         return sums_of_classes(four, rows, *(np.bincount(y, part, 2) for part in (weight, weight * weight)))
     costs, is_positive = RowCosts.read(y.size, **four), np.asarray(y) == 1
-    share = np.full(y.size, 1 / y.size) if not weight.size else weight / weight.sum()
-    found = {}
+    kept: dict[str, Any] = {}
     for name, said in ((ALL_POSITIVE, True), (ALL_NEGATIVE, False)):
-        paid = costs.paid(is_positive, np.full(y.size, said))
-        mean = float(share @ paid)
-        found[name] = [mean, _length(share * (paid - mean))]
-    return {"rows": rows.tolist(), "means": found}
+        cells = outcome_cells(costs, is_positive, np.full((1, y.size), said), weight=weight if weight.size else None)
+        groups = [cells[truth, said].seen.grouped() for truth in (False, True)]
+        kept[name] = [[part.tolist() for part in (rows.x, rows.z, rows.count)] for rows in groups]
+    return {"rows": rows.tolist(), "groups": kept}
 
 
 def sums_of_classes(
@@ -413,36 +411,44 @@ def plain(value: Any) -> Any:
 def constant_costs(
     sums: Mapping[str, Any], between: Mapping[str, tuple[float, float]] | None = None
 ) -> dict[str, CostEstimate]:
-    """The estimates from what :func:`constant_sums` kept; intervals are those of a normal distribution.
+    """The estimates from what :func:`constant_sums` kept.
 
     ``between`` are further rules by name, with what they cost on a negative and on a positive.
     """
     negatives, positives = sums["rows"]
-    means = sums["means"] if "means" in sums else _means(sums, between or {})
+    if "groups" in sums:
+        found = {name: _of_groups(kept) for name, kept in sums["groups"].items()}
+    else:
+        found = _of_sums(sums, between or {})
     mistakes = {ALL_POSITIVE: (float(negatives), 0.0), ALL_NEGATIVE: (0.0, float(positives))}
     return {
-        name: CostEstimate(name, mean, mean - _WIDTH * error, mean + _WIDTH * error, *mistakes.get(name, (0.0, 0.0)))
-        for name, (mean, error) in means.items()
+        name: CostEstimate(name, cost, ends.low, ends.high, *mistakes.get(name, (0.0, 0.0)), rough=ends.rough)
+        for name, (cost, ends) in found.items()
     }
 
 
-def _means(sums: Mapping[str, Any], between: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """Mean and standard error if all rows of a class pay the same."""
+def _of_groups(kept: Any) -> tuple[float, MeanInterval]:
+    """Mean and interval if costs differ from row to row."""
+    classes = [CountedRows(*(np.asarray(part, dtype=np.float64) for part in rows)) for rows in kept]
+    rows = classes[0].joined(classes[1])
+    mean = float(rows.count @ rows.x / (rows.count @ rows.z))
+    return mean, mean_interval([Cell(one, one) for one in classes])
+
+
+def _of_sums(
+    sums: Mapping[str, Any], between: Mapping[str, tuple[float, float]]
+) -> dict[str, tuple[float, MeanInterval]]:
+    """The same if all rows of a class pay the same: from the share of positives among the effective rows."""
     cost = {name: to_float(exact(name, value, CostError)) for name, value in sums["costs"].items()}
-    weights, squares = (np.asarray(part) for part in sums["sums"])
-    share, errors = weights / weights.sum(), np.sqrt(squares) / weights.sum()
+    weights, squares = (np.asarray(part, dtype=np.float64) for part in sums["sums"])
+    share = weights / weights.sum()
+    ends = share_interval(float(share[1]), float(weights.sum() ** 2 / squares.sum()))
     found = {}
     for name, paid in (
         (ALL_POSITIVE, np.array([cost["fp_cost"], cost["tp_cost"]])),
         (ALL_NEGATIVE, np.array([cost["tn_cost"], cost["fn_cost"]])),
         *((name, np.array(pair)) for name, pair in between.items()),
     ):
-        mean = float(share @ paid)
-        found[name] = (mean, _length(errors * (paid - mean)))
+        low, high = sorted(float((1 - end) * paid[0] + end * paid[1]) for end in ends)
+        found[name] = (float(share @ paid), MeanInterval(low, high, rough=False))
     return found
-
-
-def _length(values: np.ndarray) -> float:
-    """The root of the sum of squares, also of costs whose squares are too large or too small for a double."""
-    largest = float(np.abs(values).max())
-    return largest * float(np.linalg.norm(values / largest)) if largest > 0 else 0.0

@@ -16,7 +16,8 @@ from uneven.costs import COSTS, DEFAULT_COSTS, GivenCosts
 from uneven.decisions.actions import Actions
 from uneven.errors import CostError
 from uneven.inputs import brief
-from uneven.metrics.intervals import CostEstimate, bootstrap_interval, dearer_mistakes, is_rough
+from uneven.metrics.intervals import CostEstimate, worth_of_rows
+from uneven.metrics.mean_interval import Cell, CountedRows, mean_interval
 
 
 def read_learner_actions(learner: Any) -> Actions | None:
@@ -77,55 +78,65 @@ def envelope_rules(actions: Actions) -> dict[str, int]:
 
 
 def estimate_actions(
-    actions: Actions, is_positive: np.ndarray, taken: Mapping[str, np.ndarray], weight: np.ndarray | None
+    actions: Actions,
+    is_positive: np.ndarray,
+    taken: Mapping[str, np.ndarray],
+    weight: np.ndarray | None,
+    trained: float | None = None,
 ) -> list[CostEstimate]:
     """An estimate of the cost for each way to act, as :func:`uneven.metrics.intervals.estimates` for two classes.
 
     ``taken`` has the number of each row's action. A false negative is a positive that gets the first action of the
-    envelope, a false positive a negative that gets the last one.
+    envelope, a false positive a negative that gets the last one. ``trained`` is the number of training rows of a fold.
     """
     costs, label = envelope_costs(actions), is_positive.astype(np.intp)
     found: list[CostEstimate] = []
-    first, first_taken = np.zeros(0), np.zeros(0, dtype=np.intp)
+    first = np.zeros(0, dtype=np.intp)
     for name, level in taken.items():
-        paid = costs[level, label]
+        constant = bool((level == level[0]).all())  # nothing was learnt
+        worth = worth_of_rows(level[None], None if constant else trained)
+        cost = float(np.average(costs[level, label], weights=weight))
+        interval = mean_interval(_cells(costs, label, level, weight), worth=worth)
         estimate = CostEstimate(
             name,
-            *_mean_with_interval(paid, weight),
+            cost,
+            min(interval.low, cost),
+            max(interval.high, cost),
             false_positives=float(np.count_nonzero(~is_positive & (level == len(costs) - 1))),
             false_negatives=float(np.count_nonzero(is_positive & (level == 0))),
-            rough=is_rough(_mistakes_behind(costs, label, level)),
+            rough=interval.rough,
             difference_rough=False,
         )
         if found:
-            mean, low, high = _mean_with_interval(paid - first, weight)
-            rough = is_rough(_mistakes_behind(costs, label, level, first_taken))
+            more = float(np.average(costs[level, label] - costs[first, label], weights=weight))
+            worth = worth_of_rows(level[None], trained)
+            interval = mean_interval(_cells(costs, label, level, weight, first), worth=worth)
             estimate = replace(
-                estimate, difference=mean, difference_low=low, difference_high=high, difference_rough=rough
+                estimate,
+                difference=more,
+                difference_low=min(interval.low, more),
+                difference_high=max(interval.high, more),
+                difference_rough=interval.rough,
             )
         else:
-            first, first_taken = paid, level
+            first = level
         found.append(estimate)
     return found
 
 
-def _mean_with_interval(values: np.ndarray, weight: np.ndarray | None) -> tuple[float, float, float]:
-    return float(np.average(values, weights=weight)), *bootstrap_interval(values, weight)
-
-
-def _mistakes_behind(costs: np.ndarray, label: np.ndarray, level: np.ndarray, other: np.ndarray | None = None) -> float:
-    """How many mistakes an interval rests on: those of the dearest kind that these actions can make.
-
-    Beside another way to act, those count that only one of both makes.
-    """
-    ways = [level] if other is None else [level, other]
-    counts = np.ones(label.size, dtype=bool) if other is None else level != other
-    return dearer_mistakes(
-        (
-            float(costs[number, one] - costs[:, one].min()),
-            float(sum(np.count_nonzero(counts & (label == one) & (way == number)) for way in ways)),
-        )
-        for number in np.unique(np.concatenate(ways))
-        for one in (0, 1)
-        if (label == one).any()
-    )
+def _cells(
+    costs: np.ndarray, label: np.ndarray, level: np.ndarray, weight: np.ndarray | None, other: np.ndarray | None = None
+) -> list[Cell]:
+    """What can happen to rows, and what did; an action that no row got is taken for one that is never taken."""
+    against = np.full(level.size, -1) if other is None else other
+    weights = np.ones(label.size) if weight is None else weight
+    found = []
+    for one in (0, 1):
+        of_class = label == one if (label == one).any() else np.ones(label.size, dtype=bool)
+        for number in np.unique(level):
+            for theirs in np.unique(against):
+                paid = float(costs[number, one] - (0.0 if other is None else costs[theirs, one]))
+                seen = (label == one) & (level == number) & (against == theirs)
+                rows, possible = (CountedRows.of(paid * weights[some], weights[some]) for some in (seen, of_class))
+                found.append(Cell(rows, possible))
+    return found

@@ -35,6 +35,7 @@ from uneven.learners.out_of_fold import (
 )
 from uneven.learners.several_actions import estimate_actions, have_actions_between
 from uneven.learners.training_set import read_training_set, require_target
+from uneven.metrics.comparison import rows_learnt_from
 from uneven.metrics.intervals import CostEstimate, estimates
 from uneven.solvers.progress import Bar
 
@@ -302,6 +303,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
         scores, are_probabilities = positive_scores(self.estimator_, X, pos_label)
         self._sigmoid = None if are_probabilities else Sigmoid.fit(scores, is_positive, weight)
         self._fold, self._learnt = np.zeros(scores.size, dtype=np.intp), np.zeros((1, 1), dtype=bool)
+        self._trained: float | None = None
         return scores if self._sigmoid is None else self._sigmoid.probability(scores)
 
     def _out_of_fold_probability(
@@ -345,6 +347,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
         self._sigmoid = result.sigmoid
         self._fold = only_fold(parts, labels.size)
         self._learnt = folds_learnt_from(parts, self._fold)
+        self._trained = rows_learnt_from([parts]) if self.refit else None
         return result.probability
 
     def _route(self, weight: np.ndarray | None, params: dict[str, Any]) -> tuple[dict[str, Any], Any]:
@@ -420,10 +423,11 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
             pairs = costs_of_breaks(actions)
             plain = count_breaks(rows.cuts(pairs, "none", int(self.order)), rows.probability)
             taken = {"cut at the breaks": plain, self.method: rows.act_out_of_fold(pairs, *how)}
-            return estimate_actions(actions, rows.is_positive, taken, weight)[-1]
+            return estimate_actions(actions, rows.is_positive, taken, weight, self._trained)[-1]
         plain = CorrectedOdds(Correction(), self._odds.limits).decision(rows.probability, costs) > 0
         decided = rows.decide_out_of_fold(costs, *how, self._correct_for(costs)) > 0
-        return estimates(costs, rows.is_positive, {"cut at alpha": plain[None], self.method: decided[None]}, weight)[-1]
+        both = {"cut at alpha": plain[None], self.method: decided[None]}
+        return estimates(costs, rows.is_positive, both, weight, trained=self._trained)[-1]
 
     def _why_no_guarantee(self) -> str | None:
         """None if the theorem covers the fit."""

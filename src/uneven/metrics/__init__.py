@@ -4,8 +4,9 @@ from uneven.metrics.capacity_costs import CapacityCosts, cost_at_capacity, cost_
 from uneven.metrics.comparison import compare, compare_predictions, make_cost_scorer
 from uneven.metrics.cost_curve import CostCurve, NetBenefit, cost_curve, net_benefit
 from uneven.metrics.expected_cost import expected_cost, savings_score, total_cost
-from uneven.metrics.intervals import CostEstimate, Interval, metric_interval
+from uneven.metrics.intervals import CostEstimate
 from uneven.metrics.mean_cost import make_mean_cost_scorer, mean_cost
+from uneven.metrics.metric_interval import Interval, metric_interval
 from uneven.metrics.restricted_scores import restricted_brier_score, restricted_log_loss
 from uneven.metrics.threshold_costs import ThresholdCosts, cost_by_threshold, regret_against_best_threshold
 

@@ -37,7 +37,6 @@ def compare(
     folds: int = 5,
     repeats: int = 2,
     decide: str = "auto",
-    interval: str = "bootstrap",
     progress: Callable[[str, float], None] | None = None,
 ) -> list[CostEstimate]:
     """Cross-validated expected cost of several classifiers, all on the same repeated stratified folds.
@@ -63,17 +62,15 @@ def compare(
     decide : {"auto", "predict", "alpha"}
         As in :func:`make_cost_scorer`: with the rows' costs if ``predict`` takes them; by ``predict(X)`` always; or by
         ``predict_proba`` at the costs of each row.
-    interval : {"bootstrap", "folds"}
-        How the 95 % intervals are made. "bootstrap" resamples the rows, with their costs averaged over the repeats.
-        "folds" is Student's interval from the means of all folds, corrected for the overlap of the training sets
-        (Nadeau and Bengio, 2003); it also contains how much the cost varies with the training set.
     progress : callable, optional
         Called before each fold with a message and the share of the work that is done.
 
     Returns
     -------
     list of CostEstimate
-        In the order of ``models``, with the paired difference from the first one.
+        In the order of ``models``, with the paired difference from the first one. The 95 % intervals are meant for what
+        a model costs that is fitted to all rows: they hold what varies with the rows that are tested and with those
+        that are learnt from.
 
     Examples
     --------
@@ -90,8 +87,6 @@ def compare(
     6.82 more (6.01 to 7.64)
     """
     require_way_to_decide(decide)
-    if interval not in ("bootstrap", "folds"):
-        raise CostError(f"interval must be 'bootstrap' or 'folds', got {interval!r}")
     labels = read_labels("y", y)
     (is_positive,) = where_positive(pos_label, labels)
     given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
@@ -102,7 +97,6 @@ def compare(
         raise CostError(f"cross-validation needs two examples of each class, got {fewest} of one")
     splits = stratified_folds(is_positive, folds, repeats)
     rows = _LabelledRows(X, labels, costs, given.per_row, labels[is_positive][0], decide)
-    tested_by = np.zeros((repeats, labels.size), dtype=np.intp)
 
     def decide_fold(repeat: int, fold: int) -> dict[str, np.ndarray]:
         count = len(splits[repeat])
@@ -110,11 +104,10 @@ def compare(
             share = (repeat * count + fold) / (repeats * count)
             progress(f"repeat {repeat + 1} of {repeats}, fold {fold + 1} of {count}", share)
         train, test = splits[repeat][fold]
-        tested_by[repeat, test] = fold
         return {name: rows.said_positive(model, train, test) for name, model in models.items()}
 
     _, decisions = decide_on_folds(splits, decide_fold)
-    return estimates(costs, is_positive, decisions, weight, tested_by if interval == "folds" else None)
+    return estimates(costs, is_positive, decisions, weight, trained=rows_learnt_from(splits))
 
 
 def stratified_folds(is_positive: np.ndarray, folds: int, repeats: int) -> list[list[Split]]:
@@ -124,6 +117,11 @@ def stratified_folds(is_positive: np.ndarray, folds: int, repeats: int) -> list[
     folds = min(folds, int(is_positive.sum()), int((~is_positive).sum()))
     splitters = (StratifiedKFold(folds, shuffle=True, random_state=repeat) for repeat in range(repeats))
     return [list(splitter.split(np.zeros(is_positive.size), is_positive)) for splitter in splitters]
+
+
+def rows_learnt_from(splits: Sequence[Sequence[Split]]) -> float:
+    """The mean number of training rows."""
+    return float(np.mean([train.size for parts in splits for train, _ in parts]))
 
 
 def decide_on_folds(
@@ -180,8 +178,8 @@ def compare_predictions(
     Returns
     -------
     list of CostEstimate
-        In the order of ``predictions``. The intervals come from 2000 resamples of the rows: they hold for these fitted
-        classifiers on new rows of the same kind. :func:`compare` fits the classifiers too.
+        In the order of ``predictions``. The intervals hold for these fitted classifiers on new rows of the same kind.
+        :func:`compare` fits the classifiers too.
 
     Examples
     --------

@@ -100,16 +100,16 @@ def test_report_is_that_of_the_predictions(folder: Path, tmp_path: Path, fn_cost
         same = rows[row.name]
         assert row.cost == pytest.approx(same.cost)
         assert (row.false_positives, row.false_negatives) == (same.false_positives, same.false_negatives)
-        width = same.high - same.low  # by resamples, which see that the costs are skewed
-        assert row.low == pytest.approx(same.low, abs=0.35 * width + 1e-12)
-        assert row.high == pytest.approx(same.high, abs=0.35 * width + 1e-12)
+        width = same.high - same.low
+        assert row.low == pytest.approx(same.low, abs=0.01 * width + 1e-12)
+        assert row.high == pytest.approx(same.high, abs=0.01 * width + 1e-12)
         if row is not made.costs[0]:
             assert row.difference == pytest.approx(same.difference)
             assert same.difference_low is not None
             assert same.difference_high is not None
             apart = same.difference_high - same.difference_low
-            assert row.difference_low == pytest.approx(same.difference_low, abs=0.35 * apart)
-            assert row.difference_high == pytest.approx(same.difference_high, abs=0.35 * apart)
+            assert row.difference_low == pytest.approx(same.difference_low, abs=0.01 * apart)
+            assert row.difference_high == pytest.approx(same.difference_high, abs=0.01 * apart)
     assert "3,000 rows, read in parts" in _run("report", str(model), f"{folder}/p*.parquet")
 
 

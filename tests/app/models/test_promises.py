@@ -18,6 +18,7 @@ from uneven.app.models.fit_table import broken_promise
 from uneven.app.models.model_files import read_model
 from uneven.costs import RowCosts
 from uneven.metrics import CostEstimate
+from uneven.metrics.intervals import estimates
 
 OPTIONS = ["--target", "late", "--positive", "yes", "--fp-cost", "20", "--fn-cost", "120"]
 QUICK = ["--members", "linear,histogram"]
@@ -104,7 +105,7 @@ def test_any_model_is_held_against_its_own_training_rows(label: int, broken: boo
     is_positive = np.arange(1000) % 4 == 0
     rows = Rows(np.zeros((1000, 1)), is_positive, RowCosts.read(1000, fp_cost=1, fn_cost=10), False)
     shown = CostEstimate("m", 0.75, 0.7, 0.8, 750, 0, rough=False)
-    said = broken_promise(shown, 1000, Steps([Constant(label)]), rows)
+    said = broken_promise(shown, Steps([Constant(label)]), rows)
     assert bool(said) == broken
     if broken:
         assert "on the rows that it learnt from it costs 2,500" in said
@@ -114,9 +115,11 @@ def test_any_model_is_held_against_its_own_training_rows(label: int, broken: boo
 def test_a_few_mistakes_more_are_chance() -> None:
     is_positive = np.arange(1000) % 100 == 0
     rows = Rows(np.zeros((1000, 1)), is_positive, RowCosts.read(1000, fp_cost=1, fn_cost=1), False)
-    none = CostEstimate("m", 0.008, 0.008, 0.008, 0, 8, rough=True)
-    assert not broken_promise(none, 1000, Steps([Constant(0)]), rows)  # ten misses where eight were seen
-    assert broken_promise(replace(none, rough=False), 1000, Steps([Constant(0)]), rows)
+    said = np.zeros((1, 1000), dtype=bool)
+    (eight,) = estimates(rows.costs, np.arange(1000) < 8, {"m": said})
+    assert not broken_promise(eight, Steps([Constant(0)]), rows)  # ten misses where eight were seen
+    (one,) = estimates(rows.costs, np.arange(1000) < 1, {"m": said})
+    assert broken_promise(one, Steps([Constant(0)]), rows)
 
 
 # -- the order of the rows --------------------------------------------------------------------------------------------
@@ -125,7 +128,7 @@ def test_a_few_mistakes_more_are_chance() -> None:
 @pytest.mark.slow
 def test_an_order_that_matters_is_told_in_one_sentence(tmp_path: Path) -> None:
     linear = ["--learner", "linear", "--save-anyway"]
-    assert "The order of the rows matters" in fit(flights(), tmp_path, *linear)
+    assert "The order of the rows matters" in fit(flights(3000), tmp_path, *linear)
     assert "The order of the rows matters" not in fit(flights().sample(frac=1, random_state=0), tmp_path, *linear)
 
 

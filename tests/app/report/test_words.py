@@ -132,7 +132,7 @@ def test_what_could_not_be_known() -> None:
     }
     X = pd.DataFrame({"x": [1.0, np.nan], "z": [np.nan, np.nan]})
     assert list_unknowns(about, X, np.array([True, False]), 3, ["Column 'c': news."]) == [
-        "Training had only 12 positive rows: the model and its intervals are rough.",
+        "Training had only 12 positive rows: the model is a rough guess, its intervals wide.",
         "This table has only 1 positive row: a few decisions carry the result.",
         "Left out at your wish: a, b, c, d and 2 more.",
         "Column 'id' was not used: looks like an ID.",

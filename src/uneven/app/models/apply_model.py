@@ -15,7 +15,11 @@ from uneven.app.models.written_costs import WrittenCosts, costs_by_name
 from uneven.costs import RowCosts, money
 from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
 from uneven.errors import CostError, UnevenError
+from uneven.metrics.mean_interval import CountedRows
 from uneven.metrics.passing_costs import answer_with_costs, takes_costs
+
+#: Draws of what all decisions together cost.
+_DRAWS = 4000
 
 
 @dataclass(frozen=True)
@@ -50,12 +54,20 @@ class Decisions:
         return negative, p * self.costs.tp_cost + (1 - p) * self.costs.fp_cost
 
     @property
-    def spread_of_total(self) -> float:
-        """Standard deviation of what all decisions together cost, if every probability is right."""
-        p, costs = self._known, self.costs
-        apart = np.where(self.said_positive, costs.fp_cost - costs.tp_cost, costs.fn_cost - costs.tn_cost)
-        largest = float(np.max(np.abs(apart), initial=0.0)) or 1.0
-        return largest * float(np.sqrt(np.sum(p * (1 - p) * (apart / largest) ** 2)))
+    def range_of_total(self) -> tuple[float, float]:
+        """Quantiles of what all decisions together cost, 2.5 and 97.5 %, if every probability is right.
+
+        Rows of nearly the same probability and cost are one group, whose number of mistakes is drawn at once. A few
+        dear mistakes make the total skewed, so that a normal distribution would not do.
+        """
+        p, costs, said = self._known, self.costs, self.said_positive
+        right = np.where(said, costs.tp_cost, costs.tn_cost)
+        apart = np.where(said, costs.fp_cost, costs.fn_cost) - right
+        chance = np.where(said, 1 - p, p)
+        groups = CountedRows.of(apart, chance).grouped()
+        drawn = np.random.default_rng(0).binomial(groups.count.astype(np.int64), groups.z, (_DRAWS, groups.x.size))
+        low, high = np.quantile(drawn @ groups.x, [0.025, 0.975]) + right.sum()
+        return float(low), float(high)
 
     @property
     def saved(self) -> np.ndarray:
@@ -148,9 +160,6 @@ def seen_in_words(seen_before: np.ndarray, so: str = "expect more cost on new on
 
 # -- a model of a file, applied to a table -----------------------------------------------------------------------------
 
-#: Standard deviations on either side of a mean that hold 95 % of a normal distribution.
-_NORMAL = 1.96
-
 
 @dataclass(frozen=True)
 class Application:
@@ -189,11 +198,11 @@ class Application:
         negative, positive = found.expected_costs
         ours = np.where(found.said_positive, positive, negative)
         total, everyone, no_one = (float(part.sum()) for part in (ours, positive, negative))
-        chance = _NORMAL * found.spread_of_total
+        low, high = (money(end) for end in found.range_of_total)
         unit = self.given.unit
         return (
             f"If its probabilities are right, these decisions cost {money(total, unit)} (chance alone, 95 %: "
-            f"{money(total - chance)} to {money(total + chance)}); flagging everyone would cost "
+            f"{low} to {high}); flagging everyone would cost "
             f"{money(everyone, unit)}, flagging no one {money(no_one, unit)}."
         )
 

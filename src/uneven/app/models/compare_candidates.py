@@ -20,7 +20,7 @@ from uneven.app.report.sentences import WhatIf, ratio_in_words
 from uneven.costs import RowCosts
 from uneven.errors import CostError
 from uneven.metrics import CostEstimate
-from uneven.metrics.comparison import Split, decide_on_folds, stratified_folds
+from uneven.metrics.comparison import Split, decide_on_folds, rows_learnt_from, stratified_folds
 from uneven.metrics.intervals import estimates
 from uneven.metrics.passing_costs import fit_with_costs
 from uneven.solvers.progress import Listener, listening
@@ -84,12 +84,15 @@ class Outcome:
         By that label and the name of the candidate, the simplest candidate first.
     how : str
         How the rows were split, in words.
+    trained : float
+        Rows that the models of a fold learnt from.
     """
 
     is_positive: np.ndarray
     costs: dict[str, RowCosts]
     decisions: dict[str, dict[str, np.ndarray]]
     how: str
+    trained: float
 
     def cheapest(self, names: list[str]) -> str:
         """The cheapest of some candidates at the given costs; the simplest of those that cost the same."""
@@ -99,7 +102,7 @@ class Outcome:
         """Costs with intervals: the named candidate, then the others and their paired differences, by cost."""
         others = sorted((n for n in self.decisions[label] if n != first), key=lambda name: self._cost(label, name))
         said = {name: self.decisions[label][name] for name in (first, *others)}
-        return estimates(self.costs[label], self.is_positive, said)
+        return estimates(self.costs[label], self.is_positive, said, trained=self.trained)
 
     def what_ifs(self, first: str) -> list[WhatIf]:
         """The same at other costs of a miss."""
@@ -134,7 +137,8 @@ def compare_on_folds(
     tested, said = decide_on_folds(splits, decide_fold)
     decisions = {label: {c.name: said[label, c.name] for c in found} for label in FACTORS}
     costs = {label: scale_misses(rows.costs.take(tested), factor) for label, factor in FACTORS.items()}
-    return Outcome(rows.is_positive[tested], costs, decisions, _how(len(splits[0]), repeats, tested.size))
+    how = _how(len(splits[0]), repeats, tested.size)
+    return Outcome(rows.is_positive[tested], costs, decisions, how, rows_learnt_from(splits))
 
 
 def _decisions(candidate: Candidate, costs: RowCosts, seen: Rows, unseen: Rows) -> dict[str, np.ndarray]:

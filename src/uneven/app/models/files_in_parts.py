@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ from uneven.errors import UnevenError
 from uneven.inputs import brief, show_above, to_float
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.metrics import CostEstimate
-from uneven.metrics.intervals import dearer_mistakes, is_rough
+from uneven.metrics.intervals import OutcomeKey, interval_of_outcomes, outcome_cells
+from uneven.metrics.mean_interval import Cell
 from uneven.parts.parquet_files import ParquetFiles
 from uneven.parts.streamed_rows import StreamedRows, tables_of
 from uneven.tables.arrow_columns import kind_of
@@ -240,9 +241,6 @@ def _harmless(columns: dict[str, Any]) -> dict[str, Any]:
 
 # -- what a model costs on files with labels --------------------------------------------------------------------------
 
-#: Ends of a 95 % interval, in standard errors: with as many rows as are read in parts, means are normal.
-_NORMAL = 1.959964
-
 
 @dataclass(frozen=True)
 class PartsReport:
@@ -270,33 +268,30 @@ def report_in_parts(content: dict[str, Any], data: str, changes: dict[str, str])
     columns = {name: value for name, value in four.items() if given.per_row and isinstance(value, str)}
     numbers = {name: float(Fraction(value)) for name, value in four.items() if name not in columns}
     names = (OURS, NO_ONE, EVERYONE)
-    sums, squares, mistakes = np.zeros(3), np.zeros((2, 3)), np.zeros((3, 2))
-    regrets, apart_from_ours = np.zeros(2), np.zeros((3, 2))
-    rows = positives = 0
+    sums, mistakes, rows, positives = np.zeros(3), np.zeros((3, 2)), 0, 0
+    cells: list[dict[OutcomeKey, Cell]] = []
     for part in learner.predict_parts(data, labels=about["target"], row_costs=columns, **changed_numbers(changes)):
         said, truth = part.is_positive, part.truth
         costs = RowCosts.read(truth.size, **numbers, **part.batch.costs)
         decisions = (said, np.zeros_like(said), np.ones_like(said))
-        paid = np.array([costs.paid(truth, decision) for decision in decisions])
-        sums += paid.sum(axis=1)
-        squares += [(paid**2).sum(axis=1), ((paid - paid[0]) ** 2).sum(axis=1)]
+        sums += [costs.paid(truth, decision).sum() for decision in decisions]
         mistakes += [[int((decision & ~truth).sum()), int((truth & ~decision).sum())] for decision in decisions]
-        apart_from_ours += [[int(((d != said) & kind).sum()) for kind in (~truth, truth)] for d in decisions]
-        regrets += [costs.of_each_row("fp_regret")[~truth].sum(), costs.of_each_row("fn_regret")[truth].sum()]
+        compared = [(decision,) for decision in decisions] + [(decision, said) for decision in decisions[1:]]
+        here = [outcome_cells(costs, truth, *(one[None] for one in some), whole=False) for some in compared]
+        cells = [{k: a[k].joined(b[k]) for k in a} for a, b in zip(cells, here, strict=True)] if cells else here
         rows, positives = rows + truth.size, positives + int(truth.sum())
+    intervals = [interval_of_outcomes(some) for some in cells]
     means = sums / rows
-    centres = np.array([means, means - means[0]])
-    half = _NORMAL * np.sqrt(np.maximum(squares / rows - centres**2, 0.0) / rows)
-    means_of_kinds = regrets / np.maximum([rows - positives, positives], 1)
     found = []
     for k, name in enumerate(names):
-        cost, wide, apart = float(means[k]), float(half[0, k]), float(half[1, k])
-        more = float(means[k] - means[0])
-        paired = (more, more - apart, more + apart) if k else (None, None, None)
-        can = {NO_ONE: (1,), EVERYONE: (0,)}.get(name, (0, 1))  # kinds of mistake: false alarms and misses
-        rough = {
-            "rough": is_rough(dearer_mistakes((means_of_kinds[kind], mistakes[k, kind]) for kind in can)),
-            "difference_rough": is_rough(dearer_mistakes(zip(means_of_kinds, apart_from_ours[k], strict=True))),
-        }
-        found.append(CostEstimate(name, cost, cost - wide, cost + wide, *mistakes[k].tolist(), *paired, **rough))
+        cost, own, paired = float(means[k]), intervals[k], intervals[k + 2] if k else None
+        estimate = CostEstimate(name, cost, min(own.low, cost), max(own.high, cost), *mistakes[k].tolist())
+        estimate = replace(estimate, rough=own.rough, difference_rough=False)
+        if paired is not None:
+            more = float(means[k] - means[0])
+            low, high, rough = min(paired.low, more), max(paired.high, more), paired.rough
+            estimate = replace(
+                estimate, difference=more, difference_low=low, difference_high=high, difference_rough=rough
+            )
+        found.append(estimate)
     return PartsReport(rows, positives, [found[0], *sorted(found[1:], key=lambda one: one.cost)], given.unit)

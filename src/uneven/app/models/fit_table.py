@@ -115,9 +115,9 @@ class Training:
         with listening(hear):
             return self._rows.fit(chosen, self.costs, self._preprocessing())
 
-    def broken_promise(self, shown: CostEstimate, outcome: Outcome, pipeline: Any) -> str:
+    def broken_promise(self, shown: CostEstimate, pipeline: Any) -> str:
         """A warning if the fitted pipeline does not cost what the comparison showed; else ""."""
-        return broken_promise(shown, outcome.is_positive.size, pipeline, self._rows)
+        return broken_promise(shown, pipeline, self._rows)
 
     def order_in_words(self, *, quick: bool) -> str:
         """A sentence if later rows may cost more than shuffled folds say; else "". Quick: look at dates only."""
@@ -240,8 +240,6 @@ def prepare(data: str, reading: Reading, question: Question, given: WrittenCosts
 # -- whether the comparison holds: for the model that is saved, and for later rows -------------------------------------
 
 
-#: Mistakes, more or fewer, that are chance where an interval is rough (none in n rows: at most 3/n, at 95 %).
-_CHANCE = 3
 #: Rows that are looked at for the order: at least, so that a difference can be seen, and at most, to be quick.
 _FEWEST, _MOST = 200, 20_000
 _BLOCKS = 5
@@ -249,30 +247,24 @@ _BLOCKS = 5
 _WORTH_TELLING = 0.02
 
 
-def broken_promise(shown: CostEstimate, tested: int, pipeline: Any, rows: Rows) -> str:
+def broken_promise(shown: CostEstimate, pipeline: Any, rows: Rows) -> str:
     """A warning if the cost that was shown for a model is not that of the one that was fitted to all rows; else "".
 
     Parameters
     ----------
     shown : CostEstimate
         Of the comparison.
-    tested : int
-        Rows that it rests on.
     pipeline : Pipeline
         The model to save.
     rows : Rows
         All rows; the model learnt from them.
     """
-    slack = 0.0
-    if shown.rough:
-        dearest = max(float(np.max(np.abs(part))) for part in (rows.costs.fp_regret, rows.costs.fn_regret))
-        slack = _CHANCE * dearest / tested
     said = predict_positive(pipeline, rows.X, rows.costs, told=rows.per_row)
     learnt = float(rows.costs.paid(rows.is_positive, said).mean())
     own = pipeline[-1].out_of_fold_cost_.cost if is_ensemble(pipeline[-1]) else None
-    if own is not None and not shown.low - slack <= own <= shown.high + slack:
+    if own is not None and not shown.low <= own <= shown.high:
         found = f"its out-of-fold cost is {per_thousand(own)}"
-    elif learnt > shown.high + slack:
+    elif learnt > shown.high:
         found = f"on the rows that it learnt from it costs {per_thousand(learnt)}"
     else:
         return ""
@@ -319,7 +311,8 @@ def _compare_orders(rows: Rows, preprocessing: BaseEstimator) -> CostEstimate | 
     shuffled, blocks = _decide_folds(some, np.random.default_rng(0).permutation(block)), _decide_folds(some, block)
     if shuffled is None or blocks is None:
         return None
-    return estimates(some.costs, some.is_positive, {"shuffled": shuffled[None], "in file order": blocks[None]})[-1]
+    both = {"shuffled": shuffled[None], "in file order": blocks[None]}
+    return estimates(some.costs, some.is_positive, both)[-1]
 
 
 def _decide_folds(rows: Rows, fold: np.ndarray) -> np.ndarray | None:

@@ -273,7 +273,9 @@ def list_unknowns(
     fewest = min(about["positives"], about["rows"] - about["positives"])
     if fewest < _FEW:
         kind = "positive" if fewest == about["positives"] else "negative"
-        found.append(f"Training had only {fewest} {kind} {_rows(fewest)}: the model and its intervals are rough.")
+        found.append(
+            f"Training had only {fewest} {kind} {_rows(fewest)}: the model is a rough guess, its intervals wide."
+        )
     here = int(min(is_positive.sum(), (~is_positive).sum()))
     if here < _FEW:
         kind = "positive" if here == is_positive.sum() else "negative"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,7 +14,7 @@ from uneven.figures.displays.display import PredictionsDisplay, add_legend, is_d
 from uneven.figures.style import COLOURS, GREY
 from uneven.inputs import brief
 from uneven.metrics.cost_curve import ScaledCosts
-from uneven.metrics.intervals import is_rough
+from uneven.metrics.mean_interval import share_interval
 from uneven.metrics.rows import read_scores
 
 if TYPE_CHECKING:
@@ -33,16 +32,15 @@ class CalibrationNearAlphaDisplay(PredictionsDisplay):
 
     Only whether a probability lies above or below alpha matters for the decision, so the picture shows the
     probabilities near it. The groups of rows end at alpha. For a group in a shaded corner the other decision would have
-    been cheaper: its observed frequency lies on the other side of alpha. The interval says whether that may be chance;
-    it is rough, and the mark hollow, if the group has fewer than 10 mistakes.
+    been cheaper: its observed frequency lies on the other side of alpha. The interval says whether that may be chance.
 
     Make it with :meth:`from_estimator` or :meth:`from_predictions`.
 
     Parameters
     ----------
     bins : ReliabilityBins
-        The groups of rows, with the fields ``predicted``, ``observed``, ``low``, ``high``, ``count``, ``rough``,
-        ``below``, ``above``.
+        The groups of rows, with the fields ``predicted``, ``observed``, ``low``, ``high``, ``count``, ``below``,
+        ``above``.
     alpha : float
         The alpha of the average costs: positives are predicted above it.
     reach : float
@@ -147,10 +145,6 @@ class CalibrationNearAlphaDisplay(PredictionsDisplay):
             axes.axhline(centre, color=GREY, linewidth=0.9, linestyle=":")
         style: dict[str, Any] = {"marker": "o", "markersize": 6, "linestyle": "none", "label": self._label(label)}
         (line,) = axes.plot(x, y, **{**style, **curve_kwargs})
-        if bins.rough.any():
-            once = "_" if is_drawn(axes, said := "rough interval: fewer than 10 mistakes") else ""
-            hollow: dict[str, Any] = {"markerfacecolor": "white", "label": once + said, "zorder": 3}
-            axes.plot(x[bins.rough], y[bins.rough], "o", color=line.get_color(), markersize=6, **hollow)
         for marker, beyond in (("v", y == low), ("^", y == high)):
             edge: dict[str, Any] = {
                 "color": line.get_color(),
@@ -214,11 +208,9 @@ class ReliabilityBins:
     observed : ndarray
         Share of positives.
     low, high : ndarray
-        Ends of the Wilson interval of the share.
+        Ends of the interval of Clopper and Pearson of the share.
     count : ndarray of int
         Number of rows.
-    rough : ndarray of bool
-        Whether the group has fewer than 10 mistakes: positives below alpha, negatives above it.
     below, above : int
         Number of rows outside the range, with smaller and with larger probabilities.
     """
@@ -228,7 +220,6 @@ class ReliabilityBins:
     low: np.ndarray
     high: np.ndarray
     count: np.ndarray
-    rough: np.ndarray
     below: int
     above: int
 
@@ -265,10 +256,9 @@ def reliability_bins(
     groups: list[np.ndarray] = []
     for side in (inside & (probability <= alpha), inside & (probability > alpha)):
         groups += _equal_groups(probability, np.flatnonzero(side), most_bins)
-    ends = NormalDist().inv_cdf((1 + confidence) / 2)
     shares = [float(np.average(is_positive[rows], weights=weight[rows])) for rows in groups]
     sizes = [float(weight[rows].sum() ** 2 / (weight[rows] ** 2).sum()) for rows in groups]
-    intervals = np.array([_wilson(share, size, ends) for share, size in zip(shares, sizes, strict=True)])
+    intervals = np.array([share_interval(share, size, confidence) for share, size in zip(shares, sizes, strict=True)])
     low, high = intervals.reshape(-1, 2).T
     return ReliabilityBins(
         predicted=np.array([np.average(probability[rows], weights=weight[rows]) for rows in groups]),
@@ -276,15 +266,9 @@ def reliability_bins(
         low=low,
         high=high,
         count=np.array([rows.size for rows in groups], dtype=int),
-        rough=np.array([is_rough(_mistakes(probability[rows], is_positive[rows], alpha)) for rows in groups]),
         below=int((counted & (probability < lowest)).sum()),
         above=int((counted & (probability > highest)).sum()),
     )
-
-
-def _mistakes(probability: np.ndarray, is_positive: np.ndarray, alpha: float) -> int:
-    """How often the decision at alpha was wrong."""
-    return int((is_positive != (probability > alpha)).sum())
 
 
 def _equal_groups(probability: np.ndarray, rows: np.ndarray, most: int) -> list[np.ndarray]:
@@ -297,10 +281,3 @@ def _equal_groups(probability: np.ndarray, rows: np.ndarray, most: int) -> list[
     wanted = np.arange(1, most) * rows.size / most
     cuts = np.unique(starts[np.searchsorted(starts, wanted).clip(max=starts.size - 1)])
     return [group for group in np.split(rows, cuts[cuts > 0]) if group.size]
-
-
-def _wilson(share: float, size: float, ends: float) -> tuple[float, float]:
-    """Wilson's interval of a share among so many rows."""
-    middle = (share + ends**2 / (2 * size)) / (1 + ends**2 / size)
-    half = ends / (1 + ends**2 / size) * (share * (1 - share) / size + ends**2 / (4 * size**2)) ** 0.5
-    return max(middle - half, 0.0), min(middle + half, 1.0)

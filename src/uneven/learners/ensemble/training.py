@@ -27,6 +27,7 @@ from uneven.learners.ensemble.mixture import FittedMember, Mixture, Views
 from uneven.learners.ensemble.weights import Weighting, log_losses
 from uneven.learners.out_of_fold import OutOfFold, OutOfFolds, Split, out_of_fold, sentence, weight_parameters
 from uneven.learners.several_actions import envelope_rules, estimate_actions, have_actions_between
+from uneven.metrics.comparison import rows_learnt_from
 from uneven.metrics.expected_cost import cost_of_decisions
 from uneven.metrics.intervals import CostEstimate, estimates
 
@@ -355,7 +356,7 @@ def out_of_fold_costs(
             f"member {name}": np.searchsorted(of_actions.breaks, choice.probability[rows], side="left")
             for name, choice in trial.choices.items()
         }
-        ensemble, *others = estimate_actions(of_actions, is_positive, taken, weight)
+        ensemble, *others = estimate_actions(of_actions, is_positive, taken, weight, rows_learnt_from([trial.folds]))
         alone = {one.name.removeprefix("member "): one.cost for one in others if one.name.startswith("member ")}
         return OutOfFoldCosts(alone, ensemble, {one.name: one for one in others if one.name.startswith("all ")})
     decisions = {
@@ -364,9 +365,9 @@ def out_of_fold_costs(
         "all negative": np.zeros(rows.size, dtype=bool),
     }
     of_rows = costs.take(rows)
-    ensemble, *constant = estimates(
-        of_rows, is_positive, {name: rule[None, :] for name, rule in decisions.items()}, weight
-    )
+    repeated = {name: rule[None, :] for name, rule in decisions.items()}
+    trained = rows_learnt_from([trial.folds])
+    ensemble, *constant = estimates(of_rows, is_positive, repeated, weight, trained=trained)
     share = np.ones(rows.size) if weight is None else weight
     members = {
         name: cost_of_decisions(of_rows, is_positive, of_rows.prefers_positive(choice.probability[rows]), share)

@@ -154,7 +154,7 @@ def _compare_and_fit(
         progress(f"fitting {name} to all rows", 1.0)
         pipeline = training.fit(name, progress)
         if outcome is not None:
-            choice = replace(choice, broken=training.broken_promise(choice.rows[0], outcome, pipeline))
+            choice = replace(choice, broken=training.broken_promise(choice.rows[0], pipeline))
             about["broken_promise"] = choice.broken
         order = training.order_in_words(quick=quick)
         behind = training.fit_alternatives(name, pipeline, quick=quick)
