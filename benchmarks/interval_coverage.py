@@ -9,8 +9,8 @@ is the median width divided by the ideal one, which is that of the central 95 % 
 
 Worlds: costs that are numbers; costs of rows that are log-normal or Pareto, with misses that fall on all rows alike, on
 dear rows or on cheap ones (chance proportional to the cost to the power "lean"); a rule that flags no one; paired
-differences; savings; resampled metrics; and cross-validation, where the truth is the cost of the model that is fitted
-to all rows. There "before" is the bootstrap over rows as well.
+differences; savings; resampled metrics; cross-validation and out_of_fold_cost_, where the truth is the cost of
+the model that is fitted to all rows. There "before" is the bootstrap over rows as well.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
+import uneven
 from uneven.costs import RowCosts
 from uneven.metrics import compare, metric_interval, savings_score
 from uneven.metrics.intervals import estimates
@@ -198,13 +199,16 @@ class CrossValidation:
         X, y = self.table(self.n, random)
         while y.sum() < 5:
             X, y = self.table(self.n, random)
+        test, truth = self.table(20_000, random)
         how: dict[str, Any] = {"fp_cost": 1, "fn_cost": self.fn_cost, "decide": "alpha", "repeats": 1}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            (found,) = compare({"model": self.learner}, X, y, **how)
             model = self.learner.fit(X, y)
-        test, truth = self.table(20_000, random)
-        said = model.predict_proba(test)[:, 1] > 1 / (1 + self.fn_cost)
+            if hasattr(model, "out_of_fold_cost_"):
+                found, said = model.out_of_fold_cost_, model.predict(test) == 1
+            else:
+                (found,) = compare({"model": self.learner}, X, y, **how)
+                said = model.predict_proba(test)[:, 1] > 1 / (1 + self.fn_cost)
         costs = RowCosts.read(truth.size, fp_cost=1, fn_cost=self.fn_cost)
         real = float(costs.paid(truth == 1, said).mean())
         misses, alarms = int(found.false_negatives), int(found.false_positives)
@@ -249,6 +253,9 @@ def worlds() -> Iterator[World]:
             made = CrossValidation(learner, n, columns, offset, cost)
             name = f"{type(learner).__name__}, n {n:,}, {columns} columns, cost {cost}"
             yield World("folds", name, made.draw, None)
+            ours = uneven.UnevenThresholdClassifierCV(learner, fp_cost=1, fn_cost=cost)
+            made = CrossValidation(ours, n, columns, offset, cost)
+            yield World("out of fold", f"UnevenThresholdClassifierCV of {name}", made.draw, None)
 
 
 @dataclass(frozen=True)

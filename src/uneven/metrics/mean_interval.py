@@ -34,9 +34,9 @@ _SHARED_BITS_OF_PAIRS = 15
 _ROWS_PER_MISTAKE = 2.0
 #: How far the unseen row leans to the dear side of what was seen, in standard errors of the power.
 _LEANING = 0.5
-#: The Hill estimate of the tail comes from the dearest tenth of the rows, and at least from 5 rows; it is raised by 1.5
-#: standard errors, and cut at 1, beyond which there is no mean.
-_TAIL_SHARE, _TAIL_ROWS, _TAIL_ERRORS, _HEAVIEST = 0.1, 5, 1.5, 1.0
+#: The Hill estimate of the tail comes from the dearest tenth of the rows, and at least from 5 rows; it is raised by 2.5
+#: standard errors, because a few rows show less of a tail than there is, and cut at 1.25.
+_TAIL_SHARE, _TAIL_ROWS, _TAIL_ERRORS, _HEAVIEST = 0.1, 5, 2.5, 1.25
 #: An end that lies farther than 2^60 standard errors away is none: the ratio has no bound on that side.
 _MOST_DOUBLINGS = 60
 #: An interval is rough if one row alone has more than this share of what the rows of its class could cost.
@@ -86,19 +86,21 @@ class CountedRows:
             return self
         same = bool((self.z == self.z[0]).all())
         bits = _SHARED_BITS if same else _SHARED_BITS_OF_PAIRS
-        group = _leading_bits(self.x, bits)
+        group = _number_groups(self.x, bits)
         if not same:
-            group = np.unique((group << bits) + _leading_bits(self.z, bits), return_inverse=True)[1]
+            weights = _number_groups(self.z, bits)
+            group = group * (int(weights.max()) + 1) + weights
         count = np.bincount(group, self.count)
         some = count > 0
         x, z = (np.bincount(group, self.count * part)[some] / count[some] for part in (self.x, self.z))
         return CountedRows(x, z, count[some])
 
 
-def _leading_bits(values: np.ndarray, bits: int) -> np.ndarray:
-    """Sign, exponent and some bits of the fraction of doubles, as whole numbers from 0 on."""
+def _number_groups(values: np.ndarray, bits: int) -> np.ndarray:
+    """Numbers of the groups of doubles that share their leading bits: sign, exponent and some of the fraction."""
     leading = np.ascontiguousarray(values, dtype=np.float64).view(np.int64) >> (64 - bits)
-    return np.asarray(leading - leading.min())
+    leading -= leading.min()
+    return np.asarray((np.cumsum(np.bincount(leading) > 0) - 1)[leading])
 
 
 @dataclass(frozen=True)

@@ -103,8 +103,8 @@ def demo_page(result: str, choice: Choice, outcome: Outcome, pipeline: Any, cert
         cost_figure(rows, None),
         cost_table(rows, None),
         paragraph(
-            "Costs per 1,000 patients, with 95 % intervals. Differences are paired: all models are seen on the same "
-            "patients. The cost of the cheapest is a little too low, because it was chosen by it.",
+            "Costs per 1,000 patients, with 95 % intervals, which allow for mistakes that no row has shown yet. "
+            "Differences are paired: all models are seen on the same patients. The cost of the cheapest is a little too low, because it was chosen by it.",
             "soft",
         ),
         heading("What was decided, and what it cost"),
@@ -170,8 +170,8 @@ def _comparison_parts(rows: list[CostEstimate], how: str, unit: str | None) -> l
         cost_figure(rows, unit),
         cost_table(rows, unit),
         paragraph(
-            f"Costs per 1,000 rows, {how}, with 95 % intervals. Differences are paired: all models are seen on the "
-            "same rows.",
+            f"Costs per 1,000 rows, {how}, with 95 % intervals, which allow for mistakes that no row has shown yet. "
+            "Differences are paired: all models are seen on the same rows.",
             "soft",
         ),
     ]
