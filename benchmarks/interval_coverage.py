@@ -291,6 +291,7 @@ def measure(world: World, draws: int, seed: int = 0) -> tuple[Coverage, Coverage
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", help="one kind of world, such as paired")
     asked = parser.parse_args()
     started = time.perf_counter()
@@ -298,7 +299,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|")
     for world in worlds():
         if asked.only in (None, world.kind):
-            before, now = measure(world, asked.draws)
+            before, now = measure(world, asked.draws, asked.seed)
             print(
                 f"| {world.kind} | {world.name} | {before.holds:.1%} | {before.width:.2f} | {now.holds:.1%} "
                 f"| {now.above:.1%} | {now.below:.1%} | {now.width:.2f} |",

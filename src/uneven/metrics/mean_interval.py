@@ -4,7 +4,7 @@ A row pays x and weighs z; the cost is :math:`\theta = E x / E z`. Give each row
 independent, and add one row that was not seen: for the upper end the dearest outcome that can happen, for the lower end
 the cheapest. The ends are quantiles of the ratio under these weights (the bound of Gaffke, 2005). If rows pay one of
 two amounts, this is the interval of Clopper and Pearson (1934), and its coverage is a theorem. For more amounts that
-are known beforehand, coverage is conjectured; no counterexample is known.
+are known beforehand, coverage is conjectured; no counterexample is known to us.
 
 No weights are drawn. The probability that :math:`\sum_i (x_i - \theta z_i) E_i \le 0` comes from the saddlepoint
 formula of Lugannani and Rice (1980) in the form of Barndorff-Nielsen. Its exponent is the empirical likelihood ratio:

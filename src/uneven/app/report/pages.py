@@ -104,7 +104,8 @@ def demo_page(result: str, choice: Choice, outcome: Outcome, pipeline: Any, cert
         cost_table(rows, None),
         paragraph(
             "Costs per 1,000 patients, with 95 % intervals, which allow for mistakes that no row has shown yet. "
-            "Differences are paired: all models are seen on the same patients. The cost of the cheapest is a little too low, because it was chosen by it.",
+            "Differences are paired: all models are seen on the same patients. The cost of the cheapest is a little "
+            "too low, because it was chosen by it.",
             "soft",
         ),
         heading("What was decided, and what it cost"),
