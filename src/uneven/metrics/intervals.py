@@ -93,10 +93,11 @@ def estimates(
         Then the intervals also hold what the cost varies with the training rows: see :func:`worth_of_rows`.
     """
     found: list[CostEstimate] = []
-    first = np.zeros((1, 0), dtype=bool)
+    first, first_paid = np.zeros((1, 0), dtype=bool), np.zeros((1, 0))
     weight = None if weight is None else weight / weight.max()  # so that no product with a cost overflows
     for name, said_positive in decisions.items():
-        cost = _mean(costs.paid(is_positive, said_positive), weight)
+        paid = costs.paid(is_positive, said_positive)
+        cost = _mean(paid, weight)
         constant = bool(said_positive.all() or not said_positive.any())  # nothing was learnt
         worth = worth_of_rows(said_positive, None if constant else trained)
         interval = interval_of_outcomes(outcome_cells(costs, is_positive, said_positive, weight=weight), worth=worth)
@@ -111,7 +112,7 @@ def estimates(
             difference_rough=False,
         )
         if found:
-            more = cost - found[0].cost
+            more = _mean(paid - first_paid, weight)
             cells = outcome_cells(costs, is_positive, said_positive, first, weight=weight)
             interval = interval_of_outcomes(cells, worth=worth_of_rows(said_positive, trained))
             estimate = replace(
@@ -122,7 +123,7 @@ def estimates(
                 difference_rough=interval.rough,
             )
         else:
-            first = said_positive
+            first, first_paid = said_positive, paid
         found.append(estimate)
     return found
 

@@ -94,7 +94,7 @@ def page_figure(sample: Sample, patch: pytest.MonkeyPatch, *_: Any) -> str:
 def explorer(sample: Sample, *_: Any) -> str:
     """The sentence on top of the explorer."""
     ours, everyone, no_one = rows_of(sample)
-    return data_fits._in_words(0.05, ours, everyone.cost, no_one.cost)
+    return data_fits._in_words(0.05, ours, everyone.cost, no_one.cost, "EUR")
 
 
 def texts(sample: Sample, *_: Any) -> str:
