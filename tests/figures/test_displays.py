@@ -129,6 +129,26 @@ def test_capacity_costs_are_those_of_the_metric(model: Any, data: tuple[np.ndarr
     assert expected.plot().get_ylabel() == "expected cost per row"
 
 
+@pytest.mark.parametrize(
+    ("instead", "alpha"),
+    [
+        ({"actions": uneven.Actions(clear=(100, 0), review=(8, 5), block=(4, 24))}, 24 / 120),
+        ({"cost_range": (9, 9)}, 0.1),
+        ({"fn_cost": 3}, 0.25),
+    ],
+    ids=["actions", "range", "costs"],
+)
+def test_what_stands_in_place_of_costs_is_drawn(
+    instead: dict[str, Any], alpha: float, data: tuple[np.ndarray, np.ndarray]
+) -> None:
+    X, y = data
+    model = uneven.UnevenThresholdClassifierCV(
+        make_pipeline(StandardScaler(), LogisticRegression()), cv=2, pos_label="malignant", **instead
+    )
+    display = DecisionCurveDisplay.from_estimator(model.fit(X, y), X, y)
+    assert display.benefit.own_threshold == pytest.approx(alpha)
+
+
 def test_a_search_that_leaves_the_costs_to_its_estimator(data: tuple[np.ndarray, np.ndarray]) -> None:
     model = make_pipeline(StandardScaler(), uneven.UnevenLinearClassifier("logistic", **COSTS, pos_label="malignant"))
     search = uneven.UnevenClassifierCV(model, margin_gammas=[1], cv=2).fit(*data)

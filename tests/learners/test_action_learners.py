@@ -353,3 +353,35 @@ def test_words_of_bad_actions(estimator: Any) -> None:
         acting(estimator, uneven.Actions(a=(1, 0), b=(0, 1)), pos_label=None).fit(X, Y)
     with pytest.raises(CostError, match="give actions or fn_cost, not both"):
         acting(estimator, THREE).fit(X, Y).decide(X, actions=FOUR, fn_cost=3)
+
+
+# -- extreme costs ----------------------------------------------------------------------------------------------------
+
+EXTREME = {
+    "a break of 2e-12": uneven.Actions(a=(1, 0), b=(0.5, 1e-12), c=(0, 1)),
+    "a break below every double": uneven.Actions(a=(1, 0), b=("1/2", "5e-324"), c=(0, 1)),
+    "large": uneven.Actions(a=(1e300, 0), b=(1e299, 1e298), c=(0, 1e300)),
+    "small": uneven.Actions(a=(1e-300, 0), b=(1e-301, 1e-302), c=(0, 1e-300)),
+    "benefits": uneven.Actions(a=(100, -5), b=(20, -3), c=(-50, 20)),
+    "twenty breaks": uneven.Actions(**{f"a{k}": ((20 - k) ** 2, k**2) for k in range(21)}),
+}
+
+
+@pytest.mark.slow
+@each
+@pytest.mark.parametrize("actions", EXTREME.values(), ids=EXTREME)
+def test_extreme_costs(estimator: Any, actions: uneven.Actions) -> None:
+    model = acting(estimator, actions).fit(X, Y)
+    found, cuts = model.decide(X), list(model.action_thresholds_.values())
+    assert len(cuts) == len(actions.breaks)
+    assert sorted(cuts) == cuts
+    probability = model.predict_proba(X)[:, list(model.classes_).index(FRAUD)]
+    np.testing.assert_array_equal(found.action, np.array(actions.envelope)[np.searchsorted(cuts, probability)])
+    assert ((found.probability >= 0) & (found.probability <= 1)).all()
+    assert np.isfinite([model.score(X, Y), model.out_of_fold_cost_.cost]).all()
+
+
+def test_differences_beyond_doubles_are_an_error() -> None:
+    wide = uneven.Actions(a=(1e308, -1e308), b=(0, 0), c=(-1e308, 1e308))
+    with pytest.raises(CostError, match="range of double precision"):
+        acting(Threshold, wide).fit(X, Y)

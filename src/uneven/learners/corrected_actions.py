@@ -107,7 +107,12 @@ class CorrectedActions(CorrectedDecisions, ABC):
         def find(fp_cost: float, fn_cost: float) -> CorrectedOdds:
             return self._odds_for(RowCosts(1, fp_cost, fn_cost), GivenCosts())
 
-        return find_cuts(costs_of_breaks(actions), find)
+        pairs = tuple(costs_of_breaks(actions))
+        cuts: list[Cut] | None = self._kept.get(pairs)
+        if cuts is None:
+            cuts = find_cuts(pairs, find)
+            self._kept[pairs] = cuts
+        return cuts
 
     def _thresholds_of(self, actions: Actions) -> np.ndarray:
         """For each break of actions the number with which the probability is compared."""

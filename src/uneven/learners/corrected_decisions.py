@@ -107,7 +107,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         self._rows, self._row_costs = rows, costs
         self._calibrated = AS_IT_IS if self.method == "none" else rows.find_calibration()
         self._odds = rows.find_correction(self._correct_for(costs), self.method, int(self.order))
-        self._kept: dict[tuple[float, float], CorrectedOdds] = {}
+        self._kept: dict[Any, Any] = {}  # corrections for two costs, cuts for several actions
         self._has_rows = True
         self.__dict__.pop("_guarantee", None)
 
@@ -332,7 +332,8 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
             self._kept[key] = self._rows.find_correction(
                 RowCosts(self._rows.is_positive.size, *key), self.method, int(self.order)
             )
-        return self._kept[key]
+        kept: CorrectedOdds = self._kept[key]
+        return kept
 
     def _thresholds(self, costs: RowCosts, odds: CorrectedOdds) -> np.ndarray:
         """For each row the number with which its probability is compared; infinite if that does not matter."""

@@ -164,6 +164,15 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
     (0.5, 0.1, 0.1)
     >>> model.predict(X[:8]), model.predict(X[:8], fn_cost=500)
     (array([0, 0, 0, 1, 1, 1, 0, 0]), array([1, 1, 0, 1, 1, 1, 1, 0]))
+
+    Three actions in place of two costs; ``decide`` says which to take:
+
+    >>> actions = uneven.Actions(clear=(10, 0), review=(3, 1), block=(0, 4))
+    >>> model = uneven.UnevenThresholdClassifierCV(forest, actions=actions).fit(X, y)
+    >>> {name: round(threshold, 1) for name, threshold in model.action_thresholds_.items()}
+    {'review': 0.1, 'block': 0.5}
+    >>> model.decide(X[:4]).action.tolist()
+    ['clear', 'clear', 'clear', 'review']
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -14,6 +14,7 @@ from uneven.errors import ParameterError, needs_extra
 from uneven.figures.style import COLOURS, styled
 from uneven.inputs import brief
 from uneven.labels import positive_class
+from uneven.learners.contract import EstimatorContract, costs_of_fit
 from uneven.metrics.cost_curve import ScaledCosts
 from uneven.metrics.passing_costs import answer_with_costs, takes_costs
 from uneven.metrics.rows import Rows
@@ -213,8 +214,17 @@ def _name_of(estimator: Any, name: str | None) -> str:
 
 
 def costs_of(estimator: Any, given: GivenCosts) -> GivenCosts:
-    """The costs that are given; for those that are None, the estimator's own, or 1 for a mistake and 0 otherwise."""
-    return given.filled({name: own_parameter(estimator, name) for name in COSTS}).filled(DEFAULT_COSTS)
+    """The costs that are given; for those that are None, the estimator's own, or 1 for a mistake and 0 otherwise.
+
+    The own ones of a learner with actions or a range are those of its fit, not its parameters, which are not used.
+    """
+    own: Mapping[str, Any] = {name: own_parameter(estimator, name) for name in COSTS}
+    for one in _chain(estimator):
+        if isinstance(one, EstimatorContract) and any(
+            getattr(one, name, None) is not None for name in ("actions", "cost_range")
+        ):
+            own = costs_of_fit(one)
+    return given.filled(own).filled(DEFAULT_COSTS)
 
 
 def positive_of(estimator: Any, pos_label: Any) -> Any:
