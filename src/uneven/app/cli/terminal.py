@@ -215,7 +215,7 @@ def print_limits(made: Report) -> None:
         for row in limit_costs(made.capacity):
             table.add_row(*row.cells(count))
         console().print(table)
-    for sentence in made.actions:
+    for sentence in made.further.sentences if made.further is not None else ():
         click.echo(sentence)
 
 

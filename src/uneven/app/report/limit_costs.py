@@ -13,6 +13,7 @@ from uneven.app.models.written_costs import costs_by_name
 from uneven.app.models.written_limits import WrittenLimits, decide_table, read_actions, written_actions
 from uneven.app.report.sentences import per_thousand
 from uneven.costs import money
+from uneven.decisions.actions import Actions
 from uneven.metrics import CapacityCosts, cost_by_capacity
 
 #: Shares of the rows that are shown as limits, below what the model would flag without one.
@@ -72,11 +73,28 @@ def limit_costs(curve: CapacityCosts) -> list[LimitCost]:
     return found
 
 
-def actions_in_words(content: dict[str, Any], used: Application, table: Table, is_positive: np.ndarray) -> list[str]:
-    """What the further actions of a model file did on rows with labels: shares, and cost; empty without actions."""
+@dataclass(frozen=True)
+class FurtherActions:
+    """What the further actions of a model file do on rows with labels.
+
+    Attributes
+    ----------
+    actions : Actions
+    sentences : list of str
+        Where each action is the cheapest, the share of the rows that gets it, and what they cost.
+    """
+
+    actions: Actions
+    sentences: list[str]
+
+
+def further_actions(
+    content: dict[str, Any], used: Application, table: Table, is_positive: np.ndarray
+) -> FurtherActions | None:
+    """What the further actions did on these rows; None if the model file has none."""
     texts = written_actions(content["about"])
     if not texts or used.decisions.probability is None:
-        return []
+        return None
     found = decide_table(
         content, used, table, read_actions(texts, used.words), WrittenLimits(), held_out=None, changed=False
     )
@@ -87,8 +105,10 @@ def actions_in_words(content: dict[str, Any], used: Application, table: Table, i
     unit = used.given.unit
     shares = ", ".join(f"{label} {count / len(found):.1%}" for label, count in found.counts.items())
     less = "less" if paid <= alone else "more"
-    return [
+    told = (
         f"With its further actions ({shares}) it costs {per_thousand(paid, unit)} per 1,000 rows on this table, "
         f"{per_thousand(abs(alone - paid), unit)} {less} than with its two predictions alone "
         f"({per_thousand(alone, unit)})."
-    ]
+    )
+    where = [found.actions.in_words(unit)] if found.actions.rows is None else []
+    return FurtherActions(found.actions, [*where, told])

@@ -219,9 +219,8 @@ def _choice_parts(about: dict[str, Any], unit: str | None) -> list[str]:
 
 def _limit_parts(made: Report) -> list[str]:
     """What a limit on flagged rows would have cost, as a picture and a table; what further actions did."""
-    parts = [paragraph(words) for words in made.actions]
     if made.capacity is None:
-        return parts and [heading("What if there are more than two actions?"), *parts]
+        return _action_parts(made)
     from uneven.figures import CapacityCostDisplay
 
     unit = f" ({made.unit})" if made.unit else ""
@@ -239,8 +238,21 @@ def _limit_parts(made: Report) -> list[str]:
             "who costs less pays.",
             "soft",
         ),
-        *parts,
+        *_action_parts(made),
     ]
+
+
+def _action_parts(made: Report) -> list[str]:
+    """Where each of several actions is the cheapest, and what they did; nothing if there are only two."""
+    if made.further is None:
+        return []
+    from uneven.figures import ActionRegionsDisplay
+
+    shown = ""
+    if made.further.actions.rows is None:
+        with figure_of(ActionRegionsDisplay(made.further.actions, unit=made.unit).plot()) as figure:
+            shown = picture(figure, "Expected cost of each action against the probability")
+    return [heading("When is each action the cheapest?"), shown, *map(paragraph, made.further.sentences)]
 
 
 def _first_table(made: Report) -> str:

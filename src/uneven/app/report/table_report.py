@@ -21,7 +21,7 @@ from uneven.app.models.apply_model import (
 from uneven.app.models.candidates import EVERYONE, NO_ONE
 from uneven.app.models.compare_candidates import what_ifs
 from uneven.app.models.written_costs import costs_by_name
-from uneven.app.report.limit_costs import actions_in_words, capacity_costs
+from uneven.app.report.limit_costs import FurtherActions, capacity_costs, further_actions
 from uneven.app.report.sentences import WhatIf, first_line, probability_in_words
 from uneven.costs import RowCosts, money
 from uneven.metrics import CapacityCosts, CostEstimate, compare_predictions
@@ -110,7 +110,7 @@ class Report:
     pipeline : Pipeline
     capacity : CapacityCosts or None
         What every limit on flagged rows would have cost, on new rows; None without such rows or probabilities.
-    actions : list of str
+    further : FurtherActions or None
         What the further actions of the model did on the rows with a label.
     """
 
@@ -125,7 +125,7 @@ class Report:
     unknowns: list[str]
     pipeline: Any
     capacity: CapacityCosts | None
-    actions: list[str]
+    further: FurtherActions | None
 
     @property
     def unit(self) -> str | None:
@@ -184,7 +184,7 @@ def make_report(
         unknowns=list_unknowns(about, used.X, truth, int((~labels.known).sum()), news),
         pipeline=pipeline,
         capacity=capacity_costs(used, truth, ~known) if enough else None,
-        actions=actions_in_words(content, used, labelled, truth),
+        further=further_actions(content, used, labelled, truth),
     )
 
 
