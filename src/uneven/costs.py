@@ -246,7 +246,7 @@ class GivenCosts(dict[str, Any]):
     @property
     def per_row(self) -> bool:
         """Whether one of them was given for each row."""
-        return any(np.ndim(value) for value in self.values())
+        return any(inputs.ndim(value) for value in self.values())
 
     @property
     def known(self) -> dict[str, Any]:
@@ -303,7 +303,7 @@ class RowCosts:
         If all four are numbers, the regrets must not be negative, and not both 0; regrets of single rows may be.
         """
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-        by_row = tuple(name for name, value in given.items() if np.ndim(value))
+        by_row = tuple(name for name, value in given.items() if inputs.ndim(value))
         fp, fn, tp, tn = (_one_or_many(name, value, count) for name, value in given.items())
         costs = cls(count, fp, fn, tp, tn, by_row)
         if not by_row:
@@ -438,7 +438,7 @@ def read_costs(count: int, given: Mapping[str, Any]) -> Cost | RowCosts:
 
 def plain_numbers(costs: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the costs that are numbers, not one for each row."""
-    return {name: value for name, value in costs.items() if not np.ndim(value)}
+    return {name: value for name, value in costs.items() if not inputs.ndim(value)}
 
 
 def _one_or_many(name: str, value: Any, count: int) -> float | np.ndarray:

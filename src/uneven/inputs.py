@@ -185,6 +185,24 @@ def probabilities(name: str, value: Any, error: Kind = ParameterError) -> tuple[
     return array, scalar
 
 
+def regrets(value: Any, error: Kind = ParameterError) -> tuple[np.ndarray, bool]:
+    """Regrets of a surrogate loss as float64, at least 0, and whether a scalar was given.
+
+    A number that is no double becomes the next larger one: what is bounded by it stays bounded.
+    """
+    name = "surrogate_regret"
+    array, scalar = float_array(name, value, error)
+    if (array < 0).any():
+        raise error(f"{name} must be at least 0, got {float(array.min())!r}")
+    array = array.astype(np.float64)
+    given = np.asarray(value)
+    if given.dtype.kind != "f" or given.dtype.itemsize > 8:
+        for k, number in enumerate(given.ravel().tolist()):
+            if math.isfinite(number) and Fraction(array.flat[k]) < Fraction(*number.as_integer_ratio()):
+                array.flat[k] = math.nextafter(array.flat[k], math.inf)
+    return array, scalar
+
+
 def signs(name: str, value: Any) -> np.ndarray:
     """Labels -1 and +1."""
     _require_unmasked(name, value, ParameterError)
@@ -195,6 +213,20 @@ def signs(name: str, value: Any) -> np.ndarray:
     if array.dtype.kind == "b" or not np.isin(array, (-1, 1)).all():
         raise ParameterError(f"{name} must be -1 or +1 (2*y - 1 turns 0 and 1 into that), got {brief(value)}")
     return array
+
+
+def ndim(value: Any) -> int:
+    """The number of dimensions; -1 for a list whose rows have different lengths."""
+    try:
+        return np.ndim(value)
+    except ValueError:
+        return -1
+
+
+def entries(value: Any, *counts: int) -> tuple[Any, ...] | None:
+    """The entries of a list, tuple, array or series, if there are as many as one of the counts; else None."""
+    listed = isinstance(value, list | tuple) or (hasattr(value, "ndim") and hasattr(value, "tolist") and value.ndim > 0)
+    return tuple(value) if listed and len(value) in counts else None
 
 
 def unwrapped(array: np.ndarray, scalar: bool) -> Any:
@@ -258,13 +290,13 @@ _ALWAYS = np.random.SeedSequence(0)
 
 def require_integer(name: str, value: Any, *, least: int = 1, wanted: str = "a positive integer") -> None:
     """Raise unless a value is an integer of at least ``least``."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool | np.timedelta64) or value < least:
         raise ParameterError(f"{name} must be {wanted}, got {brief(value)}")
 
 
 def require_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     """Raise unless a value is one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ParameterError(f"{name} must be one of {', '.join(choices)}, got {brief(value)}")
 
 

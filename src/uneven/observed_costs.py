@@ -424,12 +424,21 @@ def _turn(matrix: Matrix, name: str, probability: Any) -> Any:
     largest = max(abs(entry) for row in matrix for entry in row)
     entries = [inputs.exact("a factor of the odds", entry / largest, CostError) for row in matrix for entry in row]
     a, b, c, d = map(inputs.to_float, entries)
-    positive, negative = np.maximum(a * p + b * (1 - p), 0.0), np.maximum(c * p + d * (1 - p), 0.0)
+    (first, second), (third, fourth) = matrix
+    positive = a * p + b * (1 - p) if b >= 0 else (a - b) * _less(p, -second / (first - second))
+    negative = c * p + d * (1 - p) if c >= 0 else (c - d) * _less(p, fourth / (fourth - third))
+    positive, negative = np.maximum(positive, 0.0), np.maximum(negative, 0.0)
     return inputs.unwrapped(positive / (positive + negative), scalar)
 
 
+def _less(p: np.ndarray, zero: Fraction) -> np.ndarray:
+    """p minus a rational, with all digits: labels that say little have the zeros of both masses close together."""
+    nearest = inputs.to_float(zero)
+    return (p - nearest) - inputs.to_float(zero - Fraction(nearest))
+
+
 def _numbers(name: str, value: Any) -> np.ndarray:
-    if isinstance(value, str) or not np.ndim(value):
+    if isinstance(value, str) or not inputs.ndim(value):
         return np.asarray(inputs.to_float(inputs.exact(name, value, CostError)))
     array, _ = inputs.float_array(name, value, CostError)
     return array.astype(np.float64, copy=False)

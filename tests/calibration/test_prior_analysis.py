@@ -172,3 +172,29 @@ def test_calibrated_for_every_ratio_inside() -> None:
 def test_wrong_questions(ask: Any, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind, match=words):
         ask()
+
+
+@pytest.mark.parametrize("weight", ["unit", "money"])
+def test_h_counts_a_mass_at_the_ratio_itself(weight: Any) -> None:
+    """Exact sums over the masses between eta and c, both ends included; the analysis of the ratio says the same."""
+    rng = np.random.default_rng(7)
+    for _ in range(40):
+        ratios = [Fraction(int(r)) for r in np.unique(rng.integers(1, 60, 3))]
+        prior = CostPrior.discrete(dict.fromkeys(ratios, 1), weight=weight)
+        analysis = uneven.analyze(prior.loss(), prior)
+        masses = {1 / (1 + r): Fraction(1, len(ratios)) * (1 if weight == "unit" else 1 + r) for r in ratios}
+        for ratio in ratios:
+            c = 1 / (1 + ratio)
+            for eta in [Fraction(0), Fraction(1), Fraction(rng.random()), c * Fraction(rng.random())]:
+                low, high = min(c, eta), max(c, eta)
+                exact = sum((m * abs(eta - s) for s, m in masses.items() if low <= s <= high), Fraction(0))
+                assert analysis.H(float(eta), at=ratio) == pytest.approx(float(exact), abs=1e-12)
+
+
+def test_a_mass_is_compared_with_p_without_rounding() -> None:
+    """A double p near alpha = c is above it or not: the logarithms of both would often say the opposite."""
+    for ratio in map(Fraction, range(1, 200)):
+        c, prior = 1 / (1 + ratio), CostPrior.discrete({ratio: 1})
+        for p in (float(c), math.nextafter(float(c), 0), math.nextafter(float(c), 1)):
+            assert prior.positive_cost(p) == (0.0 if Fraction(p) > c else float(1 - c))
+            assert prior.negative_cost(p) == (float(c) if Fraction(p) > c else 0.0)

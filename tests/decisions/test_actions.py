@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import uneven
@@ -341,3 +342,32 @@ def test_picture() -> None:
     import matplotlib.pyplot as plt
 
     plt.close("all")
+
+
+def test_bounds_of_regrets_that_are_no_doubles_are_rounded_up() -> None:
+    """1/3 lies above the nearest double; twice that double would lie below twice 1/3."""
+    loss = THREE.loss()
+    for regret in (Fraction(1, 3), Fraction(1, 7), 2**53 + 1, np.longdouble(1) / 3):
+        exact = Fraction(*regret.as_integer_ratio())
+        assert Fraction(THREE.regret_bound(loss, regret)) >= min(2 * exact, 100)
+        matrix = uneven.CostMatrix([[0, 10**30], [10**30, 0]])
+        assert Fraction(matrix.regret_bound(regret, loss="brier")) ** 2 >= min(exact, 1) * 10**60 / 2
+    prior = uneven.CostPrior.range(5, 50)
+    assert Fraction(uneven.analyze(prior.loss(), prior).regret_bound(Fraction(1, 3))) >= Fraction(1, 3)
+
+
+def test_what_is_no_action_no_cost_and_no_threshold() -> None:
+    cases = {
+        "there is no action": lambda: THREE.price_at_which(["review"]),  # type: ignore[arg-type]
+        "finite numbers, one for each row": lambda: uneven.Actions(a=(1, 0), b=([], 0)),
+        "b must be two costs": lambda: uneven.Actions(a=(1, 0), b={1, 2}),
+        "must hold numbers": lambda: uneven.Actions(a=(1, 0), b=([[1, 2], [3]], 0)),
+        "three different names": lambda: uneven.Actions.refer(fp_cost=1, fn_cost=1, price=0, names=None),  # type: ignore[arg-type]
+    }
+    for words, make in cases.items():
+        with pytest.raises(CostError, match=words):
+            make()
+    with pytest.raises(ParameterError, match="thresholds must be 2 rising numbers"):
+        THREE.regret_bound("logistic", 0.1, thresholds=0.5)
+    pair = pd.Series([8, 5], index=[3, 4])
+    assert uneven.Actions(clear=(100, 0), review=pair, block=(0, 20)) == THREE

@@ -477,3 +477,43 @@ def test_a_guarantee_for_several_actions_and_costs_of_each_row() -> None:
 def test_too_few_rows_and_bad_guarantees(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         uneven.decide([0.2, 0.5, 0.6, 0.01], fp_cost=3, fn_cost=4, **arguments)
+
+
+NEAR_1 = "0.99999999999999999999"
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"recall_at_least": 0.5, "confidence": NEAR_1}, "confidence=1 cannot be guaranteed"),
+        ({"precision_at_least": 0.5, "confidence": NEAR_1}, "confidence=1 cannot be guaranteed"),
+        ({"recall_at_least": NEAR_1}, "recall_at_least=1 cannot be guaranteed"),
+        ({"precision_at_least": NEAR_1}, "precision_at_least=1 cannot be guaranteed"),
+        ({"recall_at_least": 1 - 1e-12}, r"needs 2,99\d,\d{3},\d{3},\d{3} held-out positives or more"),
+    ],
+)
+def test_guarantees_near_1_say_what_they_need(asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        uneven.decide([0.1, 0.9], fp_cost=1, fn_cost=2, held_out=([0.1] * 100, [1] * 100), **asked)
+
+
+@pytest.mark.parametrize("limits", [{}, {"recall_at_least": 0.99}, {"at_most": 3}])
+def test_costs_whose_sum_is_no_double(limits: dict[str, Any]) -> None:
+    with pytest.raises(CostError, match="the sum of the costs of all rows is too large"):
+        uneven.decide([0.1, 0.9] * 100, fp_cost=1e308, fn_cost=1e308, **limits)
+
+
+def test_limits_that_are_no_limits() -> None:
+    ragged = [[0.5, 0.5], [0.2]]
+    for name, value in {
+        "at_most": np.timedelta64(1, "D"),
+        "per": ragged,
+        "fn_cost": ragged,
+        "budget": {1, 2},
+        "held_out": pd.DataFrame({"p": [0.1, 0.2]}),
+    }.items():
+        given = {"fp_cost": 1, "fn_cost": 2, "at_most" if name == "per" else "recall_at_least": 1, name: value}
+        with pytest.raises((CostError, ParameterError)):
+            uneven.decide([0.2, 0.7], **given)
+    spent = pd.Series([1.0, 1.0], index=["most", "each"])
+    assert uneven.decide([0.8, 0.9], fp_cost=1, fn_cost=2, budget=spent).counts["positive"] == 1

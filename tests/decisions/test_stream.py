@@ -90,3 +90,19 @@ def test_groups_of_the_past_say_how_many_rows_a_period_has() -> None:
 def test_bad_streams(make: Any, words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         make(uneven.decide([0.1, 0.9], actions=THREE))
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"at_most": 3, "per": np.arange(50) % 2},
+        {"recall_at_least": 0.9},
+        {"recall_at_least": 0.5, "held_out": (np.linspace(0, 1, 100), np.ones(100))},
+    ],
+)
+def test_rows_decided_within_limits_are_refused(limits: dict[str, Any]) -> None:
+    """The stream changes decisions: a recall that was kept, or guaranteed, would still be told."""
+    p = np.linspace(0.1, 0.9, 50)
+    stream = uneven.Stream(uneven.decide(p, fp_cost=1, fn_cost=1), at_most=5, rows_per_period=50)
+    with pytest.raises(ParameterError, match="decide about them without limits"):
+        stream.decide(uneven.decide(p, fp_cost=1, fn_cost=1, **limits))

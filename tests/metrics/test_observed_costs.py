@@ -447,3 +447,16 @@ def test_bad_probabilities_and_regrets() -> None:
         cost.regret_bound(-1)
     assert isinstance(cost.probability(0.5), float)
     assert cost.probability(np.float32([0.5])).dtype == np.float64
+
+
+def test_probabilities_after_labels_that_say_almost_nothing() -> None:
+    """Both masses are differences of nearly equal numbers: in rationals, p has an exact answer."""
+    rng = np.random.default_rng(3)
+    for gap in (Fraction(1, 10**3), Fraction(1, 10**12), Fraction(1, 10**20), Fraction(1, 10**40)):
+        for _ in range(20):
+            up = Fraction(rng.integers(1, 99).item(), 100)
+            down = 1 - up - gap * (1 - up)
+            cost = uneven.Cost(fp_cost=1, fn_cost=1).for_noisy_labels(positive=up, negative=down)
+            for p in {float(down), float(1 - up), float((down + 1 - up) / 2), 0.0, 0.5, 1.0}:
+                exact = min(max((Fraction(p) - down) / (1 - up - down), Fraction(0)), Fraction(1))
+                assert cost.probability(p) == pytest.approx(float(exact), rel=1e-12, abs=1e-15)

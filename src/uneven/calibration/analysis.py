@@ -203,10 +203,7 @@ class Analysis:
         return inputs.unwrapped(self._curves.psi_inverse(values.ravel()).reshape(values.shape), scalar)
 
     def _regrets(self, r: Any) -> tuple[np.ndarray, bool]:
-        values, scalar = inputs.float_array("surrogate_regret", r)
-        if (values < 0).any():
-            raise ParameterError(f"surrogate_regret must be at least 0, got {float(values.min())!r}")
-        return values.astype(float), scalar
+        return inputs.regrets(r)
 
     @cached_property
     def _psi_bounds(self) -> PsiBounds:

@@ -19,10 +19,11 @@ import numpy as np
 
 from uneven import inputs
 from uneven.calibration.analysis import Analysis
-from uneven.errors import CostError, LossError, ParameterError
+from uneven.errors import CostError, LossError
 from uneven.inputs import Exact
 from uneven.losses import CostPrior, Loss
 from uneven.losses.ratio_densities import Density
+from uneven.losses.ratio_distributions import log_of
 
 #: A density is scaled to the integral 1 by quadrature, whose error is far below this.
 _QUADRATURE = 1e-9
@@ -80,9 +81,21 @@ class PriorAnalysis:
         return inputs.unwrapped(np.maximum(worse, 0.0), scalar and also_scalar)
 
     def H(self, eta: Any, *, at: Exact) -> Any:  # noqa: N802 - the paper's symbol
-        r"""The least surrogate regret of a wrong decision for one ratio: :math:`|\int_c^\eta (\eta - s)\,d\mu(s)|`."""
-        alpha = float(1 / (1 + inputs.positive("at", at, CostError)))
-        return self.mean_regret(alpha, eta)
+        r"""The least surrogate regret of a wrong decision for one ratio: :math:`|\int_c^\eta (\eta - s)\,d\mu(s)|`.
+
+        A mass of the prior at c itself counts, on both sides.
+        """
+        ratio = inputs.positive("at", at, CostError)
+        probability, scalar = inputs.probabilities("eta", eta)
+        probability = probability.astype(np.float64)
+        # The best wrong decision is p = c above c, where a mass at c counts as missed; below c it is p just above c.
+        log_ratio = log_of(ratio)
+        below = probability < float(1 / (1 + ratio))
+        place = np.where(below, math.nextafter(log_ratio, -math.inf), log_ratio)
+        money = self.prior.weight == "money"
+        missed, alarmed = self.prior.ratios.misses(place, money), self.prior.ratios.alarms(place, money)
+        best = self.prior.mean_cost(probability, probability)
+        return inputs.unwrapped(np.maximum(probability * missed + (1 - probability) * alarmed - best, 0.0), scalar)
 
     @cached_property
     def largest_regret(self) -> float:
@@ -107,12 +120,10 @@ class PriorAnalysis:
             if the prior is integrated numerically, times 1 + 1e-9.
         """
         if at is None:
-            values, scalar = inputs.float_array("surrogate_regret", surrogate_regret)
-            if (values < 0).any():
-                raise ParameterError(f"surrogate_regret must be at least 0, got {float(values.min())!r}")
+            values, scalar = inputs.regrets(surrogate_regret)
             most = self.largest_regret * (1 + _QUADRATURE)
             exact = self.loss.symbolic and not isinstance(self.prior.ratios, Density)
-            bound = values.astype(np.float64) * (1.0 if exact else 1 + _QUADRATURE)
+            bound = values * (1.0 if exact else 1 + _QUADRATURE)
             return inputs.unwrapped(np.minimum(bound, most), scalar)
         bound = self.at(at).regret_bound(surrogate_regret)
         if self.prior.weight == "unit":

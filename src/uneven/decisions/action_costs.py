@@ -31,9 +31,10 @@ def read_actions(costs: Mapping[str, Any]) -> tuple[dict[str, tuple[ActionCost, 
         )
     found: dict[str, tuple[ActionCost, ActionCost]] = {}
     for name, pair in costs.items():
-        if isinstance(pair, str | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
+        both = inputs.entries(pair, 2)
+        if both is None:
             raise CostError(f"{name} must be two costs, on a positive and on a negative, got {brief(pair)}")
-        found[name] = (read_one(f"{name} on a positive", pair[0]), read_one(f"{name} on a negative", pair[1]))
+        found[name] = (read_one(f"{name} on a positive", both[0]), read_one(f"{name} on a negative", both[1]))
     sizes = {cost.size for pair in found.values() for cost in pair if isinstance(cost, np.ndarray)}
     if len(sizes) > 1:
         raise CostError(f"costs of each row must be of the same rows, got {' and '.join(map(str, sorted(sizes)))}")
@@ -42,10 +43,10 @@ def read_actions(costs: Mapping[str, Any]) -> tuple[dict[str, tuple[ActionCost, 
 
 def read_one(name: str, value: Any) -> ActionCost:
     """A cost: exact if it is a number, else one for each row."""
-    if np.ndim(value) == 0 or isinstance(value, str):
+    if inputs.ndim(value) == 0 or isinstance(value, str):
         return inputs.exact(name, value.item() if isinstance(value, np.ndarray) else value, CostError)
     array, _ = inputs.float_array(name, value, CostError)
-    if array.ndim != 1 or not np.isfinite(array).all():
+    if array.ndim != 1 or not array.size or not np.isfinite(array).all():
         raise CostError(f"{name} must be a number or finite numbers, one for each row, got {brief(value)}")
     return array.astype(np.float64, copy=False)
 

@@ -81,9 +81,7 @@ def regret_bound(
     actions: Actions, loss: Loss | Phi | str | Analysis, surrogate_regret: Any, thresholds: Sequence[Any] | None
 ) -> Any:
     """The sum over breaks of mass times the inverse of psi, proved; at most twice the regret for the double hinge."""
-    values, scalar = inputs.float_array("surrogate_regret", surrogate_regret)
-    if (values < 0).any():
-        raise ParameterError(f"surrogate_regret must be at least 0, got {float(values.min())!r}")
+    values, scalar = inputs.regrets(surrogate_regret)
     breaks, masses = actions.exact_breaks, actions.exact_masses
     chosen = loss.loss if isinstance(loss, Analysis) else analyze(loss).loss
     own = thresholds is None and _is_own_loss(actions, chosen)
@@ -92,13 +90,14 @@ def regret_bound(
     elif thresholds is None:
         cuts = [Fraction(float(cut)) for cut in chosen.link(np.array(actions.breaks))] if breaks else []
     else:
-        cuts = [inputs.exact("thresholds", cut) for cut in thresholds]
+        given = thresholds if inputs.ndim(thresholds) == 1 else []
+        cuts = [inputs.exact("thresholds", cut) for cut in given]
     if len(cuts) != len(breaks) or any(high < low for low, high in pairwise(cuts)):
         raise ParameterError(f"thresholds must be {len(breaks)} rising numbers, got {brief(thresholds)}")
     worst = _worst(actions)
     bounds = np.zeros((len(breaks), values.size))
     for row, (cut, alpha) in zip(bounds, zip(cuts, breaks, strict=True), strict=True):
-        row[:] = analyze(_moved(chosen, cut), alpha=alpha).regret_bound(values.ravel().astype(float))
+        row[:] = analyze(_moved(chosen, cut), alpha=alpha).regret_bound(values.ravel())
     found = np.empty(values.size)
     for k, regret in enumerate(values.ravel().tolist()):
         total = sum((mass * Fraction(bound) for mass, bound in zip(masses, bounds[:, k], strict=True)), Fraction(0))

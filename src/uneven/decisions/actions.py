@@ -134,7 +134,8 @@ class Actions:
             raise CostError("costs, price and shares of each row must be of the same rows")
         fp, fn, tp, tn, asked, missed, alarmed = together(tuple(read), rows)
         in_between = (asked + missed * fn + (1 - missed) * tp, asked + alarmed * fp + (1 - alarmed) * tn)
-        if len(set(names)) != 3:
+        given = inputs.entries(names, 3)
+        if given is None or not all(isinstance(name, str) for name in given) or len(set(given)) != 3:
             raise CostError(f"names must be three different names, got {brief(names)}")
         return cls(**dict(zip(names, ((fn, tn), in_between, (tp, fp)), strict=True)))
 
@@ -193,7 +194,7 @@ class Actions:
         return Actions(**{name: (change(one), change(other)) for name, (one, other) in self._costs.items()})
 
     def _known(self, name: str) -> str:
-        if name in self._costs:
+        if isinstance(name, str) and name in self._costs:
             return name
         hint = did_you_mean(str(name), dict.fromkeys(self.names, ()), f"the actions are {', '.join(self.names)}")
         raise CostError(f"there is no action {brief(name)}; {hint}")

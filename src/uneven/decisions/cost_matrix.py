@@ -113,6 +113,8 @@ class CostMatrix:
         try:
             with Path(path).open(newline="", encoding="utf-8-sig") as file:
                 lines = [line for line in csv.reader(file) if any(cell.strip() for cell in line)]
+        except TypeError:
+            raise CostError(f"read takes the path of a CSV file, got {brief(path)}") from None
         except OSError as error:
             raise CostError(f"cannot read {brief(str(path))}: {error.strerror}") from None
         except (UnicodeDecodeError, csv.Error):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -152,6 +151,9 @@ class DecisionRows:
     def cost(self) -> np.ndarray:
         """Expected costs above those of the right action for the label: one column for each action."""
         cost = self.actions.regrets(self.probability)
+        largest = max(float(np.abs(part).max()) for pair in self.actions.costs.values() for part in pair)
+        if not math.isfinite(2 * largest * self.count):
+            raise CostError("the sum of the costs of all rows is too large for double precision; use another unit")
         if self.said is None:
             return cost
         if cost.shape[1] == 2:
@@ -306,7 +308,7 @@ def read_action_costs(count: int, actions: Actions | None, given: GivenCosts) ->
 
 
 def _read_positive(labels: Any, count: int) -> np.ndarray:
-    array = np.asarray(labels)
+    array = np.asarray(labels) if inputs.ndim(labels) == 1 else np.empty(0)
     if array.shape != (count,) or array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
         raise ParameterError(
             f"labels of held_out must be 0 and 1, or False and True, one for each of its {count} rows, got "
@@ -334,8 +336,7 @@ def _read_capacity(limits: Limits, rows: DecisionRows, group: np.ndarray, groups
     limited, value = read_limited(name, value, rows.labels)
     sizes = np.bincount(group, minlength=groups.size)
     if name == "at_most":
-        if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
-            raise ParameterError(f"at_most must be a whole number of at least 0, got {brief(value)}")
+        inputs.require_integer("at_most", value, least=0, wanted="a whole number of at least 0")
         return Capacity(limited, np.full(groups.size, min(int(value), rows.count)), group)
     share = _share(name, value, least_included=True)
     half = Fraction(1, 2) if name == "flag_rate" else Fraction(0)
@@ -368,18 +369,18 @@ def _read_floors(limits: Limits, rows: DecisionRows) -> list[Floor]:
             raise ParameterError("precision_at_least must be below 1, got 1: only certain rows could be flagged")
         found.append(Floor(f"precision_at_least={float(share):g}", p - float(share), 0.0))
     if limits.budget is not None:
-        pair = limits.budget
-        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+        pair = inputs.entries(limits.budget, 2)
+        if pair is None:
             raise ParameterError(
                 f"budget must be what may be spent and what it takes to flag a row, such as (5000, amounts), got "
-                f"{brief(pair)}"
+                f"{brief(limits.budget)}"
             )
         most = inputs.to_float(inputs.exact("budget", pair[0]))
         takes, scalar = inputs.float_array("budget", pair[1])
         if most < 0 or (takes < 0).any() or not (scalar or takes.shape == (rows.count,)) or np.isinf(takes).any():
             raise ParameterError(
                 f"budget must be a number of at least 0 and a finite one of at least 0 for each of the {rows.count} "
-                f"rows, got {brief(pair)}"
+                f"rows, got {brief(limits.budget)}"
             )
         found.append(Floor(f"budget={most:g}", -np.broadcast_to(takes, rows.count).astype(float), -most))
     return found

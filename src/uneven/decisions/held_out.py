@@ -49,16 +49,29 @@ def order_statistic(count: int, share: float, confidence: float) -> int | None:
 
 
 def least_count(share: float, confidence: float) -> int:
-    """How many scores :func:`order_statistic` needs."""
-    count = max(1, math.ceil(math.log1p(-confidence) / math.log(share)) - 1)
-    while order_statistic(count, share, confidence) is None:
+    """How many scores :func:`order_statistic` needs: the least n with share^n <= 1 - confidence."""
+    return _least_power(share, (1 - confidence) * _SAFE)
+
+
+def _least_power(share: float, doubt: float) -> int:
+    """The least n of at least 1 with share^n <= doubt."""
+    count = max(1, math.ceil(math.log(doubt) / math.log(share)) - 1)
+    while count * math.log(share) > math.log(doubt) and count < 2**53:  # beyond this, the next number is no double
         count += 1
     return count
 
 
 def read_level(confidence: Any) -> float:
-    """A confidence in (0, 1)."""
-    return float(inputs.between_0_and_1("confidence", confidence))
+    """A confidence in (0, 1), also as a double."""
+    return _inside("confidence", inputs.between_0_and_1("confidence", confidence))
+
+
+def _inside(name: str, value: Fraction) -> float:
+    """A share below 1 as a double below 1."""
+    share = inputs.to_float(value)
+    if share == 1:
+        raise ParameterError(f"{name}=1 cannot be guaranteed from any number of rows; a number below 1 would work")
+    return share
 
 
 def price_for_recall(
@@ -69,11 +82,7 @@ def price_for_recall(
     ``cost`` has the expected costs of the held-out rows. Minus infinity if the cheapest decisions find enough.
     """
     prices = np.sort(prices_of_misses(cost[is_positive], probability[is_positive]))
-    share = float(recall)
-    if share == 1:
-        raise ParameterError(
-            "recall_at_least=1 cannot be guaranteed from any number of rows; a number below 1 would work"
-        )
+    share = _inside("recall_at_least", recall)
     rank = order_statistic(prices.size, share, confidence)
     if rank is None:
         raise ParameterError(
@@ -100,7 +109,7 @@ def first_precise(
 
     A rule gives whether rows are flagged. It must not depend on the held-out rows.
     """
-    share, doubt = float(precision), _SAFE * (1 - confidence) / len(rules)
+    share, doubt = _inside("precision_at_least", precision), _SAFE * (1 - confidence) / len(rules)
     most = 0
     for number, rule in enumerate(rules):
         flagged = rule(cost, probability)
@@ -108,7 +117,7 @@ def first_precise(
         most = max(most, count)
         if binom.sf(found - 1, count, share) <= doubt and count:
             return number
-    needed = math.ceil(math.log(doubt) / math.log(share))
+    needed = _least_power(share, doubt)
     raise ParameterError(
         f"a precision of at least {share:g} with confidence {confidence:g} is not shown by the held-out rows: none of "
         f"{len(rules)} rules passes, and a rule needs at least {needed:,} flagged ones (at most {most:,} were flagged)"
@@ -117,6 +126,7 @@ def first_precise(
 
 def read_held_out(held_out: Any, wanted: str) -> tuple[Any, Any, Any]:
     """The parts of ``held_out``: rows or probabilities, labels, and their costs or actions if these were given."""
-    if isinstance(held_out, str) or not hasattr(held_out, "__len__") or len(held_out) not in (2, 3):
+    parts = inputs.entries(held_out, 2, 3)
+    if parts is None:
         raise ParameterError(f"held_out must be {wanted}, got {brief(held_out)}")
-    return (*held_out, None) if len(held_out) == 2 else tuple(held_out)
+    return (*parts, None) if len(parts) == 2 else parts

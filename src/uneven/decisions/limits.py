@@ -21,7 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from uneven import inputs
 from uneven.errors import ParameterError
+from uneven.inputs import brief
 
 #: Relative tolerance of sums over rows: what rounding may do to them.
 _ROUNDING = 1e-12
@@ -385,9 +387,9 @@ def _in_words(capacity: Capacity) -> str:
 
 def number_groups(per: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
     """The number of each row's group, and the groups in the order of their numbers."""
-    values = np.asarray(per)
+    values = np.asarray(per) if inputs.ndim(per) == 1 else np.empty((count, 0))
     if values.shape != (count,):
-        raise ParameterError(f"per must have the group of each of the {count} rows, got shape {values.shape}")
+        raise ParameterError(f"per must have the group of each of the {count} rows, got {brief(per)}")
     if values.dtype.kind in "OUST":  # sorting words is slow: a dictionary, or pandas's own table of hashes
         try:
             import pandas as pd

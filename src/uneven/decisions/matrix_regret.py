@@ -272,10 +272,7 @@ def _bend(x: np.ndarray) -> np.ndarray:
 
 
 def _read_regrets(r: Any) -> tuple[np.ndarray, bool]:
-    values, scalar = inputs.float_array("surrogate_regret", r, CostError)
-    if (values < 0).any():
-        raise CostError(f"surrogate_regret must be at least 0, got {float(values.min())!r}")
-    return values.astype(float), scalar
+    return inputs.regrets(r, CostError)
 
 
 def _ball(value: Fraction) -> arb:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import replace
 from typing import Any
 
@@ -67,8 +66,7 @@ class Stream:
         if not isinstance(past, Decisions):
             raise ParameterError(f"past must be what decide returns about past rows, got {brief(past)}")
         self.limited, most = read_limited("at_most", at_most, past.labels)
-        if isinstance(most, bool) or not isinstance(most, numbers.Integral) or most < 0:
-            raise ParameterError(f"at_most must be a whole number of at least 0, got {brief(most)}")
+        inputs.require_integer("at_most", most, least=0, wanted="a whole number of at least 0")
         if rows_per_period is None:
             if past.groups.size == 1:
                 raise ParameterError(
@@ -114,6 +112,10 @@ class Stream:
             raise ParameterError(
                 f"rows must be what decide returns about new rows, with the actions "
                 f"{', '.join(map(str, self.labels))}, got {brief(rows)}"
+            )
+        if rows.prices or rows.guarantee is not None or rows.next_gain is not None:
+            raise ParameterError(
+                "rows were decided within limits, which the stream would break; decide about them without limits"
             )
         if period is not None and period != self.period:
             self.period, self.used, self.seen = period, 0, 0

@@ -150,7 +150,7 @@ class CostPrior:
         """
         if not isinstance(ratios, Mapping) or not ratios:
             raise CostError(
-                f"ratios must be a dictionary of ratios and weights such as {{5: 1, 50: 2}}, got {ratios!r}"
+                f"ratios must be a dictionary of ratios and weights such as {{5: 1, 50: 2}}, got {brief(ratios)}"
             )
         shares: dict[Fraction, Fraction] = {}
         for ratio, share in ratios.items():
@@ -202,8 +202,11 @@ class CostPrior:
     def _over(self, p: Any, function: Any) -> Any:
         probability, scalar = inputs.probabilities("p", p)
         probability = probability.astype(np.float64)
-        with np.errstate(divide="ignore"):
-            log_ratio = np.log1p(-probability) - np.log(probability)
+        if isinstance(self.ratios, Discrete):
+            log_ratio = self.ratios.largest_missed(probability)
+        else:
+            with np.errstate(divide="ignore"):
+                log_ratio = np.log1p(-probability) - np.log(probability)
         return inputs.unwrapped(function(log_ratio, self._money), scalar)
 
     def positive_cost(self, p: Any) -> Any:

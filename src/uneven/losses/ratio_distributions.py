@@ -20,7 +20,7 @@ from typing import Protocol
 
 import numpy as np
 
-from uneven.inputs import to_float
+from uneven.inputs import round_down, to_float
 from uneven.losses.density_panels import Panels
 
 Array = np.ndarray
@@ -91,7 +91,8 @@ class LogUniform(RatioDistribution):
     .. math:: \frac{1 + 1/R}{1 + 1/high} \left(\frac{high}{R}\right)^{1/h} \text{ above}, \qquad
               \frac{1 + R}{1 + low} \left(\frac{R}{low}\right)^{1/h} \text{ below},
 
-    in units of the density inside. The first factors are between 1/2 and 1; they make every integral elementary.
+    in units of the density inside. The first factors fall from 1 to no less than 1/(1 + 1/high) and 1/(1 + low); they
+    make every integral elementary.
     """
 
     low: Fraction
@@ -313,6 +314,13 @@ class Discrete(RatioDistribution):
     @property
     def ends(self) -> tuple[float, float]:
         return to_float(self.ratios[0]), to_float(self.ratios[-1])
+
+    def largest_missed(self, p: Array) -> Array:
+        """The logarithm of the largest ratio with alpha >= p, compared without rounding; minus infinity if none has."""
+        # A double is at most c if and only if it is at most the largest double that is.
+        alphas = [round_down(1 / (1 + ratio)) for ratio in reversed(self.ratios)]
+        count = len(alphas) - np.searchsorted(alphas, p, side="left")
+        return np.concatenate([[-np.inf], self.points])[count]
 
     def _sums(self, values: list[Fraction], u: Array, reverse: bool) -> Array:
         """Sums over ratios up to u, or above u; each sum is exact before it is rounded."""
