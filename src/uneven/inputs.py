@@ -196,7 +196,8 @@ def regrets(value: Any, error: Kind = ParameterError) -> tuple[np.ndarray, bool]
         raise error(f"{name} must be at least 0, got {float(array.min())!r}")
     array = array.astype(np.float64)
     given = np.asarray(value)
-    if given.dtype.kind != "f" or given.dtype.itemsize > 8:
+    small = given.dtype.kind in "iub" and array.max(initial=0.0) < 2**53
+    if not small and (given.dtype.kind != "f" or given.dtype.itemsize > 8):
         for k, number in enumerate(given.ravel().tolist()):
             if math.isfinite(number) and Fraction(array.flat[k]) < Fraction(*number.as_integer_ratio()):
                 array.flat[k] = math.nextafter(array.flat[k], math.inf)

@@ -371,3 +371,10 @@ def test_what_is_no_action_no_cost_and_no_threshold() -> None:
         THREE.regret_bound("logistic", 0.1, thresholds=0.5)
     pair = pd.Series([8, 5], index=[3, 4])
     assert uneven.Actions(clear=(100, 0), review=pair, block=(0, 20)) == THREE
+
+
+def test_a_regret_within_a_score_bound_bounds_no_actions() -> None:
+    """Against the best score within 1/10, t = 0 at eta = 1 loses 0.05 only, and costs 1: all scores would say 0.1."""
+    bounded = uneven.analyze(uneven.UnevenMarginLoss("hinge", alpha="1/2"), score_bound="1/10")
+    with pytest.raises(ParameterError, match="scores within a bound"):
+        uneven.Actions(no=(1, 0), yes=(0, 1)).regret_bound(bounded, bounded.H(1.0), thresholds=[0])

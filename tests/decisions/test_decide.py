@@ -517,3 +517,12 @@ def test_limits_that_are_no_limits() -> None:
             uneven.decide([0.2, 0.7], **given)
     spent = pd.Series([1.0, 1.0], index=["most", "each"])
     assert uneven.decide([0.8, 0.9], fp_cost=1, fn_cost=2, budget=spent).counts["positive"] == 1
+
+
+def test_sums_over_many_rows_keep_their_digits() -> None:
+    """Flagging nobody keeps every precision, flagging everybody every recall: rounding of sums must not deny it."""
+    p = np.random.default_rng(0).choice([0.1, 0.2, 0.5], 300_000)
+    none = uneven.decide(p, fp_cost=1, fn_cost=2, precision_at_least=0.575)
+    everyone = uneven.decide(p, fp_cost=1, fn_cost=2, recall_at_least=1)
+    assert none.counts["positive"] == 0
+    assert everyone.counts["negative"] == 0

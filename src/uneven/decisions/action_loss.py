@@ -83,6 +83,11 @@ def regret_bound(
     """The sum over breaks of mass times the inverse of psi, proved; at most twice the regret for the double hinge."""
     values, scalar = inputs.regrets(surrogate_regret)
     breaks, masses = actions.exact_breaks, actions.exact_masses
+    if isinstance(loss, Analysis) and loss.exact_score_bound is not None:
+        raise ParameterError(
+            "the analysis is for scores within a bound, and bounds for actions are for all scores; give the loss "
+            "itself, with its regret against the best of all scores"
+        )
     chosen = loss.loss if isinstance(loss, Analysis) else analyze(loss).loss
     own = thresholds is None and _is_own_loss(actions, chosen)
     if own:

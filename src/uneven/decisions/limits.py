@@ -228,9 +228,10 @@ def _turn_rows(cost: np.ndarray, floor: Floor) -> Solution:
     price, flag = turning_prices(cost, floor.value)
     able = np.flatnonzero(np.isfinite(price))
     order = able[np.argsort(price[able], kind="stable")]
-    reached = np.cumsum(np.abs(floor.value[order]))
-    if not order.size or reached[-1] < missing - floor.rounding:
-        raise _unreachable(floor, missing - (float(reached[-1]) if order.size else 0.0))
+    most = float(np.abs(floor.value[order]).sum())
+    if not order.size or most < missing - floor.rounding:
+        raise _unreachable(floor, missing - most)
+    reached = np.cumsum(np.abs(floor.value[order]), dtype=np.longdouble)  # a million doubles lose ten digits one by one
     last = min(int(np.searchsorted(reached, missing - floor.rounding)), order.size - 1)
     turned = order[: last + 1]
     loss = np.abs(_taken(cost, flag) - cost[:, 0])
