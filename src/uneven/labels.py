@@ -55,6 +55,9 @@ def _is_missing(label: Any) -> bool:
 def require_same_length(**arrays: np.ndarray) -> None:
     """Raise unless two named arrays have the same length."""
     (first, a), (second, b) = arrays.items()
+    for name, array in arrays.items():
+        if not np.ndim(array):
+            raise CostError(f"{name} must hold one entry for each row, got {brief(array.item())}")
     if len(a) != len(b):
         raise CostError(f"{first} and {second} must have the same length, got {len(a)} and {len(b)}")
 

@@ -336,3 +336,11 @@ def test_extreme_costs():
         assert np.isfinite(bound).all()
         assert (np.diff(bound) >= 0).all()
         assert matrix.decide(np.full(len(costs), 1 / len(costs))) in matrix.actions
+
+
+@pytest.mark.parametrize("names", [3, "ab", [["a"], ["b"]], np.zeros((2, 2))])
+def test_names_that_are_no_list(names: object) -> None:
+    with pytest.raises(CostError, match="classes must"):
+        uneven.CostMatrix([[0, 1], [1, 0]], classes=names)  # type: ignore[arg-type]
+    with pytest.raises(CostError, match="read takes the path"):
+        uneven.CostMatrix.read(None)  # type: ignore[arg-type]

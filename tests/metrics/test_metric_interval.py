@@ -119,3 +119,12 @@ def test_resamples_without_a_score_are_left_out_or_said() -> None:
 def test_bad_arguments(given: dict[str, object], says: str) -> None:
     with pytest.raises(CostError, match=says):
         metric_interval(expected_cost, ROWS.y, ROWS.guess, **given)
+
+
+@pytest.mark.parametrize("wrong", [3, None, "x"])
+def test_predictions_that_are_no_rows(wrong: Any) -> None:
+    truth = np.array([1, 0, 1, 0])
+    with pytest.raises(CostError, match="y_pred must hold one entry for each row"):
+        metric_interval(expected_cost, truth, wrong, fp_cost=1, fn_cost=2)
+    with pytest.raises(CostError, match="predictions must be a dictionary"):
+        compare_predictions(truth, wrong, fp_cost=1, fn_cost=2)

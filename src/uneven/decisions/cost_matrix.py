@@ -304,6 +304,8 @@ def _read_names(costs: Any) -> tuple[Any, list[Any] | None, list[Any] | None]:
 
 
 def _read_labels(name: str, given: Sequence[Any] | None, known: Sequence[Any] | None, count: int) -> tuple[Any, ...]:
+    if given is not None and (isinstance(given, str) or inputs.ndim(given) != 1):
+        raise CostError(f"{name} must be a list of {count} names, got {brief(given)}")
     labels = tuple(given if given is not None else known if known is not None else range(count))
     labels = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
     if len(labels) != count:

@@ -16,7 +16,7 @@ from uneven.expression import Node, derivative, parse, simplify, substitute, to_
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.latex import to_latex
 from uneven.expression.tree import CONSTANTS, MAX_CHARACTERS, Number, depends_on_t, put
-from uneven.inputs import Exact, to_float
+from uneven.inputs import Exact, brief, to_float
 from uneven.losses import registry
 from uneven.losses.declaration import Declaration
 from uneven.losses.notebook import block, phi_latex
@@ -294,7 +294,7 @@ def phi(function: str | Phi, /, **parameters: Exact) -> Phi:
         return function
     if not isinstance(function, str):
         raise LossError(
-            f"a phi is a registered name or an expression in t, got {function!r} of type {type(function).__name__}"
+            f"a phi is a registered name or an expression in t, got {brief(function)} of type {type(function).__name__}"
         )
     name = function.strip()
     if name.isidentifier() and name not in RESERVED and len(name) <= MAX_CHARACTERS:

@@ -12,7 +12,7 @@ import numpy as np
 from uneven import inputs
 from uneven.costs import GivenCosts, RowCosts
 from uneven.errors import CostError
-from uneven.inputs import Exact
+from uneven.inputs import Exact, brief
 from uneven.labels import read_labels, read_relative_weights, require_same_length, where_positive
 from uneven.metrics.intervals import CostEstimate, estimates
 from uneven.metrics.passing_costs import fit_with_costs, predict_labels, require_way_to_decide
@@ -192,8 +192,8 @@ def compare_predictions(
     9.8 more (7.6 to 12.1)
     """
     truth = read_labels("y_true", y_true)
-    if not predictions:
-        raise CostError("predictions must hold at least one classifier, got none")
+    if not isinstance(predictions, Mapping) or not predictions:
+        raise CostError(f"predictions must be a dictionary of at least one classifier, got {brief(predictions)}")
     labels = {name: read_labels(f"predictions[{name!r}]", said) for name, said in predictions.items()}
     for name, said in labels.items():
         require_same_length(**{"y_true": truth, f"predictions[{name!r}]": said})

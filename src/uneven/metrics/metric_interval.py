@@ -78,7 +78,8 @@ def metric_interval(
     Notes
     -----
     :func:`expected_cost`, :func:`total_cost` and :func:`savings_score` are functions of mean costs: they have the
-    interval of :func:`compare_predictions`, and nothing is drawn.
+    interval of :func:`compare_predictions`, and nothing is drawn. A decision that no row got counts as impossible: an
+    interval for a classifier that only happened not to flag a row is too narrow.
 
     For every other metric, rows are resampled, each with its weight and its costs, and the ends are quantiles.
     Resampled rows cannot show a mistake that no row has shown. So each resample also holds unseen mistakes, one on
