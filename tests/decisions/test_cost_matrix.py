@@ -344,3 +344,13 @@ def test_names_that_are_no_list(names: object) -> None:
         uneven.CostMatrix([[0, 1], [1, 0]], classes=names)  # type: ignore[arg-type]
     with pytest.raises(CostError, match="read takes the path"):
         uneven.CostMatrix.read(None)  # type: ignore[arg-type]
+
+
+def test_differences_of_costs_that_are_no_doubles() -> None:
+    """Infinity times the probability 0 would be NaN, and NaN the smallest cost."""
+    costs = np.array([[1e308, -1e308], [0.0, 1.0]])
+    for given in (costs, np.stack([costs, costs])):
+        with pytest.raises(CostError, match="too large for double precision"):
+            uneven.CostMatrix(given)
+    with pytest.raises(CostError, match="too large for double precision"):
+        uneven.Actions(a=([1e308, 1.0], 0), b=(-1e308, 1), c=(0, 0)).price_at_which("c")

@@ -308,6 +308,8 @@ class Actions:
         which = self._known(name)
         if pays is not True and pays != "always":
             raise CostError(f"pays must be True or 'always', got {brief(pays)}")
+        if self.rows is not None:
+            self._above_right  # noqa: B018 - raises if a difference of two costs is no double
         others = [pair for one, pair in self._costs.items() if one != which]
         return room_below(others, self._costs[which], self.rows, somewhere=pays is True)
 

@@ -93,7 +93,8 @@ class CostMatrix:
             if not np.isfinite(array).all():
                 raise CostError("costs must hold finite numbers")
             self._exact: tuple[tuple[Fraction, ...], ...] | None = None
-            regrets = array - array.min(axis=2, keepdims=True)
+            with np.errstate(over="ignore"):
+                regrets = array - array.min(axis=2, keepdims=True)
         else:
             self._exact = tuple(
                 tuple(inputs.exact(f"the cost of {a!r} where {y!r} is true", value, CostError) for a, value in cells)
@@ -103,6 +104,8 @@ class CostMatrix:
             )
             array = np.array([[inputs.to_float(cost) for cost in row] for row in self._exact])
             regrets = np.array([[inputs.to_float(cost - min(row)) for cost in row] for row in self._exact])
+        if not np.isfinite(regrets).all():
+            raise CostError("the difference of two costs is too large for double precision; use another unit")
         #: The costs as doubles.
         self.costs: np.ndarray = array
         self._regrets = regrets
