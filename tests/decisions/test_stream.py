@@ -80,6 +80,10 @@ def test_groups_of_the_past_say_how_many_rows_a_period_has() -> None:
             "a limit can be on review or block",
         ),
         (
+            lambda past: uneven.Stream(past, at_most=1, rows_per_period=5).decide(past, period=np.array([1, 2])),
+            "period must be one period",
+        ),
+        (
             lambda past: uneven.Stream(past, at_most=1, rows_per_period=5).decide(
                 uneven.decide([0.5], fp_cost=1, fn_cost=1)
             ),

@@ -118,6 +118,8 @@ def test_what_a_mixture_is() -> None:
         (["hinge", "logistic"], [1], "one weight for each part, got 2 parts and 1 weights"),
         (["hinge", "logistic"], [1, 0], "each weight must be positive"),
         (["hinge", "logistic"], [1, -1], "each weight must be positive"),
+        (3, None, "parts must be a list"),
+        (["hinge", "logistic"], 0.5, "weights must be a list"),
     ],
 )
 def test_bad_input(parts: object, weights: object, message: str) -> None:

@@ -117,6 +117,8 @@ class Stream:
             raise ParameterError(
                 "rows were decided within limits, which the stream would break; decide about them without limits"
             )
+        if getattr(period, "ndim", 0):
+            raise ParameterError(f"period must be one period of all these rows, such as a day, got {brief(period)}")
         if period is not None and period != self.period:
             self.period, self.used, self.seen = period, 0, 0
         others = np.setdiff1d(np.arange(len(self.labels)), self.limited)

@@ -58,7 +58,7 @@ def mixture(parts: Sequence[str | Phi | Loss], weights: Iterable[Exact] | None =
     >>> loss.alpha, uneven.analyze(loss).verdict.status
     (0.09090909090909091, 'calibrated')
     """
-    if isinstance(parts, str | Phi | Loss) or not list(parts):
+    if isinstance(parts, str | Phi | Loss) or not isinstance(parts, Iterable) or not list(parts):
         raise ParameterError(f"parts must be a list of phis or losses, got {brief(parts)}")
     chosen = list(parts)
     shares = _shares(len(chosen), weights)
@@ -83,6 +83,8 @@ def mixture(parts: Sequence[str | Phi | Loss], weights: Iterable[Exact] | None =
 
 def _shares(count: int, weights: Iterable[Exact] | None) -> list[Fraction]:
     """The weights, scaled to sum to 1."""
+    if weights is not None and not isinstance(weights, Iterable):
+        raise ParameterError(f"weights must be a list of positive numbers, got {brief(weights)}")
     given = [Fraction(1)] * count if weights is None else [inputs.positive("each weight", w) for w in weights]
     if len(given) != count:
         raise ParameterError(f"there must be one weight for each part, got {count} parts and {len(given)} weights")
