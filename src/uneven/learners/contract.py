@@ -344,9 +344,8 @@ def costs_of_fit(learner: Any, given: GivenCosts | None = None) -> GivenCosts:
     central ratio.
     """
     given = GivenCosts() if given is None else given
-    instead = costs_of_actions(learner, given)
-    if instead is None:
-        instead = costs_of_range(learner, given)
+    has_actions = getattr(learner, "actions", None) is not None
+    instead = costs_of_actions(learner, given) if has_actions else costs_of_range(learner, given)
     if instead is not None:
         return instead
     own = {name: getattr(learner, name) for name, value in given.items() if value is None}

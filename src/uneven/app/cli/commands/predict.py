@@ -39,7 +39,7 @@ def predict(
     output: str,
     **others: Any,
 ) -> None:
-    """Predict with a model of `uneven fit`, within limits if you have some.
+    """Predict with a model of `uneven fit`, within limits.
 
     Writes for each row: its ID, the prediction in the words of the target, the probability, the threshold of the row,
     the expected costs of both decisions, and the score. Probability and expected costs only if the model has them.
