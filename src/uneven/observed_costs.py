@@ -75,7 +75,7 @@ class ObservedCost(Cost):
     >>> cost = use.for_noisy_labels(positive="1/5", negative="1/100")
     >>> cost.exact_alpha, cost.exact_factor
     (Fraction(9, 110), Fraction(100, 79))
-    >>> cost.probability([0.01, 0.405, 0.8])
+    >>> cost.probability([0.01, 0.405, 0.8]).round(12)
     array([0. , 0.5, 1. ])
     >>> print(cost.in_words())
     Costs in use: a false positive 1, a false negative 10; predict positive above 0.09091.

@@ -158,7 +158,7 @@ def mean_interval(cells: Sequence[Cell], *, worth: float = 1.0, confidence: floa
 
     >>> found = mean_interval([cell(0, 960, 1000), cell(20, 40, 1000)])
     >>> round(found.low, 4), round(found.high, 4)
-    (0.5744, 1.0819)
+    (0.5746, 1.0815)
     """
     rows = reduce(CountedRows.joined, (cell.seen for cell in cells))
     scale = max((float(np.abs(cell.possible.x).max(initial=0.0)) for cell in cells), default=0.0)
