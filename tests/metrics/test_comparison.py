@@ -177,8 +177,8 @@ def test_intervals_of_folds_also_hold_what_varies_with_the_training_rows() -> No
 
 def test_a_constant_rule_learns_nothing_from_the_folds() -> None:
     never = DummyClassifier(strategy="most_frequent")
-    (folds,) = compare({"never": never}, np.zeros((40, 1)), Y, fn_cost=9)
-    (fitted,) = compare_predictions(Y, {"never": np.zeros(40, dtype=int)}, fn_cost=9)
+    (folds,) = compare({"never": never}, np.zeros((40, 1)), Y, fn_cost=9, rules=["never"])
+    (fitted,) = compare_predictions(Y, {"never": np.zeros(40, dtype=int)}, fn_cost=9, rules=["never"])
     assert (folds.low, folds.high) == (fitted.low, fitted.high)
 
 

@@ -27,9 +27,11 @@ def uneven_rows(seed: int, n: int = 400) -> tuple[np.ndarray, np.ndarray, np.nda
     return truth, np.where(random.random(n) < 0.1, ~truth, truth), random.lognormal(3, 1, n)
 
 
-def interval(truth: np.ndarray, said: np.ndarray, *, weight: np.ndarray | None = None, **costs: object) -> MeanInterval:
+def interval(
+    truth: np.ndarray, said: np.ndarray, *, weight: np.ndarray | None = None, rule: bool = False, **costs: object
+) -> MeanInterval:
     cells = outcome_cells(RowCosts.read(truth.size, **costs), truth, said[None], weight=weight)
-    return interval_of_outcomes(cells)
+    return interval_of_outcomes(cells, fixed=(rule, rule))
 
 
 @pytest.mark.parametrize("misses", [0, 1, 3, 10, 40, 100])
@@ -64,7 +66,8 @@ def test_a_mistake_that_no_row_has_shown_is_in_the_interval() -> None:
 
 def test_rules_that_cannot_miss_do_not_miss() -> None:
     truth = np.repeat([True, False], [100, 900])
-    everyone, no_one = (interval(truth, np.full(1000, said), fp_cost=1, fn_cost=1000) for said in (True, False))
+    how = {"fp_cost": 1, "fn_cost": 1000, "rule": True}
+    everyone, no_one = (interval(truth, np.full(1000, said), **how) for said in (True, False))
     exact = stats.binomtest(100, 1000).proportion_ci(method="exact")
     assert (1 - everyone.high, 1 - everyone.low) == pytest.approx((exact.low, exact.high))
     assert (no_one.low, no_one.high) == pytest.approx((1000 * exact.low, 1000 * exact.high))
@@ -149,3 +152,20 @@ def test_a_million_rows_need_little_memory(costs: str) -> None:
     tracemalloc.stop()
     assert found.low < found.high < 1.2 * found.low
     assert peak < 100e6
+
+
+@pytest.mark.parametrize(("n", "rate"), [(100, 0.01), (20, 0.1)])
+def test_a_model_that_flagged_no_row_may_flag_one(n: int, rate: float) -> None:
+    """The only mistake that costs is a false alarm: the interval is that of Clopper and Pearson, also without any."""
+    random = np.random.default_rng(0)
+    y = np.zeros(n, dtype=int)
+    y[0] = 1
+    held = 0
+    for _ in range(300):
+        said = (random.random(n) < rate).astype(int)
+        (found,) = compare_predictions(y, {"model": said}, fp_cost=7, fn_cost=1e-9)
+        held += found.low <= 7 * rate * (n - 1) / n <= found.high
+    assert held >= 0.93 * 300
+    no_one = np.zeros(n, dtype=int)
+    (rule,) = compare_predictions(y, {"no one": no_one}, fp_cost=7, fn_cost=1e-9, rules=["no one"])
+    assert rule.high < 1e-8, "a rule cannot raise a false alarm"

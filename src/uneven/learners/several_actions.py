@@ -6,7 +6,7 @@ if nothing is done to a row, and what is cheapest if everything is. ``decide`` t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -83,20 +83,22 @@ def estimate_actions(
     taken: Mapping[str, np.ndarray],
     weight: np.ndarray | None,
     trained: float | None = None,
+    rules: Collection[str] = (),
 ) -> list[CostEstimate]:
     """An estimate of the cost for each way to act, as :func:`uneven.metrics.intervals.estimates` for two classes.
 
     ``taken`` has the number of each row's action. A false negative is a positive that gets the first action of the
-    envelope, a false positive a negative that gets the last one. ``trained`` is the number of training rows of a fold.
+    envelope, a false positive a negative that gets the last one. ``trained`` is the number of training rows of a fold,
+    ``rules`` names the ways that act the same for every row by rule.
     """
     costs, label = envelope_costs(actions), is_positive.astype(np.intp)
     found: list[CostEstimate] = []
     first = np.zeros(0, dtype=np.intp)
     for name, level in taken.items():
-        constant = bool((level == level[0]).all())  # nothing was learnt
-        worth = worth_of_rows(level[None], None if constant else trained)
+        fixed = name in rules
+        worth = worth_of_rows(level[None], None if fixed else trained)
         cost = float(np.average(costs[level, label], weights=weight))
-        interval = mean_interval(_cells(costs, label, level, weight), worth=worth)
+        interval = mean_interval(_cells(costs, label, (level, fixed), weight), worth=worth)
         estimate = CostEstimate(
             name,
             cost,
@@ -110,7 +112,8 @@ def estimate_actions(
         if found:
             more = float(np.average(costs[level, label] - costs[first, label], weights=weight))
             worth = worth_of_rows(level[None], trained)
-            interval = mean_interval(_cells(costs, label, level, weight, first), worth=worth)
+            cells = _cells(costs, label, (level, fixed), weight, (first, found[0].name in rules))
+            interval = mean_interval(cells, worth=worth)
             estimate = replace(
                 estimate,
                 difference=more,
@@ -125,16 +128,26 @@ def estimate_actions(
 
 
 def _cells(
-    costs: np.ndarray, label: np.ndarray, level: np.ndarray, weight: np.ndarray | None, other: np.ndarray | None = None
+    costs: np.ndarray,
+    label: np.ndarray,
+    way: tuple[np.ndarray, bool],
+    weight: np.ndarray | None,
+    other: tuple[np.ndarray, bool] | None = None,
 ) -> list[Cell]:
-    """What can happen to rows, and what did; an action that no row got is taken for one that is never taken."""
-    against = np.full(level.size, -1) if other is None else other
+    """What can happen to rows, and what did. A way to act has a number for each row, and whether it is a fixed rule.
+
+    A rule never takes an action that no row got; a model may.
+    """
+    none = np.full(label.size, -1), True
+    (level, rule), (against, their_rule) = way, none if other is None else other
+    mine = np.unique(level) if rule else np.arange(len(costs))
+    others = np.unique(against) if their_rule else np.arange(len(costs))
     weights = np.ones(label.size) if weight is None else weight
     found = []
     for one in (0, 1):
         of_class = label == one if (label == one).any() else np.ones(label.size, dtype=bool)
-        for number in np.unique(level):
-            for theirs in np.unique(against):
+        for number in mine:
+            for theirs in others:
                 paid = float(costs[number, one] - (0.0 if other is None else costs[theirs, one]))
                 seen = (label == one) & (level == number) & (against == theirs)
                 rows, possible = (CountedRows.of(paid * weights[some], weights[some]) for some in (seen, of_class))

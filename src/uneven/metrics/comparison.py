@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -37,6 +37,7 @@ def compare(
     folds: int = 5,
     repeats: int = 2,
     decide: str = "auto",
+    rules: Collection[str] = (),
     progress: Callable[[str, float], None] | None = None,
 ) -> list[CostEstimate]:
     """Cross-validated expected cost of several classifiers, all on the same repeated stratified folds.
@@ -62,6 +63,9 @@ def compare(
     decide : {"auto", "predict", "alpha"}
         As in :func:`make_cost_scorer`: with the rows' costs if ``predict`` takes them; by ``predict(X)`` always; or by
         ``predict_proba`` at the costs of each row.
+    rules : collection of str
+        Names of models that decide the same for every row by rule, such as "flag everyone": they cannot make the other
+        decision on new rows. A model that happens to do so here may not on others, and its interval says so.
     progress : callable, optional
         Called before each fold with a message and the share of the work that is done.
 
@@ -79,7 +83,7 @@ def compare(
     >>> from uneven.metrics import compare
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> models = {k: DummyClassifier(strategy="constant", constant=v) for k, v in {"malignant": 0, "benign": 1}.items()}
-    >>> for row in compare(models, X, y, fp_cost=1, fn_cost=20, pos_label=0):
+    >>> for row in compare(models, X, y, fp_cost=1, fn_cost=20, pos_label=0, rules=models):
     ...     print(f"{row.name:10s} {row.cost:.2f} ({row.low:.2f} to {row.high:.2f})")
     malignant  0.63 (0.59 to 0.67)
     benign     7.45 (6.65 to 8.28)
@@ -107,7 +111,7 @@ def compare(
         return {name: rows.said_positive(model, train, test) for name, model in models.items()}
 
     _, decisions = decide_on_folds(splits, decide_fold)
-    return estimates(costs, is_positive, decisions, weight, trained=rows_learnt_from(splits))
+    return estimates(costs, is_positive, decisions, weight, trained=rows_learnt_from(splits), rules=rules)
 
 
 def stratified_folds(is_positive: np.ndarray, folds: int, repeats: int) -> list[list[Split]]:
@@ -163,6 +167,7 @@ def compare_predictions(
     tn_cost: Any = 0.0,
     pos_label: Any = None,
     sample_weight: Any = None,
+    rules: Collection[str] = (),
 ) -> list[CostEstimate]:
     """Expected cost of several classifiers from their predictions for the same rows, with paired differences.
 
@@ -174,6 +179,8 @@ def compare_predictions(
         Predicted labels by the name of the classifier. The others are compared with the first one.
     fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight
         As in :func:`expected_cost`.
+    rules : collection of str
+        Names of predictions that are the same for every row by rule, as in :func:`compare`.
 
     Returns
     -------
@@ -187,7 +194,7 @@ def compare_predictions(
     >>> from uneven.metrics import compare_predictions
     >>> y = np.tile([1, 0, 0, 0], 100)
     >>> both = {"ours": np.tile([1, 1, 0, 0], 100), "theirs": np.zeros(400, dtype=int)}
-    >>> _, theirs = compare_predictions(y, both, fp_cost=2, fn_cost=np.arange(400) % 90)
+    >>> _, theirs = compare_predictions(y, both, fp_cost=2, fn_cost=np.arange(400) % 90, rules=["theirs"])
     >>> print(f"{theirs.difference:.1f} more ({theirs.difference_low:.1f} to {theirs.difference_high:.1f})")
     9.8 more (7.7 to 12.4)
     """
@@ -201,7 +208,7 @@ def compare_predictions(
     costs = RowCosts.read(truth.size, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost)
     weight = None if sample_weight is None else read_relative_weights(sample_weight, truth.size)
     named = {name: said[None] for name, said in zip(labels, decisions, strict=True)}
-    return estimates(costs, is_positive, named, weight)
+    return estimates(costs, is_positive, named, weight, rules=rules)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -78,6 +78,7 @@ def estimates(
     weight: np.ndarray | None = None,
     *,
     trained: float | None = None,
+    rules: Collection[str] = (),
 ) -> list[CostEstimate]:
     """An estimate for each classifier.
 
@@ -91,6 +92,9 @@ def estimates(
     trained : float, optional
         The number of rows that the models of a fold learnt from; None if the decisions are those of one fitted model.
         Then the intervals also hold what the cost varies with the training rows: see :func:`worth_of_rows`.
+    rules : collection of str
+        The classifiers that decide the same for every row by rule: they cannot make the other decision on new rows, and
+        nothing was learnt. A model that does so on these rows may not on others.
     """
     found: list[CostEstimate] = []
     first, first_paid = np.zeros((1, 0), dtype=bool), np.zeros((1, 0))
@@ -98,9 +102,11 @@ def estimates(
     for name, said_positive in decisions.items():
         paid = costs.paid(is_positive, said_positive)
         cost = _mean(paid, weight)
-        constant = bool(said_positive.all() or not said_positive.any())  # nothing was learnt
-        worth = worth_of_rows(said_positive, None if constant else trained)
-        interval = interval_of_outcomes(outcome_cells(costs, is_positive, said_positive, weight=weight), worth=worth)
+        fixed = name in rules
+        cells = outcome_cells(costs, is_positive, said_positive, weight=weight)
+        interval = interval_of_outcomes(
+            cells, worth=worth_of_rows(said_positive, None if fixed else trained), fixed=(fixed, fixed)
+        )
         estimate = CostEstimate(
             name,
             cost,
@@ -114,7 +120,8 @@ def estimates(
         if found:
             more = _mean(paid - first_paid, weight)
             cells = outcome_cells(costs, is_positive, said_positive, first, weight=weight)
-            interval = interval_of_outcomes(cells, worth=worth_of_rows(said_positive, trained))
+            worth = worth_of_rows(said_positive, trained)
+            interval = interval_of_outcomes(cells, worth=worth, fixed=(fixed, found[0].name in rules))
             estimate = replace(
                 estimate,
                 difference=more,
@@ -201,14 +208,19 @@ def outcome_cells(
 
 
 def interval_of_outcomes(
-    cells: Mapping[OutcomeKey, Cell], *, worth: float = 1.0, confidence: float = 0.95
+    cells: Mapping[OutcomeKey, Cell],
+    *,
+    worth: float = 1.0,
+    confidence: float = 0.95,
+    fixed: tuple[bool, bool] = (False, False),
 ) -> MeanInterval:
     """The interval of the mean over all outcomes.
 
-    A decision that no row got is taken for one that the classifier cannot make: a rule that flags everyone misses
-    nobody.
+    ``fixed`` says of the classifier, and of the other, whether it decides the same for every row by rule. Then a
+    decision that no row got cannot be made: a rule that flags everyone misses nobody.
     """
-    made = [{key[place] for key, cell in cells.items() if cell.seen.count.sum() > 0} for place in (1, -1)]
+    seen = [key for key, cell in cells.items() if cell.seen.count.sum() > 0]
+    made = [{key[at] for key in seen} if rule else {True, False} for at, rule in zip((1, -1), fixed, strict=True)]
     possible = [cell for key, cell in cells.items() if key[1] in made[0] and key[-1] in made[1]]
     return mean_interval(possible, worth=worth, confidence=confidence)
 

@@ -78,8 +78,7 @@ def metric_interval(
     Notes
     -----
     :func:`expected_cost`, :func:`total_cost` and :func:`savings_score` are functions of mean costs: they have the
-    interval of :func:`compare_predictions`, and nothing is drawn. A decision that no row got counts as impossible: an
-    interval for a classifier that only happened not to flag a row is too narrow.
+    interval of :func:`compare_predictions`, and nothing is drawn.
 
     For every other metric, rows are resampled, each with its weight and its costs, and the ends are quantiles.
     Resampled rows cannot show a mistake that no row has shown. So each resample also holds unseen mistakes, one on
@@ -153,7 +152,7 @@ def _of_mean(
     pairs = [read_decisions(truth, answer, **arguments) for answer in answers]
     rows, said = pairs[0][0], [pair[1][None] for pair in pairs]
     how: dict[str, Any] = {"weight": None if rows.sample_weight is None else rows.weight * rows.count}
-    factor = 1.0
+    factor, fixed = 1.0, (False, False)
     if metric is savings_score:
         if len(said) == 2 or isinstance(baseline, numbers.Number):
             return None
@@ -164,10 +163,11 @@ def _of_mean(
             said.append(where_positive(arguments["pos_label"], truth, np.asarray(baseline))[1][None])
         if (rows.costs.paid(rows.is_positive, said[1]) < 0).any() or _mean_cost(rows, said[1]) <= 0:
             return None
-        how["saved"] = True
+        how["saved"], fixed = True, (False, bool(said[1].all() or not said[1].any()))  # a constant baseline is a rule
     elif metric is total_cost:
         factor = float(rows.repetitions.sum())
-    found = interval_of_outcomes(outcome_cells(rows.costs, rows.is_positive, *said, **how), confidence=confidence)
+    cells = outcome_cells(rows.costs, rows.is_positive, *said, **how)
+    found = interval_of_outcomes(cells, confidence=confidence, fixed=fixed)
     return MeanInterval(factor * found.low, factor * found.high, found.rough)
 
 

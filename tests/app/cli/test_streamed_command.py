@@ -92,6 +92,7 @@ def test_report_is_that_of_the_predictions(folder: Path, tmp_path: Path, fn_cost
             fp_cost=1,
             fn_cost=miss,
             pos_label=True,
+            rules=(NO_ONE, EVERYONE),
         )
     }
     assert (made.rows, made.positives) == (N, int(real.sum()))

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from uneven.app.models.apply_model import predict_positive
-from uneven.app.models.candidates import Candidate
+from uneven.app.models.candidates import CONSTANT_RULES, Candidate
 from uneven.app.models.written_costs import scale_misses
 from uneven.app.report.sentences import WhatIf, ratio_in_words
 from uneven.costs import RowCosts
@@ -102,7 +102,7 @@ class Outcome:
         """Costs with intervals: the named candidate, then the others and their paired differences, by cost."""
         others = sorted((n for n in self.decisions[label] if n != first), key=lambda name: self._cost(label, name))
         said = {name: self.decisions[label][name] for name in (first, *others)}
-        return estimates(self.costs[label], self.is_positive, said, trained=self.trained)
+        return estimates(self.costs[label], self.is_positive, said, trained=self.trained, rules=CONSTANT_RULES)
 
     def what_ifs(self, first: str) -> list[WhatIf]:
         """The same at other costs of a miss."""

@@ -280,7 +280,8 @@ def report_in_parts(content: dict[str, Any], data: str, changes: dict[str, str])
         here = [outcome_cells(costs, truth, *(one[None] for one in some), whole=False) for some in compared]
         cells = [{k: a[k].joined(b[k]) for k in a} for a, b in zip(cells, here, strict=True)] if cells else here
         rows, positives = rows + truth.size, positives + int(truth.sum())
-    intervals = [interval_of_outcomes(some) for some in cells]
+    fixed = [(False, False), (True, True), (True, True), (True, False), (True, False)]  # as in ``compared``
+    intervals = [interval_of_outcomes(some, fixed=rules) for some, rules in zip(cells, fixed, strict=True)]
     means = sums / rows
     found = []
     for k, name in enumerate(names):

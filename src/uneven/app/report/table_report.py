@@ -18,7 +18,7 @@ from uneven.app.models.apply_model import (
     predict_positive,
     seen_in_words,
 )
-from uneven.app.models.candidates import EVERYONE, NO_ONE
+from uneven.app.models.candidates import CONSTANT_RULES, EVERYONE, NO_ONE
 from uneven.app.models.compare_candidates import what_ifs
 from uneven.app.models.written_costs import costs_by_name
 from uneven.app.report.limit_costs import FurtherActions, capacity_costs, further_actions
@@ -219,7 +219,8 @@ def _compare(
     for name, model in content["rivals"].items():
         predictions[name] = answer_with_costs(model, "predict", features, costs)
     predictions |= {NO_ONE: np.zeros(truth.size, dtype=int), EVERYONE: np.ones(truth.size, dtype=int)}
-    first, *others = compare_predictions(truth.astype(int), predictions, **costs_by_name(costs))
+    four = costs_by_name(costs)
+    first, *others = compare_predictions(truth.astype(int), predictions, rules=CONSTANT_RULES, **four)
     return [first, *sorted(others, key=lambda row: row.cost)]
 
 

@@ -351,12 +351,14 @@ def out_of_fold_costs(
     said = _decide_without_fold(task, trial, costs, rows, weighting, method, order, correct_for, of_actions)[rows]
     if of_actions is not None:
         taken = {"ensemble": said}
-        taken |= {name: np.full(rows.size, level) for name, level in envelope_rules(of_actions).items()}
+        rules = envelope_rules(of_actions)
+        taken |= {name: np.full(rows.size, level) for name, level in rules.items()}
         taken |= {
             f"member {name}": np.searchsorted(of_actions.breaks, choice.probability[rows], side="left")
             for name, choice in trial.choices.items()
         }
-        ensemble, *others = estimate_actions(of_actions, is_positive, taken, weight, rows_learnt_from([trial.folds]))
+        trained = rows_learnt_from([trial.folds])
+        ensemble, *others = estimate_actions(of_actions, is_positive, taken, weight, trained, rules=rules)
         alone = {one.name.removeprefix("member "): one.cost for one in others if one.name.startswith("member ")}
         return OutOfFoldCosts(alone, ensemble, {one.name: one for one in others if one.name.startswith("all ")})
     decisions = {
@@ -367,7 +369,8 @@ def out_of_fold_costs(
     of_rows = costs.take(rows)
     repeated = {name: rule[None, :] for name, rule in decisions.items()}
     trained = rows_learnt_from([trial.folds])
-    ensemble, *constant = estimates(of_rows, is_positive, repeated, weight, trained=trained)
+    fixed = ("all positive", "all negative")
+    ensemble, *constant = estimates(of_rows, is_positive, repeated, weight, trained=trained, rules=fixed)
     share = np.ones(rows.size) if weight is None else weight
     members = {
         name: cost_of_decisions(of_rows, is_positive, of_rows.prefers_positive(choice.probability[rows]), share)
