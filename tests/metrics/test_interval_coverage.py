@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from uneven.costs import RowCosts
-from uneven.metrics.intervals import CostEstimate, estimates
+from uneven.metrics import CostEstimate
+from uneven.metrics.intervals import estimates
 
 #: Samples of each world. If 90 % were covered, one in 25,000 runs would show 94 % or more.
 DRAWS = 1000
