@@ -125,7 +125,7 @@ def test_letters(folder: Path, letters: str) -> None:
         "missing values, filled with the mean and flagged.",
         "A miss costs amount (",
         "Costs differ by row: each row is decided by its own.",
-        "EUR against flagging ",
+        "EUR per 1,000 rows (95 % interval ",
         "What the ensemble is made of (costs per 1,000 rows, out of fold):",
         "The threshold of the average's log-odds is ",
     ):
