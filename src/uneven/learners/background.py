@@ -94,9 +94,12 @@ def run_parts(
         # scikit-learn changes the list of warning filters while it works, in all threads at once; this keeps ours.
         with _blas_on_one_core(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="`sklearn.utils.parallel.delayed` should be used")
-            for _ in range(min(workers, len(parts))):
-                _start(work)
-            return _collect(work, receive, deadline)
+            threads = [_start(work) for _ in range(min(workers, len(parts)))]
+            ending = _collect(work, receive, deadline)
+            if ending == "finished":  # they only have to find that nothing is left, but may wait for a busy processor
+                for thread in threads:
+                    thread.join()
+            return ending
     except KeyboardInterrupt:
         return "interrupted"
     finally:
@@ -108,11 +111,12 @@ def left_behind() -> list[threading.Thread]:
     return [thread for thread in tuple(_threads) if thread.is_alive()]
 
 
-def _start(work: _Work) -> None:
+def _start(work: _Work) -> threading.Thread:
     thread = threading.Thread(target=work.run, daemon=True, name="uneven-background")
     _threads.difference_update([other for other in tuple(_threads) if not other.is_alive()])
     thread.start()
     _threads.add(thread)
+    return thread
 
 
 @atexit.register

@@ -38,3 +38,12 @@ def test_the_end_of_the_process_waits_for_what_was_left_behind(part: str) -> Non
     command = [sys.executable, "-c", LEAVES_A_THREAD_BEHIND.replace("{part}", part)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
+
+
+def test_work_that_is_finished_leaves_no_thread_behind() -> None:
+    """A command whose threads only had to notice the end was ended like one that left work behind."""
+    for _ in range(200):
+        received: list[int] = []
+        assert background.run_parts([int] * 4, lambda number, _: received.append(number), workers=4) == "finished"
+        assert sorted(received) == [0, 1, 2, 3]
+        assert background.left_behind() == []
