@@ -14,8 +14,15 @@ from uneven.errors import ExpressionError, ParameterError
 from uneven.expression import Node, parse, simplify, to_text
 from uneven.expression.tree import Mul, put
 from uneven.inputs import to_float
-from uneven.losses.density_panels import NODES, WEIGHTS, Panels
-from uneven.losses.ratio_distributions import RatioDistribution, bisect, expit, expit_of_minus
+from uneven.losses.ratio_distributions import (
+    NODES,
+    WEIGHTS,
+    Panels,
+    RatioDistribution,
+    bisect,
+    expit,
+    expit_of_minus,
+)
 from uneven.ops.floats import plain_values, values
 
 Array = np.ndarray
