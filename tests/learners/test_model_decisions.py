@@ -32,17 +32,20 @@ def test_two_actions_are_predict(model: Any) -> None:
     np.testing.assert_array_equal(found.action == "stop", model.predict(X, **costs) == FRAUD)
 
 
-def test_the_corrected_threshold_lies_at_alpha() -> None:
-    """The wrapper moves its probabilities, and by the same amount for all rows: gains then are 0 at its threshold."""
-    found = WRAPPED.decide(X)
-    alpha = 2.25 / (2.25 + 6.5)
-    np.testing.assert_array_equal(found.probability > alpha, WRAPPED.predict(X) == FRAUD)
+def test_money_is_that_of_the_probabilities_and_decisions_those_of_the_threshold() -> None:
+    """A corrected threshold moves decisions, not probabilities: money that is said was up to three times off."""
     own = WRAPPED.predict_proba(X)[:, list(WRAPPED.classes_).index(FRAUD)]
-    inside = (own > 1e-6) & (own < 1 - 1e-6)
-    moved = np.log(found.probability / (1 - found.probability)) - np.log(own / (1 - own))
-    np.testing.assert_allclose(moved[inside], moved[inside][0], rtol=1e-6)
-    assert WRAPPED.threshold_ != pytest.approx(alpha, rel=1e-3)
-    np.testing.assert_array_equal(found.gain > 0, found.flagged)
+    assert pytest.approx(2.25 / (2.25 + 6.5), rel=1e-3) != WRAPPED.threshold_
+    actions = uneven.Actions(leave=(9, 0), ask=(2, 1), stop=(0, 6))
+    for found in (WRAPPED.decide(X), WRAPPED.decide(X, fn_cost=500), WRAPPED.decide(X, actions=actions)):
+        np.testing.assert_array_equal(found.probability, own)
+        costs = found.actions.expected_costs(own)
+        assert found.total_cost == pytest.approx(costs[np.arange(own.size), found.choice].sum())
+        assert found.saving.sum() == pytest.approx(costs[:, 0].sum() - found.total_cost)
+        assert found.recall == pytest.approx(own[found.flagged].sum() / own.sum())
+        np.testing.assert_array_equal(found.gain > 0, found.flagged)
+    kept = WRAPPED.decide(X, recall_at_least=0.95)
+    assert own[kept.flagged].sum() >= 0.95 * own.sum() * (1 - 1e-12)
 
 
 def test_groups_are_a_column_that_the_model_need_not_know() -> None:

@@ -25,8 +25,8 @@ class Decisions:
     Attributes
     ----------
     probability : ndarray
-        P(positive) of each row, as used for the decision. A classifier with a corrected threshold moves it by its
-        correction, so that its own decisions are those at the costs themselves.
+        P(positive) of each row. All money is computed from it. A classifier with a corrected threshold may take another
+        action than the one that is the cheapest by its probability.
     choice : ndarray of int
         The number of each row's action; 0 is the action that does nothing.
     labels : tuple
@@ -39,8 +39,9 @@ class Decisions:
     guarantee : str or None
         What held-out rows guarantee, in a sentence.
     regrets : ndarray
-        What each action costs on average in each row (columns) above the right action for its label. Differences are
-        those of :attr:`expected_costs`; decisions are made with these.
+        What each action costs on average in each row (columns) above the right action for its label; decisions are made
+        with these. Differences are those of :attr:`expected_costs`, but where a classifier with a corrected threshold
+        takes another action than the cheapest one: there it counts as a little cheaper than that.
     limited : tuple of int
         The numbers of the actions that a limit is on; without a limit all but the first.
     next_gain : ndarray or None
@@ -94,7 +95,8 @@ class Decisions:
     @property
     def saving(self) -> np.ndarray:
         """How much less the action taken costs on average than the first action, in each row."""
-        return self.regrets[:, 0] - np.take_along_axis(self.regrets, self.choice[:, None], axis=1)[:, 0]
+        regrets = self.actions.regrets(self.probability)
+        return regrets[:, 0] - np.take_along_axis(regrets, self.choice[:, None], axis=1)[:, 0]
 
     @cached_property
     def gain(self) -> np.ndarray:

@@ -6,7 +6,6 @@ from abc import ABC
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from uneven import inputs
@@ -14,10 +13,8 @@ from uneven.costs import GivenCosts, RowCosts
 from uneven.decisions.action_cuts import Cut, costs_of_breaks, find_cuts
 from uneven.decisions.action_guarantee import ActionsGuarantee
 from uneven.decisions.actions import Actions
-from uneven.decisions.alpha import threshold_log_odds
 from uneven.decisions.correction import CorrectedOdds
 from uneven.decisions.guarantee import ShiftGuarantee
-from uneven.decisions.scored_rows import log_odds_of
 from uneven.errors import CostError, ParameterError
 from uneven.inputs import Exact
 from uneven.labels import require_same_length
@@ -121,22 +118,15 @@ class CorrectedActions(CorrectedDecisions, ABC):
         return np.repeat(np.asarray(found, dtype=np.float64), [cut.breaks for cut in cuts])
 
     def _action_probability(self, X: Any, actions: Actions, given: GivenCosts) -> tuple[np.ndarray, np.ndarray | None]:
-        """The same for several actions: the log-odds are moved so that each threshold in use lies at its break."""
+        """The same for several actions: which one it is, by the threshold in use at each break."""
         check_is_fitted(self, "_odds")
         if actions.rows is not None:
             return super()._action_probability(X, actions, given)
         if given.known:
             raise CostError(f"give actions or {' and '.join(given.known)}, not both: actions have costs of their own")
-        raw = self._raw_probability(X)
-        threshold, breaks = self._thresholds_of(actions), log_odds_of(np.asarray(actions.breaks))
-        level = np.searchsorted(threshold, self._calibrated.probability(raw), side="left")
-        log_odds, cut = self._calibrated.log_odds(raw), threshold_log_odds(threshold)
-        known = np.isfinite(cut)
-        if known.any():
-            log_odds = log_odds + np.interp(log_odds, cut[known], (breaks - cut)[known])
-        edges = np.concatenate([[-np.inf], breaks, [np.inf]])
-        number = np.array([actions.names.index(name) for name in actions.envelope])
-        return expit(np.clip(log_odds, edges[level], edges[level + 1])), number[level]
+        probability = self._calibrated.probability(self._raw_probability(X))
+        level = np.searchsorted(self._thresholds_of(actions), probability, side="left")
+        return probability, np.array([actions.names.index(name) for name in actions.envelope])[level]
 
     def _cost_of_actions(self, X: Any, y: Any, sample_weight: Any) -> float | None:
         if not have_actions_between(self._actions_of_fit):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
 from uneven.decisions.action_guarantee import ActionsGuarantee
-from uneven.decisions.alpha import alpha_log_odds, probability_thresholds, threshold_log_odds
+from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
 from uneven.decisions.correction import AS_IT_IS, CorrectedOdds, Correction
 from uneven.decisions.correction_methods import METHODS
 from uneven.decisions.cost_pairs import CostPairs
@@ -375,15 +375,12 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         return np.where(sign > 0, probability > threshold, probability < threshold)
 
     def _decision_probability(self, X: Any, given: GivenCosts) -> tuple[np.ndarray, np.ndarray]:
-        """P(positive), its log-odds moved so that the threshold in use comes to lie at the row's alpha."""
+        """P(positive), which does not depend on the costs, and whether it is above the threshold in use."""
         check_is_fitted(self, "_odds")
         raw = self._raw_probability(X)
         costs = self._costs_of_rows(raw.size, given, "decide")
         threshold = self._thresholds(costs, self._odds_for(costs, given))
-        said, log_odds = self._is_beyond(raw, threshold, costs), self._calibrated.log_odds(raw)
-        with np.errstate(invalid="ignore"):
-            shift = threshold_log_odds(threshold) - alpha_log_odds(costs)[0]
-        return expit(log_odds - np.where(np.isfinite(shift), shift, 0.0)), said
+        return self._calibrated.probability(raw), self._is_beyond(raw, threshold, costs)
 
     def _positive_probability(self, X: Any, given: GivenCosts) -> np.ndarray:
         check_is_fitted(self, "_odds")

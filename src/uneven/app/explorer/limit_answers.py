@@ -59,8 +59,8 @@ def describe_limits(
     Returns
     -------
     dict
-        ``unseen`` has the rows as :meth:`UnseenRows.read` reads them, in base64. Their probabilities are moved as
-        ``decide`` of the model moves them: its threshold lies at alpha, by ``shift`` in the log-odds.
+        ``unseen`` has the rows as :meth:`UnseenRows.read` reads them, in base64. Their probabilities are moved so
+        that the model's threshold lies at alpha, by ``shift`` in the log-odds.
     """
     moved, shift = _move_to_alpha(probability, threshold, fp_cost, fn_cost)
     curve = cost_by_capacity(is_positive.astype(int), moved, fp_cost=fp_cost, fn_cost=fn_cost, pos_label=1)
