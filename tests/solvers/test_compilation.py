@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from numba.core import event
 
-from uneven.solvers.loops import options, smo_steps
+from uneven.solvers.loops import compile_options, smo_steps
 
 
 class _Foreign:
@@ -19,11 +19,11 @@ def compilation(dispatcher: object) -> None:
 
 def test_a_long_compilation_is_said_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     ours = next(one for one in vars(smo_steps).values() if hasattr(one, "py_func"))
-    monkeypatch.setattr(options.announcement, "said", False)
-    monkeypatch.setattr(options.announcement, "spent", 0.0)
+    monkeypatch.setattr(compile_options.announcement, "said", False)
+    monkeypatch.setattr(compile_options.announcement, "spent", 0.0)
     compilation(ours)
     assert capsys.readouterr().err == ""  # so far nobody waited
-    monkeypatch.setattr(options.announcement, "spent", options.announcement.SHORT)
+    monkeypatch.setattr(compile_options.announcement, "spent", compile_options.announcement.SHORT)
     compilation(_Foreign())
     assert capsys.readouterr().err == ""
     compilation(ours)

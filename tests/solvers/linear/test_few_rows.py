@@ -8,12 +8,11 @@ from linear_data import binary
 
 import uneven
 from uneven.solvers import loops
-from uneven.solvers.linear import few_rows
+from uneven.solvers.linear import pair_of_losses
 from uneven.solvers.linear.design import design
-from uneven.solvers.linear.few_rows import FewPolygons
 from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.pair_of_losses import PairOfLosses
+from uneven.solvers.linear.pair_of_losses import FewPolygons, PairOfLosses
 
 X, Y = binary(1500, 3)
 RANDOM = np.random.default_rng(1)
@@ -42,7 +41,7 @@ def objective(loss: uneven.Loss, weight: np.ndarray, matrix: np.ndarray = X) -> 
 @pytest.mark.parametrize("loss", SMOOTH.values(), ids=SMOOTH)
 def test_smooth_losses(loss: uneven.Loss, weight: np.ndarray) -> None:
     problem = objective(loss, weight)
-    assert isinstance(problem.losses_along.__self__, few_rows.FewRows)  # type: ignore[attr-defined]
+    assert isinstance(problem.losses_along.__self__, pair_of_losses.FewRows)  # type: ignore[attr-defined]
     for step in (0.0, 0.7, -40.0):
         ours, theirs = np.empty((2, 2, Y.size))
         with np.errstate(all="ignore"):

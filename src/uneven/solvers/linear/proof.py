@@ -31,9 +31,9 @@ from functools import lru_cache
 import numpy as np
 
 from uneven.ops.kernels import CompiledPhi
-from uneven.solvers.linear.few_rows import absolute_sums
 from uneven.solvers.linear.lagrangian import Lagrangian, Support
 from uneven.solvers.linear.objective import Objective, Penalised
+from uneven.solvers.linear.pair_of_losses import absolute_sums
 from uneven.solvers.linear.small import balance_slopes, is_small
 from uneven.solvers.linear.supporting_lines import balance, set_multipliers_from_scores
 

@@ -15,7 +15,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from uneven.ops.vector_math import exp
-from uneven.solvers.loops.options import IN_ORDER
+from uneven.solvers.loops.compile_options import IN_ORDER
 
 #: Rows and columns that are computed at once.
 _ROWS = 64

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from uneven.solvers.loops.options import ANY_ORDER
+from uneven.solvers.loops.compile_options import ANY_ORDER
 from uneven.solvers.loops.passes import MOST_ROWS, add_rows, add_squares, block_scores_rows, losses_along
 
 #: Relative change of the objective below which rounding hides it. Then only a smaller gradient shows progress.

@@ -15,7 +15,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from uneven.solvers.loops.options import ANY_ORDER, IN_ORDER
+from uneven.solvers.loops.compile_options import ANY_ORDER, IN_ORDER
 
 #: Rows of a column that are summed while their weights are in the cache.
 _MOST_ROWS = 2048

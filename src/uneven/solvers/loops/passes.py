@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from uneven.solvers.loops.options import ANY_ORDER
+from uneven.solvers.loops.compile_options import ANY_ORDER
 
 #: Bytes of a block of rows. Each block is read twice, the second time from the cache.
 _BLOCK_BYTES = 1 << 17

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from uneven.solvers.loops.options import ANY_ORDER
+from uneven.solvers.loops.compile_options import ANY_ORDER
 from uneven.solvers.loops.passes import MOST_ROWS, call_first
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 from numba.extending import intrinsic
 
-from uneven.solvers.loops.options import ANY_ORDER_FINITE
+from uneven.solvers.loops.compile_options import ANY_ORDER_FINITE
 
 _CHUNK = 64
 #: Replaces infinity in ``up`` and ``down``, which are float32 because reading them is most of the work.

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from uneven.solvers.loops.options import IN_ORDER
+from uneven.solvers.loops.compile_options import IN_ORDER
 
 #: Rows of a block, whose slopes and curvatures stay in the cache while all columns are read.
 _BLOCK = 2048
