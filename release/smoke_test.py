@@ -43,6 +43,20 @@ def main(version: str) -> None:
     command = Path(sys.executable).parent / "uneven"
     done = subprocess.run([command, "check", "hinge", "--gamma", "2"], capture_output=True, text=True, check=True)
     assert "CALIBRATED" in done.stdout, done.stdout
+    module = subprocess.run([sys.executable, "-m", "uneven", "--version"], capture_output=True, text=True, check=True)
+    assert version in module.stdout, module.stdout
+    told = subprocess.run([command, "doctor"], capture_output=True, text=True, check=True)
+    assert "All is well." in told.stdout, told.stdout
+    for shell in ("bash", "zsh", "fish"):
+        shown = subprocess.run([command, "completion", shell], capture_output=True, text=True, check=True)
+        assert "_UNEVEN_COMPLETE" in shown.stdout, shown.stdout
+    program = Path("program.py")
+    program.write_text("from sklearn.svm import SVC\nSVC().fit(X, y).predict(X)\n", encoding="utf-8")
+    found = subprocess.run(
+        [command, "lint", str(program), "--fp-cost", "1", "--fn-cost", "9"], capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 1, found
+    assert "UNV001" in found.stdout, found.stdout
     table = Path("table.csv")
     table.write_text("a,y\n1,0\n2,1\n", encoding="utf-8")
     refused = subprocess.run(

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from uneven.adapters.catboost import UnevenCatBoostClassifier as UnevenCatBoostClassifier
     from uneven.adapters.lightgbm import UnevenLGBMClassifier as UnevenLGBMClassifier
     from uneven.adapters.xgboost import UnevenXGBClassifier as UnevenXGBClassifier
+    from uneven.app.checks.coded_checks import Finding as Finding
+    from uneven.app.checks.fitted_models import lint as lint
     from uneven.calibration import analyze as analyze
     from uneven.calibration import calibrated_loss as calibrated_loss
     from uneven.calibration import certify as certify
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from uneven.learners.cascade import UnevenCascadeClassifier as UnevenCascadeClassifier
     from uneven.learners.classifier_cv import UnevenClassifierCV as UnevenClassifierCV
     from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier as UnevenEnsembleClassifier
+    from uneven.learners.explaining.explanation import Explanation as Explanation
+    from uneven.learners.explaining.explanation import explain as explain
     from uneven.learners.linear import UnevenLinearClassifier as UnevenLinearClassifier
     from uneven.learners.perceptron import UnevenPerceptron as UnevenPerceptron
     from uneven.learners.svc import UnevenSVC as UnevenSVC
@@ -60,6 +64,8 @@ _HOME = {
     "Cost": "uneven.costs",
     "CostPrior": "uneven.losses",
     "CostMatrix": "uneven.decisions.cost_matrix",
+    "Explanation": "uneven.learners.explaining.explanation",
+    "Finding": "uneven.app.checks.coded_checks",
     "Loss": "uneven.losses",
     "ObservedCost": "uneven.observed_costs",
     "Decisions": "uneven.decisions.decision_table",
@@ -82,8 +88,10 @@ _HOME = {
     "certify": "uneven.calibration",
     "cost_loss": "uneven.losses",
     "decide": "uneven.decisions.decide",
+    "explain": "uneven.learners.explaining.explanation",
     "implied_alpha": "uneven.calibration",
     "implied_prior": "uneven.calibration",
+    "lint": "uneven.app.checks.fitted_models",
     "phi": "uneven.losses",
     "range_loss": "uneven.losses",
     "trusted_types": "uneven.learners.trusted_types",

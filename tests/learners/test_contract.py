@@ -410,3 +410,25 @@ def test_decide(estimator: Any) -> None:
     else:
         positive = model.predict_proba(X)[:, list(model.classes_).index(FRAUD)]
         np.testing.assert_array_equal(taken, actions.choose(positive))
+
+
+@promise
+@pytest.mark.filterwarnings("ignore:do not take predict_proba:UserWarning")
+def test_explain(estimator: Any) -> None:
+    model = fit(labelled(estimator), X, Y)
+    some = slice(0, 12)
+    moves = hasattr(model, "predict_proba")
+    for costs in ({}, {"fn_cost": 50.0}, {"fn_cost": 3 + AMOUNT[some]}) if moves else ({},):
+        why = model.explain(X[some], X[some.stop :], n_draws=4, **costs)
+        positive = 1 if list(model.classes_)[1] == FRAUD else -1
+        score = positive * np.asarray(model.decision_function(X[some], **costs))
+        np.testing.assert_allclose(why.base_score + why.points.sum(axis=1), score, rtol=1e-6, atol=1e-6)
+        np.testing.assert_array_equal(why.flagged, np.asarray(model.predict(X[some], **costs)) == FRAUD)
+        if not moves:
+            assert why.money is None
+            continue
+        p = np.asarray(model.predict_proba(X[some]))[:, list(model.classes_).index(FRAUD)]
+        four = {**COSTS, **costs}
+        saved = p * (four["fn_cost"] - four["tp_cost"]) - (1 - p) * (four["fp_cost"] - four["tn_cost"])
+        np.testing.assert_allclose(why.base_saving + why.money.sum(axis=1), saved, rtol=1e-5, atol=1e-5)
+        assert (why.money * why.points >= 0).all()

@@ -1,4 +1,4 @@
-"""Losses and models in other libraries; each submodule needs the extra of its name and is imported on first use."""
+"""Losses and models in other libraries; each submodule is imported on first use, and may need an extra."""
 
 from typing import TYPE_CHECKING
 
@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from uneven.adapters import jax as jax
     from uneven.adapters import lightgbm as lightgbm
     from uneven.adapters import onnx as onnx
+    from uneven.adapters import python as python
+    from uneven.adapters import sql as sql
     from uneven.adapters import torch as torch
     from uneven.adapters import xgboost as xgboost
 
-_MODULES = ("catboost", "dask", "jax", "lightgbm", "onnx", "torch", "xgboost")
+_MODULES = ("catboost", "dask", "jax", "lightgbm", "onnx", "python", "sql", "torch", "xgboost")
 
 __all__ = list(_MODULES)
 __getattr__, __dir__ = on_first_use(__name__, {}, _MODULES)

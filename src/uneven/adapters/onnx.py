@@ -26,6 +26,7 @@ with needs_extra("ONNX models", "export"):
 from uneven.adapters import onnx_converters
 from uneven.adapters.onnx_check import difference
 from uneven.adapters.onnx_graph import Converter, SkGraph
+from uneven.learners.base import UnevenClassifier
 from uneven.learners.classifier_cv import UnevenClassifierCV
 
 __all__ = ["register", "to_onnx"]
@@ -195,6 +196,11 @@ def _require_model(model: Any) -> Any:
         if isinstance(model, Pipeline):
             return _require_model(Pipeline([*model.steps[:-1], (model.steps[-1][0], chosen)]))
         return _require_model(chosen)
+    if getattr(last, "_in_use", None) is not None and isinstance(last, UnevenClassifier):
+        raise ParameterError(
+            "to_onnx exports a learner of a loss at the costs of its fit, got one of with_costs; "
+            "UnevenThresholdClassifierCV around it can be exported at other costs"
+        )
     if type(last) not in _known():
         names = ", ".join(sorted(learner.__name__ for learner in _known()))
         raise ParameterError(

@@ -62,11 +62,20 @@ def threshold_log_odds(threshold: np.ndarray) -> np.ndarray:
 
 def move_threshold(loss: Loss, score: np.ndarray, costs: RowCosts) -> np.ndarray:
     """Scores of the positive class, moved so that the threshold for the costs of each row is 0."""
+    threshold, sign = score_thresholds(loss, costs)
+    return np.asarray(sign * (score - threshold))
+
+
+def score_thresholds(loss: Loss, costs: RowCosts) -> tuple[np.ndarray, np.ndarray]:
+    """For each row the score of alpha, and a sign: positive is cheaper iff sign (score - threshold) > 0.
+
+    Infinite where one decision is the cheaper one at every probability.
+    """
     alpha, sign = costs.thresholds()
     threshold = np.where(alpha > 0, np.inf, -np.inf)
     inside = (alpha >= 0) & (alpha <= 1)
     threshold[inside] = loss.link(alpha[inside])
-    return np.asarray(sign * (score - threshold))
+    return threshold, sign
 
 
 def untilt(tilted: np.ndarray, costs: RowCosts, own_alpha: Fraction | None) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -102,6 +102,13 @@ class CorrectedOdds:
         if self == AS_IT_IS:
             return probability
         return np.asarray(expit(self.log_odds(probability)))
+
+    def shifted(self, by: float) -> CorrectedOdds:
+        """The same, with a number added to the corrected log-odds."""
+        map_ = self.correction
+        if map_.values is None:
+            return CorrectedOdds(replace(map_, shift=map_.shift - by), self.limits)
+        return CorrectedOdds(replace(map_, values=map_.values + by), self.limits)
 
     def decision(self, probability: np.ndarray, costs: RowCosts) -> np.ndarray:
         """Scores of the positive class whose threshold for the costs is 0; infinite where one decision is always best.

@@ -16,6 +16,7 @@ from uneven import inputs
 from uneven.decisions.matrix_regret import MatrixRegret
 from uneven.errors import CostError
 from uneven.inputs import brief
+from uneven.labels import read_labels, require_same_length
 
 #: How far the rows of probabilities may sum from 1: float32 models, and rounded files.
 _SUM = 1e-4
@@ -127,6 +128,52 @@ class CostMatrix:
         cells = [[cell.strip() for cell in line] for line in lines]
         return cls([line[1:] for line in cells[1:]], [line[0] for line in cells[1:]], cells[0][1:])
 
+    def take(self, rows: Any) -> CostMatrix:
+        """The matrices of some rows, given by numbers or booleans; one matrix for all rows stays as it is."""
+        if not self.per_row:
+            return self
+        return CostMatrix(self.costs[np.asarray(rows)], self.classes, self.actions)
+
+    def with_costs_of_rows(self, cells: Mapping[tuple[Any, Any], Any]) -> CostMatrix:
+        """A matrix for each row: this one, with other costs in some cells.
+
+        Parameters
+        ----------
+        cells : mapping of (class, action) to array-like of shape (n,) or number
+            At least one cell has a cost for each row.
+
+        Examples
+        --------
+        A missed fraud costs its amount:
+
+        >>> import uneven
+        >>> costs = uneven.CostMatrix({"honest": {"pay": 0, "check": 4}, "fraud": {"pay": 0, "check": 4}})
+        >>> of_rows = costs.with_costs_of_rows({("fraud", "pay"): [10, 200]})
+        >>> of_rows.decide([[0.9, 0.1], [0.9, 0.1]]).tolist()
+        ['pay', 'check']
+        """
+        if not isinstance(cells, Mapping) or not cells:
+            raise CostError(f"costs of rows must have the form {{(class, action): costs}}, got {brief(cells)}")
+        places, columns = [], []
+        for cell, given in cells.items():
+            if not isinstance(cell, tuple) or len(cell) != 2:
+                raise CostError(f"costs of rows are given for pairs (class, action), got {brief(cell)}")
+            name = f"the costs of {cell[1]!r} where {cell[0]!r} is true"
+            places.append((_place("class", cell[0], self.classes), _place("action", cell[1], self.actions)))
+            column, single = inputs.float_array(name, given, CostError)
+            if column.ndim > 1 or not np.isfinite(column).all():
+                raise CostError(f"{name} must be a list of finite numbers, one for each row, got {brief(given)}")
+            columns.append(column[0] if single else column)
+        lengths = {column.size for column in columns if column.ndim} | ({len(self.costs)} if self.per_row else set())
+        if len(lengths) != 1:
+            known = " and ".join(map(str, sorted(lengths))) or "numbers only"
+            raise CostError(f"costs of rows need one length, got {known}")
+        count = lengths.pop()
+        found = np.broadcast_to(self.costs, (count, len(self.classes), len(self.actions))).copy()
+        for (y, a), column in zip(places, columns, strict=True):
+            found[:, y, a] = column
+        return CostMatrix(found, self.classes, self.actions)
+
     @property
     def per_row(self) -> bool:
         """Whether there is a matrix for each row."""
@@ -167,6 +214,29 @@ class CostMatrix:
         shares, single = self._read(probabilities)
         found = self._labels[_mean(shares, self._regrets).argmin(axis=1)]
         return found[0] if single else found
+
+    def paid(self, y_true: Any, decisions: Any) -> np.ndarray:
+        """What the decision about each row costs.
+
+        Parameters
+        ----------
+        y_true, decisions : array-like of shape (n,)
+            The true class of each row, and the action that was taken.
+
+        Examples
+        --------
+        >>> import uneven
+        >>> costs = uneven.CostMatrix([[0, 1, 2], [5, 0, 1], [20, 5, 0]])
+        >>> costs.paid([0, 1, 2, 2], [1, 1, 2, 0])
+        array([ 1.,  0.,  0., 20.])
+        """
+        truth, taken = _places("y_true", y_true, self.classes), _places("decisions", decisions, self.actions)
+        require_same_length(y_true=truth, decisions=taken)
+        if not self.per_row:
+            return np.asarray(self.costs[truth, taken])
+        if len(truth) != len(self.costs):
+            raise CostError(f"there are costs for {len(self.costs)} rows, but {len(truth)} labels")
+        return np.asarray(self.costs[np.arange(len(truth)), truth, taken])
 
     @cached_property
     def _labels(self) -> np.ndarray:
@@ -251,6 +321,28 @@ class CostMatrix:
         """What a small log loss guarantees for the cost: psi, its inverse, tight cases (Theorem M)."""
         return MatrixRegret(self._one_matrix())
 
+    def psi(self, eps: Any) -> Any:
+        """The least log-loss regret with a cost regret of eps, made convex: psi(cost regret) <= log-loss regret."""
+        return self.regret.psi(eps)
+
+    def regions(self) -> dict[Any, np.ndarray]:
+        """Where each action is the cheapest: the corners of its polytope of probabilities.
+
+        Returns
+        -------
+        dict of ndarray of shape (corners, classes)
+            Nearest doubles of rational numbers; no rows for an action that is never the cheapest.
+
+        Examples
+        --------
+        >>> import uneven
+        >>> uneven.CostMatrix([[0, 1], [9, 0]]).regions()[1].tolist()
+        [[0.0, 1.0], [0.9, 0.1]]
+        """
+        count = len(self.classes)
+        corners = ((a, self.regret.corners(k)) for k, a in enumerate(self.actions))
+        return {a: np.array([[float(x) for x in q] for q in found]).reshape(-1, count) for a, found in corners}
+
     def regret_bound(self, surrogate_regret: Any, *, loss: str = "log") -> Any:
         """A proved upper bound of the cost regret of :meth:`decide`, given the regret of the probabilities.
 
@@ -278,6 +370,29 @@ class CostMatrix:
         return self._exact
 
 
+def _place(kind: str, label: Any, labels: tuple[Any, ...]) -> int:
+    """The number of a class or action."""
+    label = label.item() if isinstance(label, np.generic) else label
+    if label not in labels:
+        raise CostError(f"{brief(label)} is no {kind} of the cost matrix, which has {brief(list(labels))}")
+    return labels.index(label)
+
+
+def _places(name: str, given: Any, labels: tuple[Any, ...]) -> np.ndarray:
+    """The number of the class or action of each row."""
+    values = read_labels(name, given)
+    distinct, inverse = np.unique(values, return_inverse=True) if values.dtype != object else _distinct(values)
+    kind = "class" if name == "y_true" else "action"
+    return np.array([_place(kind, label, labels) for label in distinct], dtype=np.intp)[inverse]
+
+
+def _distinct(values: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    """Different labels that need not be comparable, and the number of that of each row."""
+    numbers: dict[Any, int] = {}
+    inverse = [numbers.setdefault(value, len(numbers)) for value in values]
+    return list(numbers), np.array(inverse, dtype=np.intp)
+
+
 def _mean(shares: np.ndarray, costs: np.ndarray) -> np.ndarray:
     """The mean of the costs over the classes, for each row and action."""
     return shares @ costs if costs.ndim == 2 else np.einsum("ny,nya->na", shares, costs)
@@ -285,6 +400,8 @@ def _mean(shares: np.ndarray, costs: np.ndarray) -> np.ndarray:
 
 def _read_names(costs: Any) -> tuple[Any, list[Any] | None, list[Any] | None]:
     """The numbers, and names of the classes and actions if ``costs`` has them."""
+    if isinstance(costs, CostMatrix):
+        return costs.costs if costs._exact is None else costs._exact, list(costs.classes), list(costs.actions)
     if isinstance(costs, Mapping):
         rows = list(costs.values())
         if not rows or not all(isinstance(row, Mapping) for row in rows):

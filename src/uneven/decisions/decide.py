@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -128,6 +128,16 @@ class Limits:
     flag_rate: Any = None
     budget: Any = None
     confidence: Any = 0.95
+
+
+def check_limits(limits: Limits, actions: Actions | None, labels: tuple[Any, ...]) -> None:
+    """Raise if these limits could not be kept for any rows; without actions, the decisions are the two labels."""
+    known = Actions(negative=(1, 0), positive=(0, 1)) if actions is None else actions
+    row = DecisionRows(np.array([0.5]), known, labels if actions is None else actions.names)
+    group, groups = _read_groups(limits if limits.per is None else replace(limits, per=["a"]), 1)
+    _read_capacity(limits, row, group, groups)
+    _read_floors(limits, row)
+    read_level(limits.confidence)
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,9 @@ class ShiftGuarantee:
         For the shift itself.
     gibbs : RuleBounds or None
         For a shift drawn anew from the Gibbs posterior for each decision, if there is a posterior.
+    prevalence : float or None
+        The share of positives in use, if it is another one than in the rows. The costs are then those on the rows at
+        which every rule costs what it costs in use.
     """
 
     confidence: float
@@ -118,6 +121,7 @@ class ShiftGuarantee:
     constant_cost: float
     mean: RuleBounds
     gibbs: RuleBounds | None
+    prevalence: float | None = None
 
     @property
     def vacuous(self) -> bool:
@@ -170,7 +174,9 @@ class ShiftGuarantee:
             assumed = f"that no mistake costs more than the largest ones seen ({largest})."
         else:
             assumed = f"that no mistake costs more than you said ({largest})."
-        terms = f"They assume independent rows, new rows like these with the same share of positives, and {assumed}"
+        share = "the same share of positives" if self.prevalence is None else f"{100 * self.prevalence:.4g} % positives"
+        alike = "" if self.prevalence is None else " within each class"
+        terms = f"They assume independent rows, new rows like these{alike} with {share}, and {assumed}"
         return f"{which} {terms}"
 
 
@@ -185,6 +191,7 @@ def shift_guarantee(
     largest_fn_regret: Exact | None = None,
     refitted: bool = False,
     choices: int = 1,
+    prevalence: float | None = None,
 ) -> ShiftGuarantee:
     """Bounds of the cost of a shift against the best shift, from rows that the models did not learn from.
 
@@ -208,6 +215,8 @@ def shift_guarantee(
         Whether the model in use was fitted again to all rows. It changes no number, but the words.
     choices : int
         Number of models from which the one in use was chosen with the same rows, such as all mixtures of an ensemble.
+    prevalence : float, optional
+        The share of positives in use, if the costs of the rows were made for it. It changes no number, but the words.
 
     Examples
     --------
@@ -290,6 +299,7 @@ def shift_guarantee(
         constant_cost=float(min(costs.positive[-1] * rows.largest_positive, costs.negative[0] * rows.largest_negative)),
         mean=bounds(mean, cost, window_loss),
         gibbs=None if gibbs is None else bounds(gibbs, costs.mean(gibbs), window.mean(gibbs)),
+        prevalence=prevalence,
     )
 
 

@@ -13,14 +13,15 @@ K(lambda))/lambda for a log-loss regret r.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from flint import arb
+from flint import arb, arb_mat, fmpz_mat
 from scipy.optimize import linprog
 
 from uneven import inputs
@@ -40,6 +41,8 @@ _HALVINGS = 62
 _NEAR = 0.5
 
 Matrix = tuple[tuple[Fraction, ...], ...]
+_Whole = tuple[int, ...]
+_Number = TypeVar("_Number", int, Fraction)
 
 
 @dataclass(frozen=True)
@@ -78,34 +81,52 @@ class MatrixRegret:
     def __init__(self, costs: Matrix) -> None:
         self._costs = costs
         self._width = len(costs[0])
-        corners = [_corners(costs, b) for b in range(self._width)]
-        self.exact = all(found is not None for found in corners)
+        self._unit = math.lcm(*(cost.denominator for row in costs for cost in row))
+        whole = [[int(cost * self._unit) for cost in row] for row in costs]
+        #: For each action the corners of its region as whole numbers, to be divided by their sum; None if too many.
+        self._regions = [_corners(whole, b) for b in range(self._width)]
+        self.exact = all(found is not None for found in self._regions)
         #: Numbers of the actions that are not the cheapest for any probabilities, proved in rationals.
-        self.never_cheapest = [b for b, found in enumerate(corners) if found == []]
-        if self.exact:
-            cases = [
-                (corner, _differences(costs, a, b))
-                for b, found in enumerate(corners)
-                for corner in found or ()
-                for a in range(self._width)
-                if a != b
-            ]
-        else:
-            pairs = [(a, b) for a in range(self._width) for b in range(self._width) if a != b]
-            cases = [case for a, b in pairs if (case := _worst_pair(_differences(costs, a, b))) is not None]
-        self._largest = max([Fraction(0), *(max(d) for _, d in cases)])
+        self.never_cheapest = [b for b, found in enumerate(self._regions) if found == []]
+        # Estimates, and what the decision costs more there than other actions: every estimate with every other action.
+        self._groups: list[tuple[list[_Whole], list[_Whole]]] = []
+        for b, found in enumerate(self._regions):
+            more = [_differences(whole, a, b) for a in range(self._width) if a != b]
+            if self.exact:
+                self._groups.append((found or [], more))
+            else:
+                self._groups += [([worst], [d]) for d in more if (worst := _worst_pair(d)) is not None]
+        largest = max([0, *(max(d) for points, more in self._groups if points for d in more)])
+        self._largest = Fraction(largest, self._unit)
         self.largest = round_up(self._largest)
-        support = [(case, max(d for q, d in zip(*case, strict=True) if q)) for case in cases]
-        self._cases = list({case: None for case, most in support if most > 0})
+        finite, corners, gains, means = 0, [], [], []
+        for points, more in self._groups:
+            gain = [[x / largest for x in d] if largest else [] for d in more]
+            for point in points:
+                total = sum(point)
+                corner = [x / total for x in point]
+                for d, share in zip(more, gain, strict=True):
+                    most = max(x for q, x in zip(point, d, strict=True) if q)
+                    if most > 0:
+                        finite = max(finite, most)
+                        corners.append(corner)
+                        gains.append(share)
+                        means.append(_dot(point, d) / (total * largest))
         #: The largest cost regret with a finite log-loss regret.
-        self._finite = inputs.to_float(max([Fraction(0), *(most for _, most in support)]))
-        shape = (len(self._cases), len(costs))
-        self._corner = np.array([[float(q) for q in case[0]] for case in self._cases]).reshape(shape)
-        means = [sum((q * d for q, d in zip(*case, strict=True)), Fraction(0)) for case in self._cases]
-        self._mean = np.array([float(mean / self._largest) for mean in means])
+        self._finite = inputs.to_float(Fraction(finite, self._unit))
+        shape = (len(corners), len(costs))
+        self._corner = np.array(corners).reshape(shape)
+        self._mean = np.array(means)
         with np.errstate(divide="ignore"):
             self._log_corner = np.log(self._corner)
-        self._gain = np.array([[float(d / self._largest) for d in case[1]] for case in self._cases]).reshape(shape)
+        self._gain = np.array(gains).reshape(shape)
+
+    def corners(self, action: int) -> list[tuple[Fraction, ...]]:
+        """The corners of the probabilities for which an action is the cheapest, in rationals."""
+        found = self._regions[action]
+        if found is None:
+            raise CostError(f"the region of an action has more than {_MOST_CORNERS} corners")
+        return [tuple(Fraction(x, sum(point)) for x in point) for point in found]
 
     # -- psi in floats ------------------------------------------------------------------------------------------------
 
@@ -127,14 +148,14 @@ class MatrixRegret:
         values, scalar = _read_regrets(r)
         flat = values.ravel()
         found = np.where(np.isinf(flat), self.largest, 0.0)
-        inside = (flat > 0) & np.isfinite(flat) & bool(self._cases)
+        inside = (flat > 0) & np.isfinite(flat) & bool(self._mean.size)
         rate = self._best_rate(flat[inside])
         found[inside] = self.largest * np.minimum((flat[inside] + self._log_mean(rate)[0]) / rate, 1.0)
         return inputs.unwrapped(found.reshape(values.shape), scalar)
 
     def _log_mean(self, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """K at each lambda = rate/largest, and the cases that attain it."""
-        if not self._cases or not rate.size:
+        if not self._mean.size or not rate.size:
             return np.zeros(rate.size), np.zeros(rate.size, dtype=np.intp)
         exponents = rate[:, None, None] * self._gain
         near = np.abs(exponents).max(axis=2) < _NEAR
@@ -181,21 +202,28 @@ class MatrixRegret:
         return inputs.unwrapped(np.array(found).reshape(values.shape), scalar)
 
     def _log_bound(self, r: float) -> float:
-        if not self._cases:
+        if not self._mean.size:
             return 0.0
         rate = float(self._best_rate(np.array([r]))[0])
-        scale = Fraction(rate) / self._largest
+        return round_up(min(self._bound_at(Fraction(r), Fraction(rate) / self._largest), self._largest))
+
+    def _bound_at(self, r: Fraction, rate: Fraction) -> Fraction:
+        """(r + K(lambda))/lambda, rounded up; a bound for every rate lambda > 0."""
         # K is about the square of a small rate, but the logarithm of a sum near 1: the digits between must be there.
-        with precision(_BITS - 2 * min(0, math.frexp(rate)[1])):
-            speed = _ball(scale)
-            most = arb(0)
-            for corner, differences in self._cases:
-                mean = sum(
-                    (_ball(q) * (speed * _ball(d)).exp() for q, d in zip(corner, differences, strict=True) if q), arb(0)
-                )
-                most = most.max(mean.log())
-            bound = _above((_ball(Fraction(r)) + most) / speed)
-        return round_up(min(bound, self._largest))
+        small = math.frexp(inputs.to_float(rate * self._largest))[1]
+        with precision(_BITS - 2 * min(0, small)):
+            speed = _ball(rate / self._unit)
+            most = arb(1)  # at the estimate itself: the decision costs no more than it does
+            for points, more in self._groups:
+                if not points:
+                    continue
+                growth = arb_mat([[(speed * d[y]).exp() for d in more] for y in range(len(self._costs))])
+                sums = (arb_mat(fmpz_mat(points)) * growth).entries()
+                for k, point in enumerate(points):
+                    total = sum(point)
+                    for value in sums[k * len(more) : (k + 1) * len(more)]:
+                        most = most.max(value / total)
+            return _above((_ball(r) + most.log()) / _ball(rate))
 
     def _brier_bound(self, r: float) -> float:
         """Cauchy and Schwarz: the difference of two expected costs is at most its length times that of p - q."""
@@ -286,12 +314,12 @@ def _above(ball: arb) -> Fraction:
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
-def _differences(costs: Matrix, a: int, b: int) -> tuple[Fraction, ...]:
+def _differences(costs: Sequence[Sequence[_Number]], a: int, b: int) -> tuple[_Number, ...]:
     """What action b costs more than action a, in each class."""
     return tuple(row[b] - row[a] for row in costs)
 
 
-def _worst_pair(differences: tuple[Fraction, ...]) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]] | None:
+def _worst_pair(differences: _Whole) -> _Whole | None:
     """The estimate that is worst if only two actions exist: both are equally cheap, and it lies on the extreme classes.
 
     Of all distributions with the same mean of the differences, this one has the largest mean of their exponentials.
@@ -300,47 +328,49 @@ def _worst_pair(differences: tuple[Fraction, ...]) -> tuple[tuple[Fraction, ...]
     low, high = min(differences), max(differences)
     if low > 0 or high <= 0:
         return None
-    corner = [Fraction(0)] * len(differences)
-    share = -low / (high - low)
-    corner[differences.index(high)] += share
-    corner[differences.index(low)] += 1 - share
-    return tuple(corner), differences
+    corner = [0] * len(differences)
+    corner[differences.index(high)] += -low
+    corner[differences.index(low)] += high
+    return tuple(corner)
 
 
-def _corners(costs: Matrix, action: int) -> list[tuple[Fraction, ...]] | None:
+def _dot(u: Sequence[int], w: Sequence[int]) -> int:
+    return sum(map(operator.mul, u, w))
+
+
+def _corners(costs: Sequence[Sequence[int]], action: int) -> list[_Whole] | None:
     """The corners of the polytope of probabilities for which an action is the cheapest; None if there are too many.
 
-    The simplex is cut by one half space after the other (the double description method), in rationals. A corner knows
-    which constraints hold with equality there. Two corners are neighbours if no third one shares all that they share.
+    The simplex is cut by one half space after the other (the double description method). A corner is a direction of
+    whole numbers, and knows which constraints hold with equality there (the bits of a number). Two corners are
+    neighbours if no third one shares all that they share.
     """
     count = len(costs)
-    found: list[tuple[tuple[Fraction, ...], frozenset[int]]] = []
+    found: list[tuple[_Whole, int]] = []
     for y in range(count):
-        unit = tuple(Fraction(int(k == y)) for k in range(count))
-        found.append((unit, frozenset(range(count)) - {y}))
+        unit = tuple(int(k == y) for k in range(count))
+        found.append((unit, (1 << count) - 1 - (1 << y)))
     for a in range(len(costs[0])):
         if a == action:
             continue
         differences = _differences(costs, a, action)
-        name = count + a
-        values = [sum((q * d for q, d in zip(point, differences, strict=True)), Fraction(0)) for point, _ in found]
+        name = 1 << (count + a)
+        values = [_dot(point, differences) for point, _ in found]
         kept = [
-            (point, tight | {name} if value == 0 else tight)
+            (point, tight | name if value == 0 else tight)
             for (point, tight), value in zip(found, values, strict=True)
             if value <= 0
         ]
-        inside = [(corner, value) for corner, value in zip(found, values, strict=True) if value < 0]
-        outside = [(corner, value) for corner, value in zip(found, values, strict=True) if value > 0]
-        for (u, tight_u), below in inside:
-            for (w, tight_w), over in outside:
+        inside = [(*corner, value) for corner, value in zip(found, values, strict=True) if value < 0]
+        outside = [(*corner, value) for corner, value in zip(found, values, strict=True) if value > 0]
+        for u, tight_u, below in inside:
+            for w, tight_w, over in outside:
                 shared = tight_u & tight_w
-                if len(shared) < count - 2 or any(
-                    shared <= tight for point, tight in found if point is not u and point is not w
-                ):
+                if shared.bit_count() < count - 2 or sum(shared & tight == shared for _, tight in found) > 2:
                     continue
-                share = over / (over - below)
-                point = tuple(share * x + (1 - share) * z for x, z in zip(u, w, strict=True))
-                kept.append((point, shared | {name}))
+                point = tuple(over * x - below * z for x, z in zip(u, w, strict=True))
+                common = math.gcd(*point)
+                kept.append((tuple(x // common for x in point), shared | name))
         if len(kept) > _MOST_CORNERS:
             return None
         found = kept

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven.calibration.calibrated_losses import analysis_of, loss_for, loss_for_rows, meant_alpha, only_alpha
 from uneven.costs import COSTS, Cost, GivenCosts, RowCosts, read_cost
-from uneven.decisions.alpha import move_threshold, untilt
+from uneven.decisions.alpha import move_threshold, score_thresholds, untilt
 from uneven.errors import CostError, LossError, ParameterError, UnevenError
 from uneven.inputs import brief, to_float, warn_caller
 from uneven.labels import Classes, positive_class
@@ -32,6 +32,7 @@ from uneven.solvers.threads import require_finite
 
 if TYPE_CHECKING:
     from uneven.calibration.in_money import AnalysisInMoney
+    from uneven.decisions.actions import Actions
 
 #: Rows on which probabilities are checked: their mean is known well enough, and larger sets take no longer.
 _CHECKED = 20_000
@@ -85,6 +86,8 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         regrets, costs = None, problem.costs
         if isinstance(costs, Cost):
             regrets = [value if isinstance(value, float) else str(value) for value in (costs.fp_cost, costs.fn_cost)]
+        for name in ("_in_use", "_actions_of_fit"):  # of a changed model that is fitted again
+            self.__dict__.pop(name, None)
         self._fitted_with = (self.loss, regrets, self.margin_gamma)
         self._range_of_fit = None if spread_prior(self) is None else self.cost_range
         self._costs_of_fit = {name: plain(value) for name, value in problem.numbers.items()}
@@ -223,13 +226,24 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
 
     def _decision(self, score: np.ndarray, given: GivenCosts) -> np.ndarray:
         """Scores of the positive class whose threshold for the given costs is 0."""
-        costs = self._costs_of_rows(score.shape[0], given)
+        cut = self._cut(score.shape[0], given)
+        return score if cut is None else np.asarray(cut[1] * (score - cut[0]))
+
+    def _cut(self, count: int, given: GivenCosts) -> tuple[np.ndarray, np.ndarray] | None:
+        costs = self._costs_of_rows(count, given)
         if costs is None or self._has_row_costs or self._fits_for(costs):
-            return score
+            return None
         try:
-            return move_threshold(self.loss_, score, costs)
+            return score_thresholds(self.loss_, costs)
         except LossError as error:
             raise LossError(f"{type(self).__name__} decides for the costs of its fit only: {error}") from None
+
+    def _evidence(self, X: Any) -> np.ndarray:
+        return self._checked_score(X)
+
+    def _probability_of_evidence(self, evidence: np.ndarray, given: GivenCosts) -> np.ndarray:
+        positive = self._probability(evidence, given)
+        return positive if self._in_use is None else np.asarray(self._in_use.probability(positive))
 
     def _fits_for(self, costs: RowCosts) -> bool:
         """Whether the fit had these costs: then the threshold is 0 for every loss, also without probabilities."""
@@ -240,7 +254,7 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
 
     def _costs_of_rows(self, count: int, given: GivenCosts) -> RowCosts | None:
         """The costs of rows to predict; None if the fit's are meant."""
-        if not given.known:
+        if not given.known and (self._in_use is None or len(self._costs_of_fit) < len(COSTS)):
             return None
         filled = given.filled(self._costs_of_fit)
         known = all(value is not None for value in filled.values())
@@ -252,10 +266,10 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
                 f"and other costs for all rows, got {brief(given.known)}, cannot "
                 "be decided for; fit with numbers to give costs to predict"
             )
-        return costs
+        return self._on_rows_of_fit(costs)
 
     def _positive_probability(self, X: Any, given: GivenCosts) -> np.ndarray:
-        positive = self._probability(self._checked_score(X), given)
+        positive = self._probability_of_evidence(self._checked_score(X), given)
         doubt = self._doubt_about_probabilities()
         if doubt is not None:
             warn_caller(
@@ -284,6 +298,22 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
             )
         loss = self._fitted_with[0]
         return untilt(positive, costs, only_alpha(loss) if isinstance(loss, Loss) else None)
+
+    # -- other costs without a new fit ------------------------------------------------------------------------------
+
+    def _set_costs(self, numbers: dict[str, float], actions: Actions | None) -> None:
+        super()._set_costs(numbers, actions)
+        self._decision(np.zeros(1), GivenCosts(**numbers))  # an error if the loss cannot decide for these costs
+
+    def _say_what_holds(self, before: EstimatorContract) -> list[str]:
+        if self._has_row_costs or len(self._costs_of_fit) < len(COSTS):
+            return []
+        if self._fits_for(self._on_rows_of_fit(RowCosts.read(1, **self._costs_of_fit))):
+            return ["Threshold and loss are those of the fit, and what analysis_ guarantees stays."]
+        return [
+            "The threshold is plain alpha on the probabilities of this model: its loss was calibrated for the costs of "
+            "the fit, and analysis_ with its bounds is about those. UnevenThresholdClassifierCV would correct it."
+        ]
 
     # -- whether probabilities are any ------------------------------------------------------------------------------
 

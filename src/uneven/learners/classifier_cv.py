@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn import config_context
@@ -38,6 +38,9 @@ from uneven.learners.tuning.grid import (
 from uneven.metrics.cost_scorer import CostScorer
 from uneven.parts.cluster import HoldsClient
 from uneven.solvers.progress import Bar, progress
+
+if TYPE_CHECKING:
+    from uneven.decisions.actions import Actions
 
 
 class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -339,6 +342,8 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
 
     def _keep(self, task: Task, columns: list[Column], prefix: str) -> None:
         """Keep the results of all splits, finished or not, and choose by the finished ones."""
+        for name in ("_in_use", "_actions_of_fit"):  # of a changed model that is fitted again
+            self.__dict__.pop(name, None)
         params = [{f"{prefix}{name}": value for name, value in c.params.items()} for c in task.candidates]
         if len({repr(c.loss) for c in task.candidates}) == 1:
             params = [{name: v for name, v in p.items() if name != f"{prefix}loss"} for p in params]
@@ -395,22 +400,53 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
         model = self.best_estimator_ if hasattr(self, "best_estimator_") else read_estimator(self)[0]
         getattr(model, method)  # its own AttributeError says why
 
-    def _answer(self, method: str, X: Any, given: GivenCosts) -> Any:
-        """What a method of the chosen estimator says about rows with these costs."""
-        if method == "predict_log_proba":
-            return super()._answer(method, X, given)
-        model, costs = self._require_model(), given.known
+    def _costs_for(self, method: str, given: GivenCosts) -> dict[str, Any]:
+        """The costs that a method of the chosen estimator is told."""
+        costs = given.known
         if self.row_costs_ == DECIDE and method != "predict_proba" and not costs:
             raise CostError(
                 f"this search chose to decide each row by its own costs (row_costs_ is 'decide'), so {method} needs "
                 "them: give fp_cost and fn_cost, or fit with row_costs='learn'"
             )
-        if costs and self.row_costs_ is not None:
-            costs = self._costs | costs
+        return self._costs | costs if costs and self.row_costs_ is not None else costs
+
+    def _asks(self, given: GivenCosts) -> tuple[Any, GivenCosts]:
+        return self._require_model(), GivenCosts(**self._costs_for("explain", given))
+
+    def _answer(self, method: str, X: Any, given: GivenCosts) -> Any:
+        """What a method of the chosen estimator says about rows with these costs."""
+        if method == "predict_log_proba":
+            return super()._answer(method, X, given)
+        model, costs = self._require_model(), self._costs_for(method, given)
         if costs and isinstance(model, Pipeline):  # without the pipeline's own routing, which would need requests
             X = model[:-1].transform(X) if len(model.steps) > 1 else X
             model = model[-1]
         return np.asarray(getattr(model, method)(X, **costs))
+
+    def _share_of_fit(self) -> float | None:
+        model = self._require_model()
+        share: float | None = (model[-1] if isinstance(model, Pipeline) else model)._share_of_fit()
+        return share
+
+    def _set_costs(self, numbers: dict[str, float], actions: Actions | None) -> None:
+        """The chosen learner decides at these costs; what the search found is about those of the fit."""
+        model, use = self._require_model(), self._in_use
+        assert use is not None
+        last = model[-1] if isinstance(model, Pipeline) else model
+        share = last._share_of_fit() if use.use is None else use.use  # None: also if it was changed before
+        changed = last.with_costs(**numbers, prevalence=share)
+        if isinstance(model, Pipeline):
+            changed = Pipeline([*model.steps[:-1], (model.steps[-1][0], changed)])
+        self.best_estimator_, self.row_costs_ = changed, None
+        self._costs, self._costs_by_row, self._actions_of_fit = dict(numbers), [], actions
+
+    def _say_what_holds(self, before: EstimatorContract) -> list[str]:
+        model = self._require_model()
+        found: list[str] = (model[-1] if isinstance(model, Pipeline) else model)._say_what_holds(before)
+        return [
+            *found,
+            "The setting was chosen by what it costs at the costs of the fit; so were best_score_ and such.",
+        ]
 
     def score(
         self,

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -16,16 +16,19 @@ from sklearn.utils.validation import check_is_fitted
 from uneven.costs import COSTS, GivenCosts, RowCosts
 from uneven.errors import CostError
 from uneven.inputs import brief, exact, to_float
-from uneven.labels import Classes
+from uneven.labels import Classes, require_same_length
 from uneven.learners.cost_range import costs_of_range
-from uneven.learners.several_actions import costs_of_actions
+from uneven.learners.several_actions import costs_of_actions, have_actions_between
 from uneven.metrics.expected_cost import expected_cost
 from uneven.metrics.intervals import CostEstimate, outcome_cells
 from uneven.metrics.mean_interval import Cell, CountedRows, MeanInterval, mean_interval, share_interval
+from uneven.metrics.rows import read_decisions
 
 if TYPE_CHECKING:
     from uneven.decisions.actions import Actions
     from uneven.decisions.decision_table import Decisions
+    from uneven.learners.changed_costs import ChangedUse
+    from uneven.learners.explaining.explanation import Explanation
 
 #: The two rules that look at no feature.
 ALL_POSITIVE, ALL_NEGATIVE = "all positive", "all negative"
@@ -52,6 +55,8 @@ class EstimatorContract:
 
     _costs_of_fit: Mapping[str, Any]
     _actions_of_fit: Actions | None = None  # in place of costs
+    _in_use: ChangedUse | None = None  # of a model that ``with_costs`` made
+    _constant_sums: dict[str, Any] | None
     classes_: np.ndarray
     _positive: int
 
@@ -199,7 +204,15 @@ class EstimatorContract:
 
     def _cost_of_actions(self, X: Any, y: Any, sample_weight: Any) -> float | None:
         """What the actions of the fit cost per row; None if they are the classes of :meth:`predict`."""
-        return None
+        if not have_actions_between(self._actions_of_fit):
+            return None
+        taken = self.decide(X)
+        rows, _ = read_decisions(
+            y, y, pos_label=self._classes.pos_label, sample_weight=sample_weight, **self._costs_of_fit
+        )
+        require_same_length(y_true=rows.is_positive, X=taken.choice)
+        costs = np.array(list(taken.actions.costs.values()))
+        return float(rows.weight @ costs[taken.choice, 1 - rows.is_positive.astype(np.intp)])
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def decide(
@@ -255,7 +268,160 @@ class EstimatorContract:
 
         check_is_fitted(self, "classes_")
         limits = Limits(at_most, at_most_share, per, recall_at_least, precision_at_least, flag_rate, budget, confidence)
+        if self._in_use is not None and limits == Limits(confidence=confidence):
+            limits = Limits(**self._in_use.limits, confidence=confidence)
         return decide_with(self, X, actions, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost), limits, held_out)
+
+    # -- explaining -------------------------------------------------------------------------------------------------
+
+    def _asks(self, given: GivenCosts) -> tuple[Any, GivenCosts]:
+        """The fitted model that decides, and the costs that it is told; a search asks the learner that it chose."""
+        check_is_fitted(self, "classes_")
+        return self, given
+
+    def _evidence(self, X: Any) -> np.ndarray:
+        """What the model says of each row before the costs decide: larger for positive rows."""
+        raise NotImplementedError
+
+    def _cut(self, count: int, given: GivenCosts) -> tuple[np.ndarray, np.ndarray] | None:
+        """A threshold and a sign for each row: a score is ``sign * (evidence - threshold)``. None: 0 and 1."""
+        raise NotImplementedError
+
+    def _probability_of_evidence(self, evidence: np.ndarray, given: GivenCosts) -> np.ndarray:
+        """P(positive) of rows with such evidence."""
+        raise NotImplementedError
+
+    def explain(
+        self,
+        X: Any,
+        background: Any = None,
+        *,
+        n_draws: int = 32,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> Explanation:
+        """Which columns moved each row across the threshold, and by how much money: see :func:`uneven.explain`.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+        background : DataFrame or array-like, optional
+            Rows to compare with, such as training rows. By default X.
+        n_draws : int
+            Background rows that are drawn where values are sampled.
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            Costs of these rows, as in :meth:`predict`.
+
+        Returns
+        -------
+        Explanation
+        """
+        from uneven.learners.explaining.explanation import explain
+
+        return explain(self, X, background, n_draws=n_draws, **GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
+
+    # -- other costs without a new fit ------------------------------------------------------------------------------
+
+    def with_costs(
+        self,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+        actions: Actions | None = None,
+        prevalence: Any = None,
+        at_most: Any = None,
+        at_most_share: Any = None,
+        per: str | None = None,
+        recall_at_least: Any = None,
+        precision_at_least: Any = None,
+        flag_rate: Any = None,
+        budget: Any = None,
+    ) -> Self:
+        """A copy of this fitted model that decides at other costs, without a new fit.
+
+        Its decisions are those of ``predict(X, fn_cost=...)``; attributes such as ``threshold_``, ``guarantee_`` and
+        ``constant_costs_``, and a clone, are for the new costs as well. What is not given stays.
+
+        Parameters
+        ----------
+        fp_cost, fn_cost, tp_cost, tn_cost : number, optional
+            Costs of all rows. Costs of each row go to :meth:`predict`.
+        actions : Actions, optional
+            In place of costs: what can be done, with numbers as costs.
+        prevalence : number in (0, 1), optional
+            Share of positives where decisions are taken. Probabilities and decisions are then right if the rows of
+            each class look like those of the fit. ``prevalence_`` is the share in use.
+        at_most, at_most_share, recall_at_least, precision_at_least, flag_rate, budget : optional
+            Limits that :meth:`decide` keeps in each call, unless it is given others; as in :func:`uneven.decide`.
+        per : str, optional
+            The column of X whose groups each have the limit.
+
+        Returns
+        -------
+        estimator
+            Of the same class. ``with_costs_`` says in sentences what stays guaranteed. This model does not change.
+        """
+        from uneven.learners.changed_costs import change_costs
+
+        check_is_fitted(self, "classes_")
+        limits = {
+            "at_most": at_most,
+            "at_most_share": at_most_share,
+            "per": per,
+            "recall_at_least": recall_at_least,
+            "precision_at_least": precision_at_least,
+            "flag_rate": flag_rate,
+            "budget": budget,
+        }
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+        changed: Self = change_costs(self, given, actions, prevalence, limits)
+        return changed
+
+    @property
+    def with_costs_(self) -> tuple[str, ...]:
+        """Of a model that :meth:`with_costs` made: sentences that say what was changed, and what stays guaranteed."""
+        if self._in_use is None:
+            raise AttributeError(f"this {type(self).__name__} decides at the costs of its fit; with_costs(...) changes")
+        return tuple(self._in_use.notes)
+
+    @property
+    def prevalence_(self) -> float:
+        """The share of positives for which the model decides: that of its training rows, or of :meth:`with_costs`."""
+        check_is_fitted(self, "classes_")
+        use = self._in_use
+        found = self._share_of_fit() if use is None or use.use is None else use.use
+        if found is None:
+            raise AttributeError(f"{type(self).__name__} does not know the share of positives of this fit")
+        return found
+
+    def _share_of_fit(self) -> float | None:
+        """The share of positives in the rows of the fit; None if it is not known."""
+        sums = self.__dict__.get("_constant_sums")
+        if sums is None or "means" in sums:
+            return None
+        weights = class_sums(sums)[0]
+        return float(weights[1] / weights.sum())
+
+    def _set_costs(self, numbers: dict[str, float], actions: Actions | None) -> None:
+        """Let a copy of a fitted model decide at other costs, for rows as ``_in_use`` says."""
+        self._costs_of_fit, self._actions_of_fit = numbers, actions
+        sums = self.__dict__.get("_constant_sums")
+        if sums is not None and "means" not in sums:
+            costs = self._on_rows_of_fit(RowCosts.read(1, **numbers))
+            four = {name: getattr(costs, name) for name in COSTS}
+            self._constant_sums = sums_of_classes(four, np.array(sums["rows"]), *class_sums(sums))
+
+    def _say_what_holds(self, before: EstimatorContract) -> list[str]:
+        """Sentences about what is guaranteed after a change of the costs."""
+        return []
+
+    def _on_rows_of_fit(self, costs: RowCosts) -> RowCosts:
+        """The costs on rows of the fit, from those in use."""
+        return costs if self._in_use is None else self._in_use.on_rows_of_fit(costs)
 
     # -- what it costs ----------------------------------------------------------------------------------------------
 
@@ -400,6 +566,16 @@ def sums_of_classes(
     """The same from sums for each class, negative first: rows, their weights, and the squares of these."""
     sums = [weights.tolist(), squares.tolist()]
     return {"rows": rows.tolist(), "costs": {name: plain(costs[name]) for name in COSTS}, "sums": sums}
+
+
+def class_sums(sums: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and squared weights of each class, negative first, from what :func:`constant_sums` kept."""
+    if "sums" in sums:
+        weights, squares = (np.asarray(part, dtype=np.float64) for part in sums["sums"])
+        return weights, squares
+    classes = [[np.asarray(part, dtype=np.float64) for part in rows] for rows in sums["groups"][ALL_POSITIVE]]
+    weights, squares = (np.array([float(count @ z**power) for _, z, count in classes]) for power in (1, 2))
+    return weights, squares
 
 
 def plain(value: Any) -> Any:

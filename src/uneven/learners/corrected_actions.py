@@ -10,19 +10,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven import inputs
 from uneven.costs import GivenCosts, RowCosts
-from uneven.decisions.action_cuts import Cut, costs_of_breaks, find_cuts
+from uneven.decisions.action_cuts import Cut, costs_of_breaks, count_breaks, find_cuts
 from uneven.decisions.action_guarantee import ActionsGuarantee
 from uneven.decisions.actions import Actions
-from uneven.decisions.correction import CorrectedOdds
+from uneven.decisions.correction import CorrectedOdds, Correction
 from uneven.decisions.guarantee import ShiftGuarantee
 from uneven.errors import CostError, ParameterError
 from uneven.inputs import Exact
-from uneven.labels import require_same_length
 from uneven.learners.contract import constant_costs
 from uneven.learners.corrected_decisions import CorrectedDecisions
-from uneven.learners.several_actions import envelope_costs, envelope_rules, have_actions_between
-from uneven.metrics.intervals import CostEstimate
-from uneven.metrics.rows import read_decisions
+from uneven.learners.out_of_fold import SEED
+from uneven.learners.several_actions import envelope_costs, envelope_rules, estimate_actions, have_actions_between
+from uneven.metrics.intervals import CostEstimate, estimates
+
+#: Parts of the rows of a fitted estimator that take turns in the estimate of the cost.
+_PARTS = 5
 
 
 class CorrectedActions(CorrectedDecisions, ABC):
@@ -32,6 +34,8 @@ class CorrectedActions(CorrectedDecisions, ABC):
     between them each break gets the correction for its own two costs, found on the same out-of-fold rows. So the
     decision at a break is that of ``predict`` at the costs of the break, and other actions need no new fit.
     """
+
+    _learnt: np.ndarray  # for each fold (row) whether its model learnt from another (column)
 
     # -- what was found ---------------------------------------------------------------------------------------------
 
@@ -57,11 +61,32 @@ class CorrectedActions(CorrectedDecisions, ABC):
         """
         check_is_fitted(self, "classes_")
         actions = self._actions_of_fit
-        if not have_actions_between(actions) or "_constant_sums" not in self.__dict__:
+        sums = self.__dict__.get("_constant_sums")
+        if not have_actions_between(actions) or sums is None:
             return super().constant_costs_
-        costs = envelope_costs(actions)
+        costs = envelope_costs(self._actions_on_rows_of_fit(actions))
         between = {name: tuple(costs[level]) for name, level in envelope_rules(actions).items()}
-        return constant_costs(self._constant_sums, dict(list(between.items())[2:]))
+        return constant_costs(sums, dict(list(between.items())[2:]))
+
+    def _estimate_out_of_fold(self, trained: float | None) -> CostEstimate:
+        """Cost of the out-of-fold decisions; ``trained`` is the number of rows that a fold's model learnt from."""
+        rows, costs, actions = self._rows, self._row_costs, self._actions_of_fit
+        fold, learnt = self._fold, self._learnt
+        if len(learnt) == 1:  # one model judged all rows: parts of them take turns
+            fold = np.random.default_rng(SEED).permutation(fold.size) % _PARTS
+            learnt = ~np.eye(_PARTS, dtype=bool)
+        how = (self.method, int(self.order), fold, learnt)
+        weight = None if (rows.weight == 1).all() else rows.weight
+        if have_actions_between(actions):
+            actions = self._actions_on_rows_of_fit(actions)
+            pairs = costs_of_breaks(actions)
+            plain = count_breaks(rows.cuts(pairs, "none", int(self.order)), rows.probability)
+            taken = {"cut at the breaks": plain, self.method: rows.act_out_of_fold(pairs, *how)}
+            return estimate_actions(actions, rows.is_positive, taken, weight, trained)[-1]
+        plain = CorrectedOdds(Correction(), self._odds.limits).decision(rows.probability, costs) > 0
+        decided = rows.decide_out_of_fold(costs, *how, self._correct_for(costs)) > 0
+        both = {"cut at alpha": plain[None], self.method: decided[None]}
+        return estimates(costs, rows.is_positive, both, weight, trained=trained)[-1]
 
     # -- what is guaranteed -----------------------------------------------------------------------------------------
 
@@ -74,11 +99,12 @@ class CorrectedActions(CorrectedDecisions, ABC):
             return super()._find_guarantee(confidence, largest)
         if any(one is not None for one in largest):
             raise ParameterError("largest_fp_regret and largest_fn_regret are for costs of each row, not for actions")
+        cuts, actions = self._cuts_for(actions), self._actions_on_rows_of_fit(actions)
         level, pairs = inputs.between_0_and_1("confidence", confidence), costs_of_breaks(actions)
         each = 1 - (1 - level) / len(pairs)
         parts: list[ShiftGuarantee] = []
         count = self._rows.is_positive.size
-        for cut in self._cuts_for(actions):
+        for cut in cuts:
             for fp_cost, fn_cost in pairs[len(parts) : len(parts) + cut.breaks]:
                 costs, alone = RowCosts(count, fp_cost, fn_cost), cut.breaks == 1
                 shift = cut.odds.correction.shift if alone else self._rows.shift_at(cut.log_odds, costs)
@@ -98,13 +124,17 @@ class CorrectedActions(CorrectedDecisions, ABC):
 
     # -- deciding ---------------------------------------------------------------------------------------------------
 
+    def _actions_on_rows_of_fit(self, actions: Actions) -> Actions:
+        """The actions with their costs on rows of the fit."""
+        return actions if self._in_use is None else self._in_use.actions_on_rows_of_fit(actions)
+
     def _cuts_for(self, actions: Actions) -> list[Cut]:
         """Where the model's log-odds are cut for actions: the correction at each break is that for its costs."""
 
         def find(fp_cost: float, fn_cost: float) -> CorrectedOdds:
             return self._odds_for(RowCosts(1, fp_cost, fn_cost), GivenCosts())
 
-        pairs = tuple(costs_of_breaks(actions))
+        pairs = tuple(costs_of_breaks(self._actions_on_rows_of_fit(actions)))
         cuts: list[Cut] | None = self._kept.get(pairs)
         if cuts is None:
             cuts = find_cuts(pairs, find)
@@ -127,14 +157,3 @@ class CorrectedActions(CorrectedDecisions, ABC):
         probability = self._calibrated.probability(self._raw_probability(X))
         level = np.searchsorted(self._thresholds_of(actions), probability, side="left")
         return probability, np.array([actions.names.index(name) for name in actions.envelope])[level]
-
-    def _cost_of_actions(self, X: Any, y: Any, sample_weight: Any) -> float | None:
-        if not have_actions_between(self._actions_of_fit):
-            return None
-        taken = self.decide(X)
-        rows, _ = read_decisions(
-            y, y, pos_label=self._classes.pos_label, sample_weight=sample_weight, **self._costs_of_fit
-        )
-        require_same_length(y_true=rows.is_positive, X=taken.choice)
-        costs = np.array(list(taken.actions.costs.values()))
-        return float(rows.weight @ costs[taken.choice, 1 - rows.is_positive.astype(np.intp)])

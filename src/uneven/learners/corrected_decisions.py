@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
 from uneven.decisions.action_guarantee import ActionsGuarantee
+from uneven.decisions.actions import Actions
 from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
 from uneven.decisions.correction import AS_IT_IS, CorrectedOdds, Correction
 from uneven.decisions.correction_methods import METHODS
@@ -22,7 +23,7 @@ from uneven.decisions.posterior import ShiftPosterior
 from uneven.decisions.scored_rows import MOST_ROWS, compress
 from uneven.errors import ParameterError
 from uneven.inputs import Exact, brief, require_choice, require_integer
-from uneven.learners.contract import EstimatorContract, costs_of_fit, costs_to_score
+from uneven.learners.contract import EstimatorContract, costs_of_fit, costs_to_score, sums_of_classes
 from uneven.learners.cost_range import spread_prior, treats_alike, warn_outside
 from uneven.learners.several_actions import read_learner_actions
 from uneven.tables.names_as_text import with_names, with_text
@@ -85,6 +86,8 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
     def _given_costs(self, count: int, given: GivenCosts) -> RowCosts:
         """The costs of the rows of a fit: those given to ``fit``, and the constructor's for the others."""
         costs = RowCosts.read(count, **costs_of_fit(self, given))
+        for name in ("_in_use", "_of_fit"):  # of a changed model that is fitted again
+            self.__dict__.pop(name, None)
         self._actions_of_fit = read_learner_actions(self)
         four = {name: getattr(costs, name) for name in COSTS}
         self._costs_of_fit = {name: value for name, value in four.items() if not isinstance(value, np.ndarray)}
@@ -282,6 +285,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
             largest_fn_regret=largest[1],
             refitted=self._is_refitted,
             choices=self._models_to_choose_from(),
+            prevalence=None if self._in_use is None else self._in_use.use,
         )
 
     def _why_no_guarantee(self) -> str | None:
@@ -305,6 +309,58 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         """From how many models the one in use was chosen with the out-of-fold rows."""
         return 1
 
+    # -- other costs without a new fit ------------------------------------------------------------------------------
+
+    def _share_of_fit(self) -> float:
+        weight = np.bincount(self._rows.is_positive, self._rows.weight, 2)
+        return float(weight[1] / weight.sum())
+
+    def _set_costs(self, numbers: dict[str, float], actions: Actions | None) -> None:
+        """The correction is found again from the out-of-fold rows; that of the fit is kept for its own costs."""
+        use, names = self._in_use, ("_row_costs", "_odds", "_calibrated", "_guarantee", "_out_of_fold_cost")
+        assert use is not None
+        if "_of_fit" not in self.__dict__:
+            self._of_fit = {name: self.__dict__[name] for name in names if name in self.__dict__}
+            if self._has_rows:
+                self._of_fit.pop("_guarantee", None)  # can be found again
+            self._of_fit["_actions_of_fit"] = self._actions_of_fit
+        rows, fit = self._rows, self._of_fit
+        if "_constant_sums" not in self.__dict__:
+            weights = np.bincount(rows.is_positive, rows.weight, 2)
+            squares = np.bincount(rows.is_positive, rows.weight**2, 2) if self._has_rows else weights
+            self._constant_sums = sums_of_classes(numbers, weights, weights, squares)
+        super()._set_costs(numbers, actions)
+        for name in ("_guarantee", "_out_of_fold_cost"):
+            self.__dict__.pop(name, None)
+        self._kept = {}
+        self._calibrated = fit["_calibrated"] if use.use is None else fit["_calibrated"].shifted(use.log_odds_shift)
+        costs = use.on_rows_of_fit(RowCosts.read(rows.is_positive.size, **numbers))
+        if _are_same(costs, fit["_row_costs"]):
+            self._odds = fit["_odds"]
+            if use.use is None and actions == fit["_actions_of_fit"]:
+                self.__dict__.update({name: fit[name] for name in names if name in fit})
+        else:
+            self._odds = self._odds_for(costs, GivenCosts())
+        self._row_costs = costs
+
+    def _say_what_holds(self, before: EstimatorContract) -> list[str]:
+        reason = self._why_no_guarantee()
+        if self._pairs is not None:
+            return ["The correction stays that of cost_range, which has no guarantee."]
+        if reason is not None:
+            return [f"The correction is found for these costs; there is no guarantee, because {reason}."]
+        if self._has_rows:
+            return [
+                f"The correction and guarantee_ are found again for these costs, from the {self._fold.size:,} "
+                "out-of-fold rows; the guarantee holds for costs that nobody chose by looking at these rows."
+            ]
+        if "_guarantee" in self.__dict__:
+            return ["The costs on rows of the fit are those of the fit: correction and guarantee_ stay."]
+        return [
+            "The correction is found again for these costs, from groups of out-of-fold rows; the guarantee was for the "
+            "costs of the fit and is gone: a fit with keep_training_rows=True would find it again."
+        ]
+
     # -- deciding ---------------------------------------------------------------------------------------------------
 
     def _costs_of_rows(self, count: int, given: GivenCosts, method: str) -> RowCosts:
@@ -314,7 +370,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
             return RowCosts(count, fit.fp_regret, fit.fn_regret)
         costs = RowCosts.read(count, **costs_to_score(self._costs_of_fit, given, method))
         warn_outside(self._range_of_fit, costs)
-        return costs
+        return self._on_rows_of_fit(costs)
 
     def _odds_for(self, costs: RowCosts, given: GivenCosts) -> CorrectedOdds:
         """The fit's correction; for other numbers one found for them, unless the fit was for all costs of a range.
@@ -355,6 +411,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
             positive below its threshold.
         """
         check_is_fitted(self, "_odds")
+        costs = self._on_rows_of_fit(costs)
         cut, sign = self._thresholds(costs, self._odds_for(costs, GivenCosts())), costs.thresholds()[1]
         return probability_thresholds(cut, sign)
 
@@ -368,6 +425,18 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         score = costs.thresholds()[1] * (log_odds - threshold_log_odds(threshold))
         score = np.where(np.abs(score) <= _TIE * (1 + np.abs(log_odds)), 0.0, score)
         return np.where(said, np.maximum(score, np.finfo(np.float64).tiny), np.minimum(score, 0.0))
+
+    def _evidence(self, X: Any) -> np.ndarray:
+        """Log-odds of ``predict_proba``."""
+        check_is_fitted(self, "_odds")
+        return self._calibrated.log_odds(self._raw_probability(X))
+
+    def _cut(self, count: int, given: GivenCosts) -> tuple[np.ndarray, np.ndarray]:
+        costs = self._costs_of_rows(count, given, "explain")
+        return threshold_log_odds(self._thresholds(costs, self._odds_for(costs, given))), costs.thresholds()[1]
+
+    def _probability_of_evidence(self, evidence: np.ndarray, given: GivenCosts) -> np.ndarray:
+        return np.asarray(expit(evidence))
 
     def _is_beyond(self, raw: np.ndarray, threshold: np.ndarray, costs: RowCosts) -> np.ndarray:
         """Whether each row is predicted positive."""
@@ -388,3 +457,9 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         if given.known:  # an error for costs that are none
             self._costs_of_rows(positive.size, given, "predict_proba")
         return positive
+
+
+def _are_same(costs: RowCosts, fit: RowCosts) -> bool:
+    """Whether two costs of all rows decide alike, so that one correction is right for both."""
+    same = (costs.fp_regret, costs.fn_regret) == (fit.fp_regret, fit.fn_regret) if not fit.per_row else False
+    return same and not fit.by_row

@@ -136,6 +136,7 @@ def out_of_fold(
     fit_params: Callable[[np.ndarray], dict[str, Any]] | None = None,
     sample_weight: np.ndarray | None = None,
     rows_of: Callable[[str, int], tuple[Any, Any]] | None = None,
+    prepare: Callable[[Any, str, int], None] | None = None,
     n_jobs: int | None = None,
     deadline: float | None = None,
     tell: Callable[[str, int], None] | None = None,
@@ -163,6 +164,8 @@ def out_of_fold(
     rows_of : callable, optional
         From the name of an estimator and the number of a fold to the train and test rows of X; by default rows of X as
         it is.
+    prepare : callable, optional
+        Called with each clone, the name of its estimator and the number of its fold, before it is fitted.
     n_jobs : int or None
         Number of threads, as in scikit-learn: None is 1, -1 is all cores.
     deadline : float, optional
@@ -203,7 +206,10 @@ def out_of_fold(
             params = {} if fit_params is None else fit_params(train)
             if sample_weight is not None:
                 params = params | weight_parameters(estimators[name], sample_weight[train])
-            model = clone(estimators[name]).fit(given[0], labels[train], **params)
+            model = clone(estimators[name])
+            if prepare is not None:
+                prepare(model, name, fold)
+            model.fit(given[0], labels[train], **params)
             scores, are_probabilities = positive_scores(model, given[1], positive)
         except Exception as error:  # a member may raise anything; the others go on
             return _Part(time.perf_counter() - started, error=sentence(error))

@@ -23,8 +23,11 @@ from uneven.metrics.mean_interval import Cell, CountedRows, mean_interval
 def read_learner_actions(learner: Any) -> Actions | None:
     """The actions of a learner; None if it has none. Each must have numbers, and two of them must pay."""
     actions = getattr(learner, "actions", None)
-    if actions is None:
-        return None
+    return None if actions is None else require_actions(actions)
+
+
+def require_actions(actions: Any) -> Actions:
+    """Raise unless these are actions with numbers as costs, of which two pay."""
     if not isinstance(actions, Actions):
         raise CostError(f"actions must be uneven.Actions(...), got {brief(actions)}")
     if actions.rows is not None:
@@ -53,6 +56,11 @@ def costs_of_actions(learner: Any, given: GivenCosts) -> GivenCosts | None:
         raise CostError(
             f"actions stand in place of the costs, got {name}={brief(value)} as well; leave one of them out"
         )
+    return outermost_costs(actions)
+
+
+def outermost_costs(actions: Actions) -> GivenCosts:
+    """The costs of deciding between the two outermost actions only."""
     (fn_cost, tn_cost), (tp_cost, fp_cost) = (actions.costs[actions.envelope[end]] for end in (0, -1))
     return GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
 

@@ -14,9 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from uneven.costs import GivenCosts
-from uneven.decisions.action_cuts import costs_of_breaks, count_breaks
 from uneven.decisions.actions import Actions
-from uneven.decisions.correction import CorrectedOdds, Correction
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.decisions.platt import Sigmoid
 from uneven.decisions.scored_rows import MOST_ROWS
@@ -33,14 +31,10 @@ from uneven.learners.out_of_fold import (
     splits,
     weight_parameters,
 )
-from uneven.learners.several_actions import estimate_actions, have_actions_between
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.comparison import rows_learnt_from
-from uneven.metrics.intervals import CostEstimate, estimates
+from uneven.metrics.intervals import CostEstimate
 from uneven.solvers.progress import Bar
-
-#: Parts of the rows of a fitted estimator that take turns in the estimate of the cost.
-_PARTS = 5
 
 
 class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type: ignore[misc]
@@ -400,6 +394,10 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
 
     # -- what was found ---------------------------------------------------------------------------------------------
 
+    def _set_costs(self, numbers: dict[str, float], actions: Actions | None) -> None:
+        super()._set_costs(numbers, actions)
+        self.__dict__.pop("_out_of_fold_cost", None)
+
     def _forget_rows(self) -> None:
         if not self.keep_training_rows and self._rows.probability.size > MOST_ROWS:
             self._out_of_fold_cost = self.out_of_fold_cost_  # needs the rows
@@ -421,22 +419,8 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
         check_is_fitted(self, "classes_")
         if "_out_of_fold_cost" in self.__dict__:
             return self._out_of_fold_cost
-        rows, costs, actions = self._rows, self._row_costs, self._actions_of_fit
-        fold, learnt = self._fold, self._learnt
-        if len(learnt) == 1:  # one model judged all rows: parts of them take turns
-            fold = np.random.default_rng(SEED).permutation(fold.size) % _PARTS
-            learnt = ~np.eye(_PARTS, dtype=bool)
-        how = (self.method, int(self.order), fold, learnt)
-        weight = None if (rows.weight == 1).all() else rows.weight
-        if actions is not None and have_actions_between(actions):
-            pairs = costs_of_breaks(actions)
-            plain = count_breaks(rows.cuts(pairs, "none", int(self.order)), rows.probability)
-            taken = {"cut at the breaks": plain, self.method: rows.act_out_of_fold(pairs, *how)}
-            return estimate_actions(actions, rows.is_positive, taken, weight, self._trained)[-1]
-        plain = CorrectedOdds(Correction(), self._odds.limits).decision(rows.probability, costs) > 0
-        decided = rows.decide_out_of_fold(costs, *how, self._correct_for(costs)) > 0
-        both = {"cut at alpha": plain[None], self.method: decided[None]}
-        return estimates(costs, rows.is_positive, both, weight, trained=self._trained)[-1]
+        self._require_rows("out_of_fold_cost_ at other costs")
+        return self._estimate_out_of_fold(self._trained)
 
     def _why_no_guarantee(self) -> str | None:
         """None if the theorem covers the fit."""

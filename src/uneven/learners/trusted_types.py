@@ -44,6 +44,7 @@ _TYPES = frozenset(
         "uneven.tables.number_columns.NumberScaler",
         "uneven.tables.text_columns.WordEncoder",
         "uneven.costs.RowCosts",
+        "uneven.learners.changed_costs.ChangedUse",
         # Costs that are known as a range only.
         "fractions.Fraction",
         "uneven.decisions.cost_pairs.CostPairs",
@@ -63,6 +64,9 @@ _TYPES = frozenset(
         "uneven.decisions.correction.CorrectedOdds",
         "uneven.decisions.out_of_fold_rows.OutOfFoldRows",
         "uneven.decisions.posterior.ShiftPosterior",
+        "uneven.decisions.guarantee.ShiftGuarantee",  # of more rows than a model keeps one by one
+        "uneven.decisions.guarantee.RuleBounds",
+        "uneven.decisions.action_guarantee.ActionsGuarantee",
         "uneven.learners.ensemble.training.OutOfFoldCosts",
         "uneven.learners.ensemble.member_models.Forest",
         "uneven.learners.ensemble.member_models.Landmarks",

@@ -3,6 +3,7 @@
 from uneven.metrics.capacity_costs import CapacityCosts, cost_at_capacity, cost_by_capacity, lift, recall_at
 from uneven.metrics.comparison import compare, compare_predictions, make_cost_scorer
 from uneven.metrics.cost_curve import CostCurve, NetBenefit, cost_curve, net_benefit
+from uneven.metrics.cost_sequence import CostSequence
 from uneven.metrics.expected_cost import expected_cost, savings_score, total_cost
 from uneven.metrics.intervals import CostEstimate
 from uneven.metrics.mean_cost import make_mean_cost_scorer, mean_cost
@@ -14,6 +15,7 @@ __all__ = [
     "CapacityCosts",
     "CostCurve",
     "CostEstimate",
+    "CostSequence",
     "Interval",
     "NetBenefit",
     "ThresholdCosts",

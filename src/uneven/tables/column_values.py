@@ -28,12 +28,12 @@ from uneven.tables.dates import DateSums
 from uneven.tables.written_numbers import NumberSums, arrow_texts, as_numbers
 
 #: Texts that mean "missing", in any case of letters.
-_MARKS = (
+MARKS = (
     *("", "na", "n/a", "n.a.", "nan", "-nan", "null", "<na>", "-", "--", "?", "."),
     *("#n/a", "#na", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"),
 )
 #: Exactly as written here.
-_EXACT_MARKS = ("None", "NaT")
+EXACT_MARKS = ("None", "NaT")
 
 
 def trim(texts: Any) -> Any:
@@ -51,8 +51,8 @@ def without_marks(written: Any, marks: tuple[str, ...] = ()) -> Any:
     import pyarrow.compute as pc
 
     kind = written.type
-    is_mark = pc.is_in(pc.utf8_lower(written), value_set=pa.array(_MARKS, type=kind))
-    is_mark = pc.or_(is_mark, pc.is_in(written, value_set=pa.array((*_EXACT_MARKS, *marks), type=kind)))
+    is_mark = pc.is_in(pc.utf8_lower(written), value_set=pa.array(MARKS, type=kind))
+    is_mark = pc.or_(is_mark, pc.is_in(written, value_set=pa.array((*EXACT_MARKS, *marks), type=kind)))
     return pc.if_else(is_mark, pa.scalar(None, type=kind), written)
 
 

@@ -163,7 +163,7 @@ def test_bad_tables(folder: Path, model: Path) -> None:
     )
     assert "leave --gamma out" in sentence("fit", cases, *FIT, *LINEAR, "--tune", "--gamma", "2", "-o", out)
     assert "calibrated for no alpha" in sentence("fit", cases, *FIT, "--loss", "perceptron", "-o", out)
-    assert "ends in .csv, .parquet" in sentence("predict", model, cases, "-o", folder / "x.txt")
+    assert "ends in .csv, .tsv" in sentence("predict", model, cases, "-o", folder / "x.json")
     assert not out.exists()
 
 

@@ -31,12 +31,19 @@ from uneven.errors import UnevenError
 COUNT = 500
 COSTS = ["--target", "y", "--positive", "yes", "--fp-cost", "1", "--fn-cost", "5"]
 FIT = [*COSTS, "--learner", "linear", "--quick", "--save-anyway"]
+IN_PARTS = [*COSTS, "--quick", "--memory-limit", "1GB"]
 TABLES = {"t.csv": BYTES, "t.csv.gz": PACKED, "t.xlsx": ARCHIVE, "t.parquet": BYTES, "parts/t.parquet": BYTES}
+PROGRAM = """from sklearn.linear_model import LogisticRegression as L
+m = L(class_weight={0: 1, 1: 2.5}).fit(X, y)
+flag = m.predict_proba(X)[:, 1] > 1 / 11
+"""
 #: What the arguments of commands are: files of these kinds, or no files.
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "data": TABLES,
     "model": {"m.skops": ARCHIVE},
     "file": {"c.json": BYTES},
+    "files": {"m.skops": ARCHIVE, "p.py": BYTES},
+    "shell": {},
     "loss": {},
     "names": {},
     "words": {},
@@ -70,7 +77,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame.to_parquet(place / "t.parquet")
     (place / "parts").mkdir()
     frame[["x", "y"]].to_parquet(place / "parts" / "t.parquet")
-    for data, model, more in (("t.csv", "m.skops", FIT), ("parts", "parts.skops", COSTS)):
+    (place / "p.py").write_text(PROGRAM)
+    for data, model, more in (("t.csv", "m.skops", FIT), ("parts", "parts.skops", IN_PARTS)):
         done = CliRunner().invoke(main, ["fit", str(place / data), *more, "-o", str(place / model)])
         assert done.exit_code == 0, done.output
     assert CliRunner().invoke(main, ["certify", "sigmoid", "--gamma", "2", "-o", str(place / "c.json")]).exit_code == 0
@@ -83,8 +91,9 @@ def arguments(command: str, argument: str, folder: Path, hostile: Path, out: Pat
     given = {"data": folder / "t.csv", "model": model, argument: hostile}
     data = str(given["data"].parent if hostile.parent.name == "parts" else given["data"])
     return {
-        "fit": ["fit", data, *(COSTS if hostile.parent.name == "parts" else FIT), "-o", str(out / "o.skops")],
+        "fit": ["fit", data, *(IN_PARTS if hostile.parent.name == "parts" else FIT), "-o", str(out / "o.skops")],
         "predict": ["predict", str(given["model"]), data, "-o", str(out / "o.csv")],
+        "lint": ["lint", str(hostile), "--fp-cost", "1", "--fn-cost", "5"],
         "report": ["report", str(given["model"]), data],
         "verify": ["verify", str(hostile)],
     }[command]
@@ -105,7 +114,7 @@ def test_a_damaged_file_ends_in_one_sentence(
     out = tmp_path / "out"
     out.mkdir()
     call = arguments(command, argument, folder, hostile, out)
-    allowed = {0, 2, *((1,) if command in ("fit", "verify") else ())}
+    allowed = {0, 2, *((1,) if command in ("fit", "lint", "verify") else ())}
     readers = [name for name, *read in reading_commands() if read == [argument, kind]]
     share = slice(readers.index(command), None, len(readers))
     damaged = mutants((folder / kind).read_bytes(), ARGUMENTS[argument][kind], COUNT * len(readers))

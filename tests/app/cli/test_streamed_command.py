@@ -45,18 +45,22 @@ def _fails(*arguments: str) -> str:
 
 def _fit(folder: Path, model: Path, *more: str) -> list[str]:
     given = ["--target", "fraud", "--positive", "yes", "--fp-cost", "1", "--id", "row", *more]
-    return ["fit", f"{folder}/p*.parquet", *given, "-o", str(model)]
+    return ["fit", f"{folder}/p*.parquet", *given, "--memory-limit", "1GB", "-o", str(model)]
 
 
 def test_fit_then_predict(folder: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.skops"
     said = _run(*_fit(folder, model, "--fn-cost", "20", "--drop", "amount"))
     assert "3,000 rows, read in parts" in said
-    assert "its objective is proved to be at most" in said
+    assert "Per 1,000 rows" in said  # money, of a sample
+    assert "on a sample of 3,000 rows" in said
+    assert "was fitted to all rows" in said
     assert "rows per second" in said
     for ending in ("csv", "parquet"):
         out = tmp_path / f"o.{ending}"
-        assert "3,000 rows" in _run("predict", str(model), f"{folder}/p*.parquet", "-o", str(out))
+        told = _run("predict", str(model), f"{folder}/p*.parquet", "-o", str(out))
+        assert "3,000 rows" in told
+        assert "If its probabilities are right, these decisions cost" in told
         table = pd.read_csv(out) if ending == "csv" else pd.read_parquet(out)
         assert table["row"].tolist() == list(range(N))
         assert set(table["prediction"]) == {"yes", "no"}
@@ -138,8 +142,52 @@ def test_one_sentence_each(folder: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_read_in_parts(folder: Path, tmp_path: Path) -> None:
-    assert is_in_parts(str(folder), None)
-    assert is_in_parts(f"{folder}/*.parquet", None)
+    assert not is_in_parts(str(folder), None)  # it fits into memory
+    assert not is_in_parts(f"{folder}/*.parquet", None)
     assert is_in_parts(f"{folder}/p0.parquet", "1GB")
     assert not is_in_parts(f"{folder}/p0.parquet", None)  # small
     assert not is_in_parts(str(tmp_path / "none.csv"), None)
+
+
+def test_files_that_fit_into_memory_get_the_full_treatment(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same model, words and columns as for one table; in parts only if the memory is too small."""
+    model, whole, given = tmp_path / "m.skops", tmp_path / "whole.parquet", ["--fn-cost", "20", "--learner", "linear"]
+    arguments = [part for part in _fit(folder, model, *given) if part not in ("--memory-limit", "1GB")]
+    said = _run(*arguments)
+    assert "Cost per 1,000 rows, cross-validated" in said
+    pd.concat([pd.read_parquet(path) for path in sorted(folder.glob("*.parquet"))]).to_parquet(whole)
+    same = tmp_path / "same.skops"
+    arguments[arguments.index(f"{folder}/p*.parquet")] = str(whole)
+    arguments[arguments.index(str(model))] = str(same)
+    _run(*arguments)
+    for one, data, out in ((model, str(folder), "a.parquet"), (same, str(whole), "b.parquet")):
+        _run("predict", str(one), data, "-o", str(tmp_path / out))
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "a.parquet"), pd.read_parquet(tmp_path / "b.parquet"))
+    monkeypatch.setattr("uneven.app.models.files_in_parts.usable_memory", lambda: 1000)
+    assert is_in_parts(str(folder), None)
+    assert is_in_parts(str(whole), None)
+
+
+def test_columns_in_parts_are_those_in_memory(folder: Path, tmp_path: Path) -> None:
+    for model, limit in (("parts.skops", ["--memory-limit", "1GB"]), ("memory.skops", ["--learner", "linear"])):
+        made = _fit(folder, tmp_path / model, "--fn-cost", "20", "--quick", "--drop", "amount")
+        _run(*[part for part in made if part not in ("--memory-limit", "1GB")], *limit)
+        _run("predict", str(tmp_path / model), str(folder), "-o", str(tmp_path / f"{model}.parquet"))
+    parts, memory = (pd.read_parquet(tmp_path / f"{name}.skops.parquet") for name in ("parts", "memory"))
+    assert list(parts.columns) == list(memory.columns)
+    p = parts["probability"].to_numpy()
+    np.testing.assert_allclose(parts["cost_if_negative"], 20 * p)
+    np.testing.assert_allclose(parts["cost_if_positive"], 1 - p)
+    np.testing.assert_allclose(parts["threshold"], 1 / 21)
+    assert np.array_equal(parts["prediction"] == "yes", p > 1 / 21)
+
+
+def test_a_column_that_gives_the_target_away_is_told_in_parts(folder: Path, tmp_path: Path) -> None:
+    leaky = tmp_path / "leaky.parquet"
+    frame = pd.read_parquet(folder / "p0.parquet")
+    frame.assign(paid=np.where(frame["fraud"] == "yes", 7.0, np.nan)).to_parquet(leaky)
+    arguments = _fit(folder, tmp_path / "m.skops", "--fn-cost", "20")
+    arguments[1] = str(leaky)
+    assert "WARNING: column 'paid'" in _run(*arguments)

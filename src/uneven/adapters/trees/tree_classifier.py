@@ -412,6 +412,11 @@ class UnevenTreeClassifier(UnevenClassifier):
         path : path-like
         """
         check_is_fitted(self, "booster_")
+        if self._in_use is not None:
+            raise ParameterError(
+                "a model of with_costs is not stored in the library's own format, which knows the costs of the fit; "
+                "skops.io.dump would work, or save the model as it was"
+            )
         self._write(str(path), facts_of(self))
 
     @classmethod

@@ -30,6 +30,13 @@ _READING = (
     click.option("--encoding", metavar="NAME", help="The encoding of a text file, such as utf-8 or cp1252."),
     click.option("--sheet", metavar="NAME", help="The sheet of an Excel workbook."),
     click.option(
+        "--header-row",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="The row that names the columns, if it is not found: titles may stand above it.",
+    ),
+    click.option("--no-header", is_flag=True, help="No row names the columns: they are called 'column 1' and so on."),
+    click.option(
         "--dates",
         type=click.Choice(["day-first", "month-first"]),
         help="How to read dates such as 03/04/2026.",
@@ -54,6 +61,8 @@ def read_options(
     encoding: str | None = None,
     sheet: str | None = None,
     dates: str | None = None,
+    header_row: int | None = None,
+    no_header: bool = False,
 ) -> Reading:
     """The options of a command as one value; an error names the option that makes no sense."""
     from uneven.app.files.table_formats import Reading
@@ -73,7 +82,10 @@ def read_options(
             "".encode(encoding)
         except LookupError:
             raise UnevenError(f"--encoding must be a name such as utf-8 or cp1252, got {brief(encoding)}") from None
-    return Reading(sep, decimal, encoding, sheet, None if dates is None else dates == "day-first")
+    if no_header and header_row is not None:
+        raise UnevenError("give --header-row or --no-header, not both")
+    day_first = None if dates is None else dates == "day-first"
+    return Reading(sep, decimal, encoding, sheet, day_first, header_row, no_header)
 
 
 # -- a loss and its costs ----------------------------------------------------------------------------------------------
@@ -244,6 +256,16 @@ _COSTS = (
     click.option("--tp-cost", default="0", metavar="Z", help="Cost of a true positive; a benefit is negative."),
     click.option("--tn-cost", default="0", metavar="W", help="Cost of a true negative; a benefit is negative."),
     click.option("--unit", metavar="NAME", help="The unit of the costs, such as EUR: only shown."),
+)
+
+#: How many rows a year brings, for totals.
+volume_option = click.option(
+    "--rows-per-year", type=click.FloatRange(min=1, max=1e12), metavar="N", help="Also tell costs for N rows a year."
+)
+
+#: Whether rows whose costs are not known are left out.
+skip_costs_option = click.option(
+    "--skip-bad-costs", is_flag=True, help="Leave rows out whose costs are empty or no numbers."
 )
 
 _CHANGES = (

@@ -120,9 +120,9 @@ def _stop() -> NoReturn:
 _WIDE = 100
 
 
-def print_choice(choice: Choice, what_ifs: list[WhatIf], how: str) -> None:
+def print_choice(choice: Choice, what_ifs: list[WhatIf], how: str, rows_per_year: float | None = None) -> None:
     """Print what a comparison found: the answer first."""
-    from uneven.app.report.sentences import first_line
+    from uneven.app.report.sentences import first_line, volume_in_words
 
     warning, chosen = choice.warning(), choice.in_words()
     if choice.broken:  # then nothing is called the cheapest, and nothing is promised
@@ -130,6 +130,8 @@ def print_choice(choice: Choice, what_ifs: list[WhatIf], how: str) -> None:
     else:
         for sentence in [warning, chosen] if warning else [chosen, first_line(choice.rows, choice.unit)]:
             click.echo(sentence)
+        if total := volume_in_words(choice.rows, choice.unit, rows_per_year):
+            click.echo(total)
     print_costs(choice.rows, how, choice.unit)
     print_what_ifs(what_ifs, "models refitted or thresholds moved", choice.unit)
 

@@ -15,7 +15,7 @@ TEXT = (".csv", ".tsv", ".txt")
 WORKBOOK = (".xlsx", ".xlsm")
 PARQUET = (".parquet", ".pq")
 READABLE = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz", ".xlsx", ".parquet", ".pq")
-WRITABLE = (".csv", ".parquet", ".pq")
+WRITABLE = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".pq")
 
 _HTML = (b"<!doctype html", b"<html", b"<table", b"<head", b"<body", b"<!--")
 #: A text table takes about this many times its size in memory while it is read.
@@ -46,6 +46,13 @@ def kind_of(path: str) -> str:
     require_content(path, kind, start)
     _require_memory(path, file.stat().st_size if kind == "text" else 0)
     return kind
+
+
+def is_many_files(path: str) -> bool:
+    """Whether a path means several Parquet files: a folder, or a pattern such as data/*.parquet."""
+    if os.path.isdir(path):
+        return True
+    return not os.path.exists(path) and any(sign in path for sign in "*?[") and path.lower().endswith(PARQUET)
 
 
 def require_content(path: str, kind: str, start: bytes) -> None:

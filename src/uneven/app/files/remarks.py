@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uneven.tables.column_values import distinct_texts
+
 if TYPE_CHECKING:
     from uneven.app.files.table import Table
     from uneven.app.files.table_columns import Plan, Target
@@ -179,3 +181,16 @@ def new_categories(preprocessing: Any, X: Any) -> list[str]:
             have = "row has" if rows == 1 else "rows have"
             found.append(f"Column {name!r}: {rows:,} {have} a value that was rare or absent in training.")
     return found
+
+
+def repeated_ids(table: Table, name: str | None) -> str:
+    """A sentence if names of rows occur more than once; else ""."""
+    if name is None or name not in table.frame.columns:
+        return ""
+    codes, names = distinct_texts(table.texts(name))
+    counts = np.bincount(codes[codes >= 0], minlength=names.size)
+    twice = np.flatnonzero(counts > 1)
+    if not twice.size:
+        return ""
+    ids = "1 ID occurs" if twice.size == 1 else f"{twice.size:,} IDs occur"
+    return f"Column {name!r}: {ids} more than once, in {int(counts[twice].sum()):,} rows (such as {names[twice[0]]!r})."

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
 import importlib
 import math
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,10 +13,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from uneven.app.files.file_kinds import PARQUET, kind_of, require_content
+from uneven.app.files.file_kinds import is_many_files, kind_of, require_content
 from uneven.app.files.table_formats import (
     DETECT,
     Reading,
+    Written,
     read_bytes,
     read_parquet,
     read_text,
@@ -56,6 +55,8 @@ class Table:
         The decimal sign of the columns that decide it.
     unsure : list of str
         Columns with numbers such as 1,234, whose decimal sign nothing in the file decides.
+    written_as : Written or None
+        How a text file is written; None for other kinds.
     """
 
     path: str
@@ -65,6 +66,7 @@ class Table:
     decimal: str = "."
     decimals: dict[str, str] = field(default_factory=dict)
     unsure: list[str] = field(default_factory=list)
+    written_as: Written | None = None
     _kept: dict[tuple[Any, ...], Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -170,7 +172,9 @@ class Table:
         hint = f" (did you mean {near!r}?)" if near else ""
         listed = ", ".join(map(repr, absent[:8]))
         shown = ", ".join(map(repr, known[:12])) + (", ..." if len(known) > 12 else "")
-        alone = "; the first row must name the columns, and --sep gives the separator" if len(known) == 1 else ""
+        alone = "; --sep gives the separator" if len(known) == 1 else ""
+        if known[0] == "column 1" or len(known) == 1:
+            alone += "; --header-row N says which row names the columns"
         raise UnevenError(f"{self.path}: there is no column {listed}{hint}{why}; it has {shown} ({self.how}){alone}")
 
     def in_words(self) -> str:
@@ -182,33 +186,35 @@ class Table:
 def read_table(path: str, reading: Reading = DETECT, assumed_decimal: str | None = None) -> Table:
     """Read a table; ``assumed_decimal`` counts where the file does not show its decimal sign."""
     _require_packages()
-    kind, sep = kind_of(path), None
+    kind, written = "parquet" if is_many_files(path) else kind_of(path), None
     _require_fitting_options(path, kind, reading)
     if kind == "text":
-        frame, how, sep = read_text(path, read_bytes(path), reading)
+        frame, how, written = read_text(path, read_bytes(path), reading)
     elif kind == "workbook":
         frame, how = read_workbook(path, reading)
     else:
         frame, how = read_parquet(path), "Parquet"
-    return _make_table(path, frame, how, sep, reading, assumed_decimal)
+    return _make_table(path, frame, how, written, reading, assumed_decimal)
 
 
 def read_text_table(name: str, raw: bytes, reading: Reading = DETECT) -> Table:
     """A text table from bytes in memory, which are not compressed; ``name`` is for messages only."""
     _require_packages()
     require_content(name, "text", raw[:512])
-    frame, how, sep = read_text(name, raw, reading)
-    return _make_table(name, frame, how, sep, reading, None)
+    frame, how, written = read_text(name, raw, reading)
+    return _make_table(name, frame, how, written, reading, None)
 
 
-def _make_table(path: str, frame: Any, how: str, sep: str | None, reading: Reading, assumed: str | None) -> Table:
+def _make_table(
+    path: str, frame: Any, how: str, written: Written | None, reading: Reading, assumed: str | None
+) -> Table:
     """The table of a data frame, with the decimal signs of its columns."""
     if frame.shape[1] == 0:
         raise UnevenError(f"{path} has no columns")
     if frame.shape[0] == 0:
         raise UnevenError(f"{path} has a header but no rows")
-    table = Table(path, frame, how, reading)
-    _find_decimals(table, assumed, likely="," if sep == ";" else ".")
+    table = Table(path, frame, how, reading, written_as=written)
+    _find_decimals(table, assumed, likely="," if written is not None and written.sep == ";" else ".")
     if table.decimals:
         table.how += ", decimal sign " + " and ".join(map(repr, sorted(set(table.decimals.values()))))
     return table
@@ -223,12 +229,14 @@ def _require_packages() -> None:
 def _require_fitting_options(path: str, kind: str, reading: Reading) -> None:
     """Refuse an option that has no meaning for this kind of file."""
     for option, given, fitting in (
-        ("--sep", reading.sep, "text"),
-        ("--encoding", reading.encoding, "text"),
-        ("--sheet", reading.sheet, "workbook"),
+        ("--sep", reading.sep, ("text",)),
+        ("--encoding", reading.encoding, ("text",)),
+        ("--sheet", reading.sheet, ("workbook",)),
+        ("--header-row", reading.header_row, ("text", "workbook")),
+        ("--no-header", reading.no_header or None, ("text", "workbook")),
     ):
-        if given is not None and kind != fitting:
-            what = "text files" if fitting == "text" else "Excel workbooks"
+        if given is not None and kind not in fitting:
+            what = " and ".join({"text": "text files", "workbook": "Excel workbooks"}[one] for one in fitting)
             raise UnevenError(f"{option} is for {what}, and {path} is not one; leave it out")
 
 
@@ -303,45 +311,3 @@ def _is_nothing(value: Any) -> bool:
     import pandas as pd
 
     return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
-
-
-# -- tables as files --------------------------------------------------------------------------------------------------
-
-#: With these a formula begins (OWASP, CSV injection); spreadsheets also skip blanks and read full-width signs.
-_STARTS_FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
-_SIGNED_NUMBER = re.compile(r"[-+][\d.,]+([eE][-+]?\d+)?%?", re.ASCII)
-
-
-def table_bytes(frame: Any, path: str) -> bytes:
-    """A data frame as the bytes of a CSV or Parquet file; the ending of the path decides which."""
-    import io
-
-    buffer = io.BytesIO()
-    if path.lower().endswith(PARQUET):
-        frame.to_parquet(buffer, index=False)
-    else:
-        cells = {name: column.map(harmless_cell) for name, column in frame.items() if _may_hold_texts(column)}
-        # The writer leaves a carriage return bare, and a spreadsheet begins a new row there: put all texts in quotes.
-        bare = any("\r" in str(cell) for column in (frame.columns, *cells.values()) for cell in column)
-        quoting = csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL
-        frame.assign(**cells).rename(columns=harmless_cell).to_csv(buffer, index=False, quoting=quoting)
-    return buffer.getvalue()
-
-
-def _may_hold_texts(column: Any) -> bool:
-    return _is_text(column.dtype) or hasattr(column, "cat")
-
-
-def harmless_cell(value: Any) -> Any:
-    """A cell of a CSV file that no spreadsheet takes for a formula: such a text gets an apostrophe in front.
-
-    Numbers, also those written as texts, and single signs stay as they are: they can run nothing.
-    """
-    if (
-        isinstance(value, str)
-        and len(value) > 1
-        and value[0] in _STARTS_FORMULA
-        and not _SIGNED_NUMBER.fullmatch(value)
-    ):
-        return f"'{value}"
-    return value

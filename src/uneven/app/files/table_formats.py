@@ -16,7 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from uneven.app.files.file_kinds import parsing, require_growth, require_unpackable, usable_memory
+from uneven.app.files.header_rows import LOOKED_AT, Layout, find_layout, is_total, layout_in_words, usual_width
 from uneven.errors import UnevenError, needs_extra
 from uneven.inputs import brief
 
@@ -33,11 +36,11 @@ def require_width(path: str, count: int) -> None:
         )
 
 
-def read_names(path: str, cells: Sequence[object], line: int) -> list[str]:
+def read_names(path: str, cells: Sequence[object], line: int, *, named: bool = True) -> list[str]:
     """Names from the cells of a header. A column without a name is called after its position."""
     require_width(path, len(cells))
     names = ["" if cell is None else str(cell).strip().strip("\ufeff") for cell in cells]
-    if not any(names):
+    if named and not any(names):
         raise UnevenError(f"{path}, line {line}: the header has no names of columns")
     names = [name or f"column {position}" for position, name in enumerate(names, start=1)]
     first: dict[str, int] = {}
@@ -59,6 +62,16 @@ class Reading:
     encoding: str | None = None
     sheet: str | None = None
     day_first: bool | None = None
+    header_row: int | None = None
+    no_header: bool = False
+
+
+@dataclass(frozen=True)
+class Written:
+    """How a text file is written, so that results can be written in the same way."""
+
+    sep: str = ","
+    encoding: str = "utf-8"
 
 
 #: Nothing was asked for.
@@ -123,7 +136,37 @@ def find_separator(text: str) -> str:
         fits = sum(width == widths[0] for width in widths) >= _CONSISTENT * len(widths)
         if (fits, widths[0]) > most:
             best, most = candidate, (fits, widths[0])
-    return best
+    if most[0]:
+        return best
+    return _separator_below_titles(sample) or best
+
+
+def _separator_below_titles(sample: str) -> str | None:
+    """The separator of a table whose names stand below titles; None if there are no titles."""
+    found: dict[str, int] = {}
+    for candidate in _CANDIDATES:
+        rows = [row for _, row in _numbered_rows(sample, candidate)]
+        if find_layout(rows).above:
+            found[candidate] = usual_width(rows)
+    return max(found, key=lambda candidate: found[candidate], default=None)
+
+
+def _numbered_rows(text: str, sep: str) -> list[tuple[int, list[str]]]:
+    """The first rows that have a filled cell, trimmed, with the number of the line that each begins at, from 1."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
+    found: list[tuple[int, list[str]]] = []
+    line = 1
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                found.append((line, cells))
+            line = reader.line_num + 1
+            if len(found) == LOOKED_AT:
+                break
+    except csv.Error:
+        pass
+    return found
 
 
 def rows_of(text: str, sep: str) -> Iterator[list[str]]:
@@ -154,20 +197,73 @@ _PART = 1 << 22  # bytes that are unpacked at once
 _SIGNS = {"\t": "tab", " ": "space"}
 
 
-def read_text(path: str, raw: bytes, reading: Reading) -> tuple[Any, str, str]:
-    """A data frame of texts, how it is written in words, and the separator; ``path`` is for messages only."""
-    import pyarrow as pa
-    from pyarrow import csv
-
+def read_text(path: str, raw: bytes, reading: Reading) -> tuple[Any, str, Written]:
+    """A data frame of texts, how it is written in words, and for programs; ``path`` is for messages only."""
     text, encoding = decode(path, raw, reading.encoding)
     said = re.match(r"sep=(.)\r?\n", text)  # Excel writes and understands this first line
     if said:
         text = text[said.end() :]
     sep = reading.sep or (said.group(1) if said else find_separator(text))
-    header = next(rows_of(text[:2_000_000], sep), None)
-    if header is None:
+    rows = _numbered_rows(text[:_HEADER], sep)
+    if not rows:
         raise UnevenError(f"{path} is empty: it has no header")
-    names = read_names(path, header, line=1 + bool(said))
+    layout, first = _choose_layout(path, rows, reading, skipped=bool(said))
+    line, cells = rows[first]
+    names = read_names(path, cells if layout.named else [""] * len(cells), line + bool(said), named=layout.named)
+    body, totals = _without_short_totals(text[_start_of_line(text, line) :], sep, len(names))
+    frame = _parse_text(path, body, sep, names, line - 1 + bool(said), named=layout.named)
+    frame, more = _without_empty_rows(frame, units=layout.units)
+    how = f"separator {_SIGNS.get(sep, repr(sep))}, encoding {ENCODING_NAMES.get(encoding, encoding)}"
+    return frame, how + layout_in_words(layout, totals + more), Written(sep, encoding)
+
+
+#: Characters that surely hold the names of the columns.
+_HEADER = 2_000_000
+
+
+def _choose_layout(
+    path: str, rows: list[tuple[int, list[str]]], reading: Reading, *, skipped: bool
+) -> tuple[Layout, int]:
+    """The layout that was asked for or is found, and the position of its first row among these."""
+    if reading.header_row is None and not reading.no_header:
+        found = find_layout([cells for _, cells in rows])
+        return found, found.above
+    if reading.no_header:
+        return Layout(named=False), 0
+    wanted = reading.header_row or 0
+    position = next((k for k, (line, _) in enumerate(rows) if line + skipped == wanted), None)
+    if position is None:
+        known = ", ".join(str(line + skipped) for line, _ in rows[:5])
+        raise UnevenError(
+            f"{path}: --header-row must be a row with names of columns, got {wanted}, which is empty or too far below; "
+            f"the first rows that hold something are {known}"
+        )
+    below = find_layout([cells for _, cells in rows[position:]])
+    return Layout(position, units=below.units and not below.above), position
+
+
+def _start_of_line(text: str, line: int) -> int:
+    """Where a line begins, counted from 1 as Python's reader of CSV counts."""
+    lines = io.StringIO(text, newline="")
+    return sum(len(next(lines)) for _ in range(line - 1))
+
+
+def _without_short_totals(text: str, sep: str, width: int) -> tuple[str, int]:
+    """The text without totals at its end that have fewer fields than the table, and how many there were."""
+    count = 0
+    while True:
+        bare = text.rstrip("\r\n \t" if sep != "\t" else "\r\n ")
+        start = max(bare.rfind("\n"), bare.rfind("\r")) + 1
+        cells = [cell.strip() for cell in next(csv.reader([bare[start:]], delimiter=sep), [])] if start else []
+        if not 0 < len(cells) < width or not is_total(cells, width):
+            return text, count
+        text, count = text[:start], count + 1
+
+
+def _parse_text(path: str, text: str, sep: str, names: list[str], above: int, *, named: bool) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv
+
     try:
         table = csv.read_csv(
             pa.BufferReader(text.encode("utf-8", errors="replace")),
@@ -179,14 +275,36 @@ def read_text(path: str, raw: bytes, reading: Reading) -> tuple[Any, str, str]:
             ),
         )
     except pa.ArrowInvalid as error:
-        raise _failure(path, text, sep, len(names), bool(said), str(error)) from None
+        raise _failure(path, text, sep, len(names), above, str(error)) from None
     if table.num_columns != len(names):
         raise UnevenError(f"{path} is not a readable table: the quotation marks in its first row do not match")
     if text.count('"') % 2 and table.num_rows > 1 and "\n" in str(table.column(table.num_columns - 1)[-1].as_py()):
         raise UnevenError(f"{path} ends inside a quotation mark that is not closed; close it or remove it")
-    frame = table.slice(1).rename_columns(names).to_pandas()
-    shown = f"separator {_SIGNS.get(sep, repr(sep))}, encoding {ENCODING_NAMES.get(encoding, encoding)}"
-    return frame, shown, sep
+    return table.slice(int(named)).rename_columns(names).to_pandas()
+
+
+def _without_empty_rows(frame: Any, *, units: bool) -> tuple[Any, int]:
+    """The rows but for empty ones, that of units, and totals at the end; and the number of totals.
+
+    Each row keeps its number, so that messages count rows as the file does.
+    """
+    kept = np.ones(len(frame), dtype=bool)
+    kept[: int(units)] = False
+    empty = np.arange(len(frame))
+    for name in frame.columns:
+        if not empty.size:
+            break
+        empty = empty[[not str(cell).strip() for cell in frame[name].to_numpy()[empty]]]
+    kept[empty] = False
+    totals = 0
+    while kept.any():
+        known = np.flatnonzero(kept)
+        some = [[str(cell).strip() for cell in row] for row in frame.iloc[known[-LOOKED_AT:]].itertuples(index=False)]
+        if len(some) < 2 or not is_total(some[-1], usual_width(some[:-1])):
+            break
+        kept[known[-1]] = False
+        totals += 1
+    return (frame if kept.all() else frame[kept]), totals
 
 
 def read_bytes(path: str) -> bytes:
@@ -207,7 +325,7 @@ def read_bytes(path: str) -> bytes:
     return b"".join(parts)
 
 
-def _failure(path: str, text: str, sep: str, width: int, skipped: bool, message: str) -> UnevenError:
+def _failure(path: str, text: str, sep: str, width: int, above: int, message: str) -> UnevenError:
     """An error with the line of the first row that has too many or too few fields."""
     found = first_uneven_row(text, sep, width)
     if found is None:
@@ -215,7 +333,7 @@ def _failure(path: str, text: str, sep: str, width: int, skipped: bool, message:
     line, fields = found
     shown = _SIGNS.get(sep, repr(sep))
     return UnevenError(
-        f"{path}, line {line + skipped}: {fields} {'field' if fields == 1 else 'fields'}, but the header has {width} "
+        f"{path}, line {line + above}: {fields} {'field' if fields == 1 else 'fields'}, but the header has {width} "
         f"(separator {shown}); put quotation marks around a field that holds the separator, or give --sep"
     )
 
@@ -238,16 +356,32 @@ def read_workbook(path: str, reading: Reading) -> tuple[Any, str]:
         warnings.simplefilter("ignore")  # openpyxl warns of styles and menus, which do not matter here
         with Path(path).open("rb") as file, closing(load_workbook(file, read_only=True, data_only=True)) as book:
             sheet = _choose_sheet(path, book, reading.sheet)
-            rows = [row for row in _rows_of(sheet) if any(cell not in (None, "") for cell in row)]
-        if not rows:
+            numbered = [
+                (number, row)
+                for number, row in enumerate(_rows_of(sheet), start=1)
+                if any(cell not in (None, "") for cell in row)
+            ]
+        if not numbered:
             raise UnevenError(f"{path}: the sheet {sheet.title!r} is empty")
-        header, *body = rows
-        last = max(k for row in rows for k, cell in enumerate(row) if cell not in (None, "")) + 1
-        names = read_names(path, [*header[:last], *[None] * (last - len(header))], line=1)
-        padded = (row if len(row) >= last else (*row, *[None] * (last - len(row))) for row in body)
-        columns = zip(*padded, strict=False) if body else ([] for _ in names)
+        last = max(k for _, row in numbered for k, cell in enumerate(row) if cell not in (None, "")) + 1
+        rows = [row if len(row) >= last else (*row, *[None] * (last - len(row))) for _, row in numbered]
+        shown = [(number, _row_texts(row[:last])) for (number, _), row in zip(numbered[:LOOKED_AT], rows, strict=False)]
+        layout, first = _choose_layout(path, shown, reading, skipped=False)
+        header = rows[first][:last] if layout.named else [None] * last
+        names = read_names(path, header, line=numbered[first][0], named=layout.named)
+        body = rows[first + layout.named + layout.units :]
+        totals = 0
+        while len(body) > 1 and is_total(
+            _row_texts(body[-1]), usual_width([_row_texts(row) for row in body[-LOOKED_AT:-1]])
+        ):
+            body, totals = body[:-1], totals + 1
+        columns = zip(*body, strict=False) if body else ([] for _ in names)
         frame = pd.DataFrame({name: _cells_as_column(cells) for name, cells in zip(names, columns, strict=False)})
-    return frame, f"sheet {sheet.title!r}"
+    return frame, f"sheet {sheet.title!r}{layout_in_words(layout, totals)}"
+
+
+def _row_texts(row: Sequence[Any]) -> list[str]:
+    return ["" if cell is None else _cell_text(cell) for cell in row]
 
 
 def _rows_of(sheet: Any) -> Any:
@@ -307,19 +441,21 @@ _MEMORY_OF_VALUE = 16
 
 
 def read_parquet(path: str) -> Any:
-    """A data frame of one Parquet file."""
+    """A data frame of one Parquet file, or of all files of a folder or a pattern."""
     import pandas as pd
-    from pyarrow import parquet
+
+    from uneven.parts.parquet_files import ParquetFiles
 
     with parsing(path, "Parquet file"):
-        about = parquet.read_metadata(path)
-        require_width(path, about.num_columns)
-        if about.num_rows * about.num_columns * _MEMORY_OF_VALUE > usable_memory():
+        files = ParquetFiles(path)
+        width = len(files.schema.names)
+        require_width(path, width)
+        if files.rows * width * _MEMORY_OF_VALUE > usable_memory():
             raise UnevenError(
-                f"{path} has {about.num_rows:,} rows and {about.num_columns:,} columns, too many for the memory of "
+                f"{path} has {files.rows:,} rows and {width:,} columns, too many for the memory of "
                 "this machine; `uneven fit` reads it in parts with --memory-limit"
             )
-        frame = pd.read_parquet(path)
+        frame = pd.concat([pd.read_parquet(one) for one in files.paths])
         if any(name is not None for name in frame.index.names):
             frame = frame.reset_index()
         frame.columns = [str(column).strip() for column in frame.columns]

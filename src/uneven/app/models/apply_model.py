@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
-from uneven.app.files.table import Table
+from uneven.app.files.remarks import repeated_ids
+from uneven.app.files.table import Table, read_table
 from uneven.app.files.table_columns import read_columns, type_columns
+from uneven.app.files.table_formats import Reading
 from uneven.app.models.written_costs import WrittenCosts, costs_by_name
 from uneven.costs import RowCosts, money
 from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
@@ -198,18 +200,37 @@ class Application:
         negative, positive = found.expected_costs
         ours = np.where(found.said_positive, positive, negative)
         total, everyone, no_one = (float(part.sum()) for part in (ours, positive, negative))
-        low, high = (money(end) for end in found.range_of_total)
-        unit = self.given.unit
-        return (
-            f"If its probabilities are right, these decisions cost {money(total, unit)} (chance alone, 95 %: "
-            f"{low} to {high}); flagging everyone would cost "
-            f"{money(everyone, unit)}, flagging no one {money(no_one, unit)}."
-        )
+        return expected_total_in_words(total, everyone, no_one, self.given.unit, found.range_of_total)
+
+
+def expected_total_in_words(
+    total: float, everyone: float, no_one: float, unit: str | None, ends: tuple[float, float] | None = None
+) -> str:
+    """What decisions are expected to cost, with what chance does if it is known, and what the constant rules would."""
+    chance = "" if ends is None else f" (chance alone, 95 %: {money(ends[0])} to {money(ends[1])})"
+    return (
+        f"If its probabilities are right, these decisions cost {money(total, unit)}{chance}; flagging everyone would "
+        f"cost {money(everyone, unit)}, flagging no one {money(no_one, unit)}."
+    )
+
+
+#: Columns of a table of predictions whose order in a row decides.
+COMPARED = (("probability", "threshold"), ("cost_if_negative", "cost_if_positive"))
 
 
 def words_of(positive: str, negatives: list[str]) -> tuple[str, str]:
     """What the target calls a negative and a positive row."""
     return (negatives[0] if len(negatives) == 1 else f"not {positive}"), positive
+
+
+def read_rows(
+    content: dict[str, Any], data: str, reading: Reading, changes: dict[str, str], *, skip_bad_costs: bool
+) -> tuple[Table, str]:
+    """The table to decide, and a sentence about rows that were left out because their costs are not known."""
+    table = read_table(data, reading, content["about"]["decimal"])
+    if not skip_bad_costs:
+        return table, ""
+    return WrittenCosts(**{**content["about"]["costs"], **changes}).skip_unknown(table)
 
 
 def apply_model(
@@ -233,9 +254,18 @@ def apply_model(
     elif about["id"] is not None and about["id"] not in table.frame.columns:
         remarks.append(f"There is no column {about['id']!r}, which names the rows: they keep their order.")
     name = id_column if id_column is not None else about["id"]
-    names = (name, table.frame[name]) if name is not None and name in table.frame.columns else None
+    names = (name, _whole(table.frame[name])) if name is not None and name in table.frame.columns else None
+    remarks += filter(None, [repeated_ids(table, name)])
     found = decide_rows(content["pipeline"], X, costs, told=given.per_row or bool(changes))
     return Application(about, given, X, found, names, remarks)
+
+
+def _whole(column: Any) -> Any:
+    """Whole numbers as such: a workbook holds them as floats, and 17 must not become 17.0."""
+    if column.dtype.kind != "f":
+        return column
+    known = column.dropna()
+    return column.astype("Int64") if ((known % 1 == 0) & (known.abs() < 2**53)).all() else column
 
 
 def prediction_table(used: Application) -> Any:

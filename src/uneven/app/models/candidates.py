@@ -20,11 +20,13 @@ from uneven.calibration.calibrated_losses import loss_for, loss_for_rows
 from uneven.costs import GivenCosts, RowCosts, read_cost
 from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
 from uneven.errors import LossError, UnevenError
+from uneven.inputs import brief
 from uneven.learners.classifier_cv import UnevenClassifierCV
 from uneven.learners.contract import EstimatorContract
 from uneven.learners.ensemble.members import families_named
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.svc import UnevenSVC
+from uneven.tables.columns import NUMBER, Column
 
 #: Kinds of learners: "auto" takes the cheapest of the ensemble and simple ones.
 AUTO, ENSEMBLE, LINEAR, SVC = "auto", "ensemble", "linear", "svc"
@@ -49,6 +51,8 @@ class AskedLearner:
         Members of the ensemble; empty: all that are installed and suit the table.
     time_limit : float or None
         Seconds for everything.
+    monotone : tuple of pairs of a column and a sign
+        Columns with which the ensemble's probability may only rise (1) or fall (-1).
     """
 
     kind: str = AUTO
@@ -57,6 +61,7 @@ class AskedLearner:
     tune: bool = False
     members: tuple[str, ...] = ()
     time_limit: float | None = None
+    monotone: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def read(
@@ -67,10 +72,12 @@ class AskedLearner:
         tune: bool,
         members: str | None,
         time_limit: float | None,
+        monotone: tuple[str, ...] = (),
     ) -> AskedLearner:
         """The learner that options describe; an error names those that exclude each other."""
         if kind is None:
             kind = LINEAR if loss is not None or gamma is not None else AUTO
+        signs = tuple(_read_sign(text) for text in monotone)
         names = tuple(name.strip() for name in (members or "").split(",") if name.strip())
         for option, given, fitting in (
             ("--loss", loss is not None, (LINEAR,)),
@@ -78,6 +85,7 @@ class AskedLearner:
             ("--tune", tune, (AUTO, LINEAR, SVC)),
             ("--members", members is not None, (AUTO, ENSEMBLE)),
             ("--time-limit", time_limit is not None, (AUTO, ENSEMBLE)),
+            ("--monotone", bool(monotone), (AUTO, ENSEMBLE)),
         ):
             if given and kind not in fitting:
                 raise UnevenError(f"{option} is for --learner {' or '.join(fitting)}, got --learner {kind}")
@@ -89,7 +97,9 @@ class AskedLearner:
             raise UnevenError(f"--time-limit must be a positive number of seconds, got {time_limit:g}")
         if names:
             families_named(list(names))  # an error for a name that is none, or is not installed
-        return cls(kind, loss, gamma, tune, names, time_limit)
+        if signs and kind == AUTO:
+            kind = ENSEMBLE  # nothing else keeps it
+        return cls(kind, loss, gamma, tune, names, time_limit, signs)
 
     @property
     def has_ensemble(self) -> bool:
@@ -106,6 +116,19 @@ class AskedLearner:
         except LossError:
             return False
         return True
+
+    def require_columns(self, columns: list[Column]) -> None:
+        """Raise at once if a column of --monotone is not used, or holds no numbers."""
+        roles = {column.name: column.role for column in columns}
+        for name, _ in self.monotone:
+            if name not in roles:
+                raise UnevenError(
+                    f"--monotone names {name!r}, and no such column is used; used are {brief(list(roles))}"
+                )
+            if roles[name] != NUMBER:
+                raise UnevenError(
+                    f"--monotone is for columns of numbers, and {name!r} is a {roles[name]} column; leave it out"
+                )
 
     def require_loss(self, numbers: dict[str, str] | None) -> None:
         """Raise at once, before a table is read, if there is no such loss for the costs (None: costs of each row)."""
@@ -137,6 +160,20 @@ class AskedLearner:
     @property
     def _gamma(self) -> str:
         return "1" if self.gamma is None else self.gamma
+
+
+_SIGNS = {"+": 1, "-": -1, "+1": 1, "-1": -1, "1": 1}
+
+
+def _read_sign(text: str) -> tuple[str, int]:
+    """A column and 1 or -1, from a text such as income=-."""
+    name, mark, sign = text.rpartition("=")
+    if not mark or not name.strip() or sign.strip() not in _SIGNS:
+        raise UnevenError(
+            "--monotone needs a column and + or -, such as income=- (the probability may only fall with it), got "
+            f"{text!r}"
+        )
+    return name.strip(), _SIGNS[sign.strip()]
 
 
 def _float_or_text(value: str) -> float | str:
@@ -174,6 +211,7 @@ class LogisticRule(EstimatorContract, ClassifierMixin, BaseEstimator):  # type: 
     """
 
     _positive = 1
+    is_linear = True
 
     def __init__(self, way: str = PLAIN, fp_cost: float = 1.0, fn_cost: float = 1.0) -> None:
         self.way = way
@@ -222,21 +260,32 @@ class LogisticRule(EstimatorContract, ClassifierMixin, BaseEstimator):  # type: 
 
     def _positive_scores(self, X: Any, given: GivenCosts, method: str) -> np.ndarray:
         """Scores whose threshold is 0; only "moved" uses the costs of the rows, by default those of the constructor."""
+        score = self._evidence(X)
+        cut = self._cut(score.size, given)
+        return score if cut is None else np.asarray(cut[1] * (score - cut[0]))
+
+    def _evidence(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "model_")
-        score = np.asarray(self.model_.decision_function(self._used(X)))
+        return np.asarray(self.model_.decision_function(self._used(X)))
+
+    def _cut(self, count: int, given: GivenCosts) -> tuple[np.ndarray, np.ndarray] | None:
         if self.way != MOVED:
-            return score
-        own = {"fp_cost": self.fp_cost, "fn_cost": self.fn_cost, "tp_cost": 0.0, "tn_cost": 0.0}
-        alpha, sign = RowCosts.read(score.size, **given.filled(own)).thresholds()
-        return np.asarray(sign * (score - threshold_log_odds(alpha)))
+            return None
+        alpha, sign = RowCosts.read(count, **given.filled(self._costs_of_fit)).thresholds()
+        return threshold_log_odds(alpha), sign
+
+    @property
+    def _costs_of_fit(self) -> dict[str, Any]:  # type: ignore[override]
+        return {"fp_cost": self.fp_cost, "fn_cost": self.fn_cost, "tp_cost": 0.0, "tn_cost": 0.0}
 
     def _positive_probability(self, X: Any, given: GivenCosts) -> np.ndarray:
         """The weights of "weighted" are taken out again; costs change nothing."""
-        check_is_fitted(self, "model_")
-        score = self.model_.decision_function(self._used(X))
+        return self._probability_of_evidence(self._evidence(X), given)
+
+    def _probability_of_evidence(self, evidence: np.ndarray, given: GivenCosts) -> np.ndarray:
         if self.way == WEIGHTED:
-            score = score - np.log(self.fn_cost / self.fp_cost)
-        return np.asarray(expit(score))
+            evidence = evidence - np.log(self.fn_cost / self.fp_cost)
+        return np.asarray(expit(evidence))
 
 
 # -- what is compared by cost -----------------------------------------------------------------------------------------
@@ -331,6 +380,12 @@ def _ensemble(asked: AskedLearner, given: WrittenCosts, seconds: float | None) -
         at = reference_costs(costs) if given.per_row else costs_by_name(costs)
         numbers: dict[str, Any] = {name: float(cost) for name, cost in at.items()}
         members = list(asked.members) or "auto"
-        return UnevenEnsembleClassifier(members=members, time_limit=seconds, random_state=0, **numbers)
+        return UnevenEnsembleClassifier(
+            members=members,
+            time_limit=seconds,
+            random_state=0,
+            monotone=dict(asked.monotone) or None,
+            **numbers,
+        )
 
     return new

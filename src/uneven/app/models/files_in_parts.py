@@ -10,15 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from uneven.app.files.file_kinds import PARQUET, in_gigabytes, usable_memory, whole_file
-from uneven.app.files.table import harmless_cell
+from uneven.app.files.file_kinds import PARQUET, in_gigabytes, is_many_files, usable_memory, whole_file
+from uneven.app.files.table import Table
+from uneven.app.files.table_formats import DETECT
+from uneven.app.files.written_tables import harmless_cell, sensible_digits
+from uneven.app.models.apply_model import COMPARED, Decisions, expected_total_in_words
 from uneven.app.models.candidates import AUTO, EVERYONE, LINEAR, NO_ONE, AskedLearner
 from uneven.app.models.fit_table import Question
 from uneven.app.models.written_costs import WrittenCosts, number_in
 from uneven.app.report.table_report import OURS
 from uneven.costs import COSTS, RowCosts
+from uneven.decisions.alpha import probability_thresholds
 from uneven.errors import UnevenError
-from uneven.inputs import brief, show_above, to_float
+from uneven.inputs import brief, to_float
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.metrics import CostEstimate
 from uneven.metrics.intervals import OutcomeKey, interval_of_outcomes, outcome_cells
@@ -32,24 +36,23 @@ _TIMES_IN_MEMORY = 6
 
 
 def is_in_parts(data: str, memory_limit: str | None) -> bool:
-    """Whether the data are read in parts: several files, a file that is too large, or the user wants it."""
-    if memory_limit is not None or os.path.isdir(data):
+    """Whether the data are read in parts: they are too large for the memory, or the user wants it."""
+    if memory_limit is not None:
         return True
-    if not os.path.exists(data):
-        return any(sign in data for sign in "*?[") and data.lower().endswith(PARQUET)
-    if not data.lower().endswith(PARQUET):
+    if not is_many_files(data) and not (os.path.exists(data) and data.lower().endswith(PARQUET)):
         return False
-    return os.path.getsize(data) * _TIMES_IN_MEMORY > usable_memory()
+    size = sum(os.path.getsize(path) for path in ParquetFiles(data).paths)
+    return size * _TIMES_IN_MEMORY > usable_memory()
 
 
-def fit_in_parts(
-    data: str, question: Question, asked: AskedLearner, given: WrittenCosts, memory_limit: str | None
-) -> tuple[UnevenLinearClassifier, dict[str, Any]]:
-    """The classifier, and what the model file says about it; a fit tells its progress on stderr."""
+def require_in_parts(
+    data: str, question: Question, asked: AskedLearner, given: WrittenCosts
+) -> tuple[ParquetFiles, list[str], list[str]]:
+    """Refuse what files in parts cannot do; returns the files, their columns, and those that are not for prediction."""
     if asked.kind not in (AUTO, LINEAR) or asked.tune or asked.members or asked.time_limit is not None:
         raise UnevenError(
-            "files that are read in parts are for --learner linear, without --tune, --members and --time-limit; "
-            "for other learners give one file that fits into memory"
+            "files that are read in parts are for --learner linear, without --tune, --members, --monotone and "
+            "--time-limit; for other learners give one file that fits into memory"
         )
     if question.others_negative:
         raise UnevenError("--others-negative is not for files that are read in parts; write a column of two values")
@@ -59,6 +62,15 @@ def fit_in_parts(
     for name in others:
         if name not in names:
             raise UnevenError(f"there is no column {name!r} in {files}; its columns are {brief(names)}")
+    costs_in_parts(given, names)
+    return files, names, others
+
+
+def fit_in_parts(
+    data: str, question: Question, asked: AskedLearner, given: WrittenCosts, memory_limit: str | None
+) -> tuple[UnevenLinearClassifier, dict[str, Any]]:
+    """The classifier, and what the model file says about it; a fit tells its progress on stderr."""
+    files, names, others = require_in_parts(data, question, asked, given)
     costs = costs_in_parts(given, names)
     rows = StreamedRows(
         data,
@@ -108,17 +120,30 @@ def _read_label(question: Question, field: Any) -> Any:
 
 
 def fit_in_words(data: str, learner: UnevenLinearClassifier, about: dict[str, Any]) -> list[str]:
-    """What was fitted, and how good the fit is."""
+    """What was fitted."""
     size = sum(os.path.getsize(path) for path in ParquetFiles(data).paths)
-    gap, proved = learner.duality_gap_, ""
-    if gap is not None and learner.objective_ > gap:
-        relative = show_above(gap / (learner.objective_ - gap), 2)
-        proved = f"; its objective is proved to be at most {relative} (relative) above the optimum"
     return [
         f"{data}: Parquet, {in_gigabytes(size)}; {about['rows']:,} rows, read in parts.",
-        f"A linear classifier on {learner.n_features_in_} columns of numbers{proved}.",
+        f"The model is linear in {learner.n_features_in_} columns of numbers, and was fitted to all rows.",
         f"The loss is {learner.loss_!r}: {learner.analysis_.verdict}.",
     ]
+
+
+#: Rows of the sample that tells what the data are like, and pieces of the files that it is from.
+_SAMPLE, _PIECES = 20_000, 20
+
+
+def sample_table(data: str) -> Table:
+    """Some of the rows as a table in memory, from pieces that lie evenly in the files."""
+    import pyarrow as pa
+
+    files = ParquetFiles(data)
+    pieces = files.pieces(max(1, min(_SAMPLE, files.rows // _PIECES)))
+    chosen = [pieces[k] for k in sorted({round(k) for k in np.linspace(0, len(pieces) - 1, _PIECES)})]
+    some = -(-_SAMPLE // len(chosen))
+    tables = [next(files.read(piece, files.schema.names, some, True))[1] for piece in chosen]
+    frame = pa.concat_tables(tables, promote_options="permissive").to_pandas().reset_index(drop=True)
+    return Table(data, frame, f"Parquet, a sample of {files.rows:,} rows", DETECT)
 
 
 def costs_in_parts(given: WrittenCosts, names: list[str]) -> dict[str, Any]:
@@ -145,27 +170,52 @@ def costs_in_parts(given: WrittenCosts, names: list[str]) -> dict[str, Any]:
 _ROWS = 1 << 16
 
 
-def write_predictions(content: dict[str, Any], data: str, output: str, costs: dict[str, str]) -> tuple[int, int]:
-    """Write a table of predictions; returns how many rows there are, and how many are predicted positive.
+def write_predictions(content: dict[str, Any], data: str, output: str, costs: dict[str, str]) -> tuple[int, int, str]:
+    """Write a table of predictions; returns how many rows there are, how many are predicted positive, and their money.
 
-    The file is complete, or it is not there.
+    The file is complete, or it is not there. It has the columns of predictions in memory: those about costs only if the
+    files have all columns of the costs.
     """
     learner, about = content["pipeline"], content["about"]
-    given = changed_numbers(costs)
+    given = WrittenCosts(**{**about["costs"], **costs})
+    there = tables_of(data).schema.names
+    four = costs_in_parts(given, there) if not given.per_row or _has_costs(given, there) else {}
+    by_row = {name: value for name, value in four.items() if given.per_row and isinstance(value, str)}
+    numbers = {name: float(Fraction(value)) for name, value in four.items() if name not in by_row}
     rows = positives = 0
+    sums = np.zeros(3)
     with whole_file(output) as partial, _Writer(partial, output) as writer:
-        names = _Ids(data, about["id"]) if about["id"] in tables_of(data).schema.names else None
-        for found in learner.predict_parts(data, **given):
+        names = _Ids(data, about["id"]) if about["id"] in there else None
+        for found in learner.predict_parts(data, row_costs=by_row, **changed_numbers(costs)):
+            said, probability = found.is_positive, found.probability
             columns: dict[str, Any] = {}
             if names is not None:
-                columns[about["id"]] = names.take(len(found.score))
+                columns[about["id"]] = names.take(said.size)
             columns["prediction"] = found.label
-            if found.loss is not None:
-                columns["probability"] = found.probability
+            if probability is not None:
+                columns["probability"] = probability
+            if four:
+                of_rows = RowCosts.read(said.size, **numbers, **found.batch.costs)
+                cut = probability_thresholds(*of_rows.thresholds())
+                columns["threshold"] = np.broadcast_to(cut, said.shape)
+                if probability is not None:
+                    expected = Decisions(of_rows, said, found.score, probability, cut).expected_costs
+                    columns["cost_if_negative"], columns["cost_if_positive"] = expected
+                    sums += [np.where(said, expected[1], expected[0]).sum(), expected[1].sum(), expected[0].sum()]
             columns["score"] = found.score
             writer.write(columns)
-            rows, positives = rows + len(found.score), positives + int(found.is_positive.sum())
-    return rows, positives
+            rows, positives = rows + said.size, positives + int(said.sum())
+    total, everyone, no_one = sums.tolist()
+    return rows, positives, expected_total_in_words(total, everyone, no_one, given.unit) if sums.any() else ""
+
+
+def _has_costs(given: WrittenCosts, names: list[str]) -> bool:
+    """Whether files have every column that costs need: without them rows are decided, but not priced."""
+    try:
+        costs_in_parts(given, names)
+    except UnevenError:
+        return False
+    return True
 
 
 def changed_numbers(costs: dict[str, str]) -> dict[str, float]:
@@ -218,11 +268,21 @@ class _Writer:
         import pyarrow.csv
         import pyarrow.parquet as pq
 
-        table = pa.table(_harmless(columns) if self._csv else columns)
+        table = pa.table(_harmless(_with_sensible_digits(columns)) if self._csv else columns)
         if self._open is None:
             make = pyarrow.csv.CSVWriter if self._csv else pq.ParquetWriter
             self._open = make(str(self._path), table.schema)
         self._open.write_table(table)
+
+
+def _with_sensible_digits(columns: dict[str, Any]) -> dict[str, Any]:
+    import pandas as pd
+
+    floats = {
+        name: values for name, values in columns.items() if isinstance(values, np.ndarray) and values.dtype.kind == "f"
+    }
+    found = sensible_digits(pd.DataFrame(floats), COMPARED)
+    return {name: found[name].to_numpy() if name in floats else values for name, values in columns.items()}
 
 
 def _harmless(columns: dict[str, Any]) -> dict[str, Any]:

@@ -8,14 +8,22 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from uneven.app.files.remarks import repeated_ids
 from uneven.app.files.table import Table, read_table
 from uneven.app.files.table_columns import Plan, Target, plan_columns, read_target, require_memory, type_columns
 from uneven.app.files.table_formats import Reading
 from uneven.app.models.apply_model import predict_positive
 from uneven.app.models.candidates import ALTERNATIVES, AUTO, AskedLearner, Candidate, candidates, savable
 from uneven.app.models.compare_candidates import Outcome, Progress, Rows, compare_on_folds
+from uneven.app.models.row_reasons import keep_background
 from uneven.app.models.written_costs import WrittenCosts, mean_regrets
-from uneven.app.report.sentences import is_ensemble, members_in_words, per_thousand, threshold_in_words
+from uneven.app.report.sentences import (
+    is_ensemble,
+    members_in_words,
+    monotone_in_words,
+    per_thousand,
+    threshold_in_words,
+)
 from uneven.costs import RowCosts
 from uneven.decisions.alpha import probability_thresholds
 from uneven.metrics import CostEstimate
@@ -69,6 +77,7 @@ class Training:
         found += self._decisions_in_words()
         if self.asked.has_ensemble:
             found += members_in_words(self.asked.members)
+            found += monotone_in_words(self.asked.monotone, self.asked.members)
         return found
 
     def _decisions_in_words(self) -> list[str]:
@@ -193,6 +202,8 @@ class Prepared:
         Columns of the matrix.
     cost_columns : list of str
         Columns that the costs need.
+    notes : list of str
+        Sentences about rows that were left out, and about IDs that occur more than once.
     """
 
     question: Question
@@ -202,6 +213,7 @@ class Prepared:
     training: Training
     width: int
     cost_columns: list[str]
+    notes: list[str]
 
     def about(self) -> dict[str, Any]:
         """What the model file says about the training, as plain data."""
@@ -219,22 +231,44 @@ class Prepared:
             "decimal": self.table.decimal,
             "rows": int(labels.is_positive.size),
             "positives": int(labels.is_positive.sum()),
+            "background": keep_background(self.training.X, self.plan.columns),
         }
 
 
-def prepare(data: str, reading: Reading, question: Question, given: WrittenCosts, asked: AskedLearner) -> Prepared:
-    """Read the table; an error names what is wrong with it."""
-    table = read_table(data, reading)
+def prepare(
+    data: str,
+    reading: Reading,
+    question: Question,
+    given: WrittenCosts,
+    asked: AskedLearner,
+    *,
+    skip_bad_costs: bool = False,
+) -> Prepared:
+    """Read the table; an error names what is wrong with it. Skip: leave rows out whose costs are not known."""
+    return prepare_table(read_table(data, reading), question, given, asked, skip_bad_costs=skip_bad_costs)
+
+
+def prepare_table(
+    table: Table, question: Question, given: WrittenCosts, asked: AskedLearner, *, skip_bad_costs: bool = False
+) -> Prepared:
+    """What can be learnt from a table that was read."""
+    cost_columns = given.columns(table, question.target)
+    skipped = ""
+    if skip_bad_costs:
+        table, skipped = given.skip_unknown(table)
     labels = read_target(table, question.target, question.positive, others_negative=question.others_negative)
     labelled = table.rows(labels.known)
-    cost_columns = given.columns(labelled, question.target)
     costs = given.of(labelled)
     dropped = [*question.drop, *([question.id_column] if question.id_column else [])]
     plan = plan_columns(labelled, question.target, leave_out=dropped, keep=question.keep)
+    asked.require_columns(plan.columns)
     X = type_columns(labelled, plan.columns)
     width = require_memory(X, MOST_CATEGORIES)
     training = Training(asked, given, costs, plan.columns, X, labels.is_positive)
-    return Prepared(question, table, labels, plan, training, width, cost_columns)
+    again = repeated_ids(labelled, question.id_column)
+    advice = " If these are the same case, keep one row of each: copies in training and test make a model look cheaper."
+    notes = [skipped, again + advice if again else ""]
+    return Prepared(question, table, labels, plan, training, width, cost_columns, [note for note in notes if note])
 
 
 # -- whether the comparison holds: for the model that is saved, and for later rows -------------------------------------

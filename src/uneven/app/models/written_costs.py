@@ -50,43 +50,62 @@ def number_in(option: str, text: str) -> Fraction | None:
 
 def columns_in(option: str, text: str, table: Table) -> list[str]:
     """The columns that a cost is made of; an error if the text makes no sense."""
-    return sorted({part.name for part in _tree(option, text, table).walk() if isinstance(part, Symbol)})
+    return sorted({part.name for part in cost_tree(option, text, table).walk() if isinstance(part, Symbol)})
 
 
 def cost_of_rows(option: str, text: str, table: Table) -> np.ndarray:
-    """The cost of each row; an error names the first row that has none."""
-    tree = _tree(option, text, table)
-    columns = {part.name: _column(option, part.name, table) for part in set(tree.walk()) if isinstance(part, Symbol)}
+    """The cost of each row; an error tells how many rows have none, and names the first of them."""
+    values, columns = _values_of_rows(option, text, table)
+    strange = np.flatnonzero(~np.isfinite(values))
+    if not strange.size:
+        return values
+    for name, column in columns.items():
+        if np.isnan(column).any():
+            raise _bad_cells(option, name, column, table)
+    row = int(strange[0])
+    shown = ", ".join(f"{name} = {column[row]:.6g}" for name, column in columns.items())
+    raise CostError(
+        f"{_place(table, row)}: {option} {brief(text)} is not a finite number there"
+        + (f" ({shown})" if shown else "")
+        + _and_others(strange.size)
+        + f"; correct it, or {SKIP_BAD_COSTS} leaves such rows out"
+    )
+
+
+#: The option that leaves rows out whose costs are not known.
+SKIP_BAD_COSTS = "--skip-bad-costs"
+
+
+def _values_of_rows(option: str, text: str, table: Table) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The cost of each row, NaN or infinite where it has none, and the columns that it is made of."""
+    tree = cost_tree(option, text, table)
+    columns = {part.name: table.numbers(part.name).values for part in set(tree.walk()) if isinstance(part, Symbol)}
     with np.errstate(all="ignore"):
         values = np.broadcast_to(_value(tree, columns), (len(table),)).astype(float)
-    strange = np.flatnonzero(~np.isfinite(values))
-    if strange.size:
-        row = int(strange[0])
-        shown = ", ".join(f"{name} = {column[row]:.6g}" for name, column in columns.items())
-        raise CostError(
-            f"{_place(table, row)}: {option} {brief(text)} is not a finite number there"
-            + (f" ({shown})" if shown else "")
-        )
-    return values
+    return values, columns
 
 
 def _place(table: Table, row: int) -> str:
     return f"{table.path}, row {table.frame.index[row] + 1} below the header"
 
 
-def _column(option: str, name: str, table: Table) -> np.ndarray:
-    """A column of numbers without gaps."""
-    found = table.numbers(name)
-    wrong = np.flatnonzero(np.isnan(found.values))
-    if wrong.size:
-        row = int(wrong[0])
-        value = table.written(name)[row].as_py()
-        has = "is empty" if value is None else f"has {brief(value)}, which is not a number"
-        raise CostError(
-            f"{_place(table, row)}: column {name!r} {has}, but {option} needs a number in every row; fill it in, or "
-            "leave these rows out"
-        )
-    return found.values
+def _bad_cells(option: str, name: str, values: np.ndarray, table: Table) -> CostError:
+    """The error for cells of a column that are no numbers: how many are empty, how many hold something else."""
+    wrong = np.flatnonzero(np.isnan(values))
+    row = int(wrong[0])
+    value = table.written(name)[row].as_py()
+    has = "is empty" if not value else f"has {brief(value)}, which is not a number"
+    empty = int((~np.asarray(table.numbers(name).others)[wrong]).sum())
+    kinds = f": {empty:,} empty or missing, {wrong.size - empty:,} with other texts" if wrong.size > 1 else ""
+    return CostError(
+        f"{_place(table, row)}: column {name!r} {has}, but {option} needs a number in every row"
+        f"{_and_others(wrong.size)}{kinds}; fill it in, or {SKIP_BAD_COSTS} leaves such rows out"
+    )
+
+
+def _and_others(count: int) -> str:
+    """How many rows have the same fault, after the first was named."""
+    return f" ({count:,} rows are like this)" if count > 1 else ""
 
 
 def _value(node: Node, columns: dict[str, np.ndarray]) -> np.ndarray | np.float64:
@@ -117,7 +136,7 @@ def _value(node: Node, columns: dict[str, np.ndarray]) -> np.ndarray | np.float6
 # -- from text to tree ------------------------------------------------------------------------------------------------
 
 
-def _tree(option: str, text: str, table: Table) -> Node:
+def cost_tree(option: str, text: str, table: Any) -> Node:
     """The tree of a cost; its symbols have the names of columns."""
     known = [str(name) for name in table.frame.columns]
     written = text.strip()
@@ -241,6 +260,27 @@ class WrittenCosts:
             values[name] = cost_of_rows(option, getattr(self, name), table) if number is None else to_float(number)
         RowCosts.read(len(table), **values)
         return RowCosts(len(table), **values)
+
+    def known_rows(self, table: Table) -> np.ndarray:
+        """Where all four costs are finite numbers."""
+        known = np.ones(len(table), dtype=bool)
+        for name, option in _OPTIONS.items():
+            if number_in(option, getattr(self, name)) is None:
+                known &= np.isfinite(_values_of_rows(option, getattr(self, name), table)[0])
+        return known
+
+    def skip_unknown(self, table: Table) -> tuple[Table, str]:
+        """The rows with known costs, and a sentence about the others; an error if none is left."""
+        known = self.known_rows(table)
+        left = int(known.size - known.sum())
+        if not left:
+            return table, ""
+        if not known.any():
+            raise CostError(f"{table.path}: no row has all of its costs as numbers; look at the columns of the costs")
+        first = int(np.flatnonzero(~known)[0])
+        rows = "row" if left == 1 else "rows"
+        place = f"row {table.frame.index[first] + 1} below the header" + (" first" if left > 1 else "")
+        return table.rows(known), f"{left:,} {rows} left out, because costs are not known there ({place})."
 
     def in_words(self, costs: RowCosts) -> str:
         """What the outcomes cost, with the range over the rows."""

@@ -116,6 +116,26 @@ def first_line(rows: list[CostEstimate], unit: str | None) -> str:
     return f"Per 1,000 rows this model saves {saved} against {name}{chance_in_words(rule)}."
 
 
+def volume_in_words(rows: list[CostEstimate], unit: str | None, volume: float | None) -> str:
+    """What the first row costs and saves in a year with so many rows, if they are like these; "" without a volume."""
+    if volume is None:
+        return ""
+    ours, rule = rows[0], better_constant(rows)
+    ends = ends_in_words(money(volume * ours.low), money(volume * ours.high), rough=ours.rough)
+    cost = f"At {volume:,.0f} rows a year {ours.name} costs {money(volume * ours.cost, unit)} (95 % interval {ends})"
+    if rule.difference is None or rule.difference_low is None or rule.difference_high is None:
+        return f"{cost}."
+    saved = "saves" if rule.difference >= 0 else "loses"
+    low, high = sorted(
+        volume * (end if rule.difference >= 0 else -end) for end in (rule.difference_low, rule.difference_high)
+    )
+    ends = ends_in_words(money(low), money(high), rough=rule.difference_rough)
+    return (
+        f"{cost}, and {saved} {money(volume * abs(rule.difference), unit)} (95 % interval {ends}) against "
+        f"{RULES[rule.name]}, if these rows are like those here."
+    )
+
+
 def cheapest_in_words(rows: list[CostEstimate]) -> str:
     """Which row is the cheapest, seen from the first row, which is ours; the intervals are paired."""
     ours, *others = rows
@@ -346,6 +366,16 @@ def members_in_words(members: tuple[str, ...]) -> list[str]:
     return [
         f"The ensemble would also use {' and '.join(absent)}, if installed: pip install 'uneven[{','.join(absent)}]'."
     ]
+
+
+def monotone_in_words(monotone: tuple[tuple[str, int], ...], members: tuple[str, ...]) -> list[str]:
+    """What a user asked the probability to do, and which members cannot."""
+    if not monotone:
+        return []
+    asked = [f"only {'rises' if sign > 0 else 'falls'} with {name!r}" for name, sign in monotone]
+    unable = [name for name, family in FAMILIES.items() if not family.monotone and (not members or name in members)]
+    left = f" Members that cannot keep this are left out: {', '.join(unable)}." if unable else ""
+    return [f"The probability {' and '.join(asked)}, all else equal: only the ensemble is fitted for it.{left}"]
 
 
 def shift_in_words(ensemble: Any) -> list[str]:

@@ -25,6 +25,7 @@ from uneven.learners.background import run_parts
 from uneven.learners.corrected_actions import CorrectedActions
 from uneven.learners.ensemble.members import FAMILIES, LARGE, Candidate, Size, choose_families, families_named
 from uneven.learners.ensemble.mixture import Mixture, Views, read_table, row_chunks
+from uneven.learners.ensemble.monotone_columns import keep_monotone, named_columns, read_monotone, signs_of_columns
 from uneven.learners.ensemble.training import (
     Entry,
     OutOfFoldCosts,
@@ -38,8 +39,9 @@ from uneven.learners.ensemble.training import (
     weigh,
 )
 from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
-from uneven.learners.out_of_fold import only_fold, splits
+from uneven.learners.out_of_fold import folds_learnt_from, only_fold, splits
 from uneven.learners.training_set import read_training_set, require_target
+from uneven.metrics.comparison import rows_learnt_from
 from uneven.metrics.intervals import CostEstimate
 from uneven.solvers.progress import Bar, progress
 
@@ -103,6 +105,11 @@ class UnevenEnsembleClassifier(CorrectedActions):
         In place of the costs: what can be done, with numbers as costs, such as clear, review and block. :meth:`decide`
         gives the cheapest action, with a correction at each break, and ``score`` is minus what these actions cost.
         :meth:`predict` gives classes, those that are right if only the two outermost actions could be taken.
+    monotone : dict of column to {-1, 1}, optional
+        Columns of numbers with which P(positive) may only rise (1) or only fall (-1), all else equal, such as
+        ``{"income": -1}``; for an array, numbers of columns. Members that cannot keep it are left out (``left_out_``):
+        only linear, lightgbm, xgboost, catboost and histogram can. The average, its calibration and its threshold keep
+        it. It says nothing about missing values.
 
     Attributes
     ----------
@@ -175,6 +182,8 @@ class UnevenEnsembleClassifier(CorrectedActions):
     1
     """
 
+    monotone: Any = None  # models of older files have no such parameter
+
     def __init__(
         self,
         *,
@@ -196,6 +205,7 @@ class UnevenEnsembleClassifier(CorrectedActions):
         verbose: bool | int | None = None,
         cost_range: Any = None,
         actions: Actions | None = None,
+        monotone: Any = None,
     ) -> None:
         self.fp_cost = fp_cost
         self.fn_cost = fn_cost
@@ -215,6 +225,7 @@ class UnevenEnsembleClassifier(CorrectedActions):
         self.verbose = verbose
         self.cost_range = cost_range
         self.actions = actions
+        self.monotone = monotone
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -283,6 +294,11 @@ class UnevenEnsembleClassifier(CorrectedActions):
         if self.time_limit is not None:
             inputs.positive("time_limit", self.time_limit)
         members = self.members
+        if read_monotone(self.monotone) and _is_mapping(members):
+            raise ParameterError(
+                "monotone is for members that are named, got a dictionary of classifiers: constrain each yourself, "
+                "such as HistGradientBoostingClassifier(monotonic_cst=...)"
+            )
         if _is_mapping(members):
             for name, member in members.items():
                 if not isinstance(name, str) or not hasattr(member, "fit") or isinstance(member, type):
@@ -320,6 +336,7 @@ class UnevenEnsembleClassifier(CorrectedActions):
             return task, [Entry(name, Candidate(member, ({},))) for name, member in self.members.items()]
         target = is_positive.astype(np.int64)
         views = Views(X, target, parts)
+        monotone = named_columns(read_monotone(self.monotone), X)
         chosen = None if self.members == "auto" else families_named(list(self.members))
         needed = {family.view for family in (FAMILIES.values() if chosen is None else chosen)}
         size = Size(labels.size)
@@ -328,6 +345,9 @@ class UnevenEnsembleClassifier(CorrectedActions):
             if size.large:
                 views.forget(view)  # made again for the final models: the folds need the memory now
         families = chosen or choose_families({view: _sizes_in_folds(X, views, view) for view in needed})
+        families, unable = keep_monotone(families, monotone)
+        for view in {family.view for family in families} if monotone else ():
+            signs_of_columns(views.encoder(view), monotone)  # now, so that an error is one about X
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         entries = [
             Entry(family.name, candidate, family.view, family.effort)
@@ -335,11 +355,13 @@ class UnevenEnsembleClassifier(CorrectedActions):
             for candidate in family.candidates(size, seed)
         ]
         n_jobs = -1 if self.n_jobs is None else self.n_jobs
-        return Task(X, target, 1, is_positive, weight, parts, n_jobs, deadline, views), entries
+        return Task(X, target, 1, is_positive, weight, parts, n_jobs, deadline, views, monotone, unable), entries
 
     def _train(self, task: Task, entries: list[Entry]) -> tuple[Trial, Mixture, dict[str, float]]:
         tell = progress(self.verbose, type(self).__name__)
         tell(f"members {', '.join(dict.fromkeys(entry.member for entry in entries))}")
+        if task.unable:
+            tell(f"left out, because they cannot be monotone: {', '.join(task.unable)}")
         folds = len(task.splits)
         effort = folds * sum(entry.effort for entry in entries)
         bar = Bar(self.verbose, type(self).__name__, len(entries) * folds, "fits", effort)
@@ -367,7 +389,9 @@ class UnevenEnsembleClassifier(CorrectedActions):
         probability = mix({name: choice.probability for name, choice in trial.choices.items()}, weights)
         found = OutOfFoldRows(probability, task.is_positive, task.weights).take(rows)
         self._keep_decisions(found, costs.take(rows))
-        self._fold = only_fold(task.splits, task.is_positive.size)[rows]
+        fold = only_fold(task.splits, task.is_positive.size)
+        self._fold, self._learnt = fold[rows], folds_learnt_from(task.splits, fold)
+        self._trained = rows_learnt_from([trial.folds])
         self._settings_tried = dict(trial.settings_tried)
         self._mixture = mixture
         self._out_of_fold_costs: OutOfFoldCosts = out_of_fold_costs(
@@ -387,7 +411,7 @@ class UnevenEnsembleClassifier(CorrectedActions):
             for name, choice in trial.choices.items()
             if choice.entry.view is not None
         }
-        self.left_out_ = trial.left_out
+        self.left_out_ = {**task.unable, **trial.left_out}
         self.seconds_ = {name: choice.seconds for name, choice in trial.choices.items()}
         self.classes_ = classes.labels
         self._positive = classes.positive
@@ -403,17 +427,37 @@ class UnevenEnsembleClassifier(CorrectedActions):
     @property
     def member_costs_(self) -> dict[str, float]:
         """Expected cost of each member alone, out of fold, cut at alpha."""
+        if self._at_other_costs:
+            raise AttributeError("member_costs_ is for the costs of the fit; what members say about rows is not kept")
         return self._out_of_fold_costs.members
 
     @property
     def out_of_fold_cost_(self) -> CostEstimate:
-        """Expected cost of the ensemble, out of fold, with an interval."""
-        return self._out_of_fold_costs.ensemble
+        """Expected cost of the ensemble, out of fold, with an interval.
+
+        After :meth:`with_costs`, the correction of a fold comes from the other folds, settings and weights from all.
+        """
+        if not self._at_other_costs:
+            return self._out_of_fold_costs.ensemble
+        if "_out_of_fold_cost" not in self.__dict__:
+            self._require_rows("out_of_fold_cost_ at other costs")
+            if "_learnt" not in self.__dict__:
+                raise AttributeError("out_of_fold_cost_ at other costs needs a fit of this version, got an older file")
+            self._out_of_fold_cost = self._estimate_out_of_fold(self._trained)
+        return self._out_of_fold_cost
+
+    @property
+    def _at_other_costs(self) -> bool:
+        """Whether costs, actions or share of positives were changed after the fit."""
+        if "_of_fit" not in self.__dict__:
+            return False
+        same = self._row_costs == self._of_fit["_row_costs"] and self._actions_of_fit == self._of_fit["_actions_of_fit"]
+        return not same
 
     @property
     def constant_costs_(self) -> dict[str, CostEstimate]:
         """Expected costs of the two constant rules."""
-        return self._out_of_fold_costs.constant
+        return super().constant_costs_ if self._at_other_costs else self._out_of_fold_costs.constant
 
     def _why_no_guarantee(self) -> str | None:
         """None if the theorem covers the fit: the mixture was chosen among finitely many."""

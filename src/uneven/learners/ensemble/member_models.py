@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import diags_array, issparse
 from scipy.special import expit
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
@@ -309,12 +309,22 @@ class LinearPath(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Fitted once, before all.
     tol : float
         Of the learner. Out-of-fold probabilities need no exact solutions.
+    signs : tuple of int, optional
+        For each column the sign that its coefficient may have; 0: any. A column whose coefficient has the other sign is
+        left out, and the rest is fitted again, until none has.
     """
 
-    def __init__(self, Cs: tuple[float, ...], transformer: Any = None, tol: float = 1e-4) -> None:
+    def __init__(
+        self,
+        Cs: tuple[float, ...],
+        transformer: Any = None,
+        tol: float = 1e-4,
+        signs: tuple[int, ...] | None = None,
+    ) -> None:
         self.Cs = Cs
         self.transformer = transformer
         self.tol = tol
+        self.signs = signs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearPath:
         """Fit all C."""
@@ -322,13 +332,21 @@ class LinearPath(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.transformer is not None:
             self.transformer_ = clone(self.transformer).fit(X)
             X = self.transformer_.transform(X)
+        self.models_ = self._fit_all(X, y, sample_weight)
+        self.classes_ = self.models_[0].classes_
+        if self.signs is not None:
+            signs, used = np.array(self.signs), np.ones(len(self.signs))
+            while (wrong := (np.concatenate([model.coef_ for model in self.models_]) * signs < 0).any(axis=0)).any():
+                used[wrong] = 0.0
+                self.models_ = self._fit_all(_scale_columns(X, used), y, sample_weight)
+                for model in self.models_:
+                    model.coef_ = model.coef_ * used
+        return self
+
+    def _fit_all(self, X: Any, y: Any, sample_weight: Any) -> list[Any]:
         learner = UnevenLinearClassifier(tol=self.tol)
         params = [{"C": C} for C in self.Cs]
-        self.models_ = list(
-            fits_along(learner, X, y, sample_weight, GivenCosts(), params, Follower(), by="C", proved=False)
-        )
-        self.classes_ = self.models_[0].classes_
-        return self
+        return list(fits_along(learner, X, y, sample_weight, GivenCosts(), params, Follower(), by="C", proved=False))
 
     def probability_by_setting(self, X: Any, positive: Any) -> np.ndarray:
         """One column for each C."""
@@ -346,6 +364,26 @@ class LinearPath(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The learner with one C, after the transformer if there is one."""
         learner = UnevenLinearClassifier(C=self.Cs[number], tol=self.tol)
         return learner if self.transformer is None else make_pipeline(clone(self.transformer), learner)
+
+
+def _scale_columns(X: Any, factors: np.ndarray) -> Any:
+    return X @ diags_array(factors, dtype=X.dtype).tocsr() if issparse(X) else X * factors.astype(X.dtype)
+
+
+def constrain(model: Any, signs: tuple[int, ...]) -> None:
+    """Tell a booster, or a path that is not fitted, in which columns its probability may only rise (1) or fall (-1)."""
+    if isinstance(model, LinearPath):
+        model.signs = signs
+        return
+    booster = model.booster if isinstance(model, BoostingRounds) else model
+    text = ",".join(map(str, signs))
+    match _library(booster):
+        case "catboost" | "xgboost":
+            booster.set_params(monotone_constraints=f"({text})")
+        case "lightgbm":
+            booster.set_params(monotone_constraints=text)
+        case _:
+            booster.set_params(monotonic_cst=list(signs))
 
 
 def has_settings(estimator: Any) -> bool:

@@ -104,6 +104,8 @@ class Family:
         "auto" uses it only if none of these families is installed.
     effort : float
         Time of a fit, roughly, in units of the fastest family; for the time left.
+    monotone : bool
+        Whether it can keep a probability that only rises, or only falls, with a column.
     """
 
     name: str
@@ -113,6 +115,7 @@ class Family:
     package: str | None = None
     instead_of: tuple[str, ...] = ()
     effort: float = 1.0
+    monotone: bool = False
 
     @property
     def installed(self) -> bool:
@@ -209,11 +212,19 @@ _BOOSTERS = ("catboost", "lightgbm", "xgboost")
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
-        Family("linear", "linear", _linear),
+        Family("linear", "linear", _linear, monotone=True),
         Family("kernel", "linear", _kernel, lambda size: size.small and size.columns <= 500),
         Family("svc", "linear", _svc, lambda size: size.rows <= 3_000 and size.columns <= 1_000),
         Family("extra_trees", "trees", _extra_trees, effort=4.0),
-        Family("lightgbm", "trees", _boosters(_lightgbm, _LIGHT, _LIGHT[1]), _not_wide, package="lightgbm", effort=4.0),
+        Family(
+            "lightgbm",
+            "trees",
+            _boosters(_lightgbm, _LIGHT, _LIGHT[1]),
+            _not_wide,
+            package="lightgbm",
+            effort=4.0,
+            monotone=True,
+        ),
         Family(
             "xgboost",
             "trees",
@@ -222,6 +233,7 @@ FAMILIES: dict[str, Family] = {
             package="xgboost",
             effort=5.0,
             instead_of=("lightgbm",),
+            monotone=True,
         ),
         Family("forest", "trees", _forest, effort=8.0),
         Family(
@@ -231,6 +243,7 @@ FAMILIES: dict[str, Family] = {
             _not_wide,
             package="catboost",
             effort=8.0,
+            monotone=True,
         ),
         Family(
             "histogram",
@@ -239,6 +252,7 @@ FAMILIES: dict[str, Family] = {
             lambda size: not size.sparse and _not_wide(size),
             instead_of=_BOOSTERS,
             effort=5.0,
+            monotone=True,
         ),
     )
 }

@@ -21,9 +21,10 @@ from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
 from uneven.inputs import warn_caller
 from uneven.learners.background import Ending, run_parts
-from uneven.learners.ensemble.member_models import has_settings
+from uneven.learners.ensemble.member_models import LinearPath, constrain, has_settings
 from uneven.learners.ensemble.members import Candidate
 from uneven.learners.ensemble.mixture import FittedMember, Mixture, Views
+from uneven.learners.ensemble.monotone_columns import signs_of_columns
 from uneven.learners.ensemble.weights import Weighting, log_losses
 from uneven.learners.out_of_fold import OutOfFold, OutOfFolds, Split, out_of_fold, sentence, weight_parameters
 from uneven.learners.several_actions import envelope_rules, estimate_actions, have_actions_between
@@ -52,6 +53,10 @@ class Task:
         A value of ``time.monotonic()``.
     views : Views or None
         None if the members take X as it is.
+    monotone : mapping of str to int
+        Columns of X with which the probability may only rise (1) or fall (-1).
+    unable : mapping of str to str
+        Members that cannot keep this, and why.
     """
 
     X: Any
@@ -63,6 +68,14 @@ class Task:
     n_jobs: int | None
     deadline: float | None
     views: Views | None
+    monotone: Mapping[str, int] = field(default_factory=dict)
+    unable: Mapping[str, str] = field(default_factory=dict)
+
+    def signs(self, view: str | None, fold: int | None = None) -> tuple[int, ...] | None:
+        """For each column of a matrix whether the probability may only rise or fall with it; None: nothing is asked."""
+        if not self.monotone or self.views is None:
+            return None
+        return signs_of_columns(self.views.encoder(str(view), fold), self.monotone)
 
     @property
     def weights(self) -> np.ndarray:
@@ -191,6 +204,10 @@ def _out_of_fold(
                 task.views.forget(view, fold)
         return encoded.train, encoded.test
 
+    def prepare(model: Any, name: str, fold: int) -> None:
+        if (signs := task.signs(named[name].view, fold)) is not None:
+            constrain(model, signs)
+
     return out_of_fold(
         {name: entry.candidate.estimator for name, entry in named.items()},
         task.X,
@@ -199,6 +216,7 @@ def _out_of_fold(
         positive=task.positive,
         sample_weight=task.weight,
         rows_of=None if task.views is None else rows_of,
+        prepare=prepare,
         n_jobs=task.n_jobs,
         deadline=deadline,
         tell=lambda name, fold: tell(named[name]),
@@ -283,9 +301,15 @@ def final_models(
 
 
 def _refit(task: Task, choice: Choice) -> Any:
-    estimator = choice.entry.candidate.estimator
+    estimator, view = choice.entry.candidate.estimator, choice.entry.view
+    X = task.X if task.views is None else task.views.of(str(view)).train
+    signs = task.signs(view)
+    if signs is not None and isinstance(estimator, LinearPath):
+        path = LinearPath((estimator.Cs[choice.number],), tol=estimator.tol, signs=signs)
+        return path.fit(X, task.labels, task.weight).fitted_at(0)
     model = estimator.unfitted_at(choice.number) if has_settings(estimator) else clone(estimator)
-    X = task.X if task.views is None else task.views.of(str(choice.entry.view)).train
+    if signs is not None:
+        constrain(model, signs)
     params = {} if task.weight is None else weight_parameters(model, task.weight)
     return model.fit(X, task.labels, **params)
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from uneven.app.cli.options import action_option, cost_options, read_options, reading_options
+from uneven.app.cli.options import (
+    action_option,
+    cost_options,
+    read_options,
+    reading_options,
+    skip_costs_option,
+    volume_option,
+)
 from uneven.errors import UnevenError
 
 if TYPE_CHECKING:
@@ -22,6 +29,8 @@ if TYPE_CHECKING:
 @click.option("--target", required=True, metavar="COL", help="The column to predict.")
 @click.option("--positive", required=True, metavar="VALUE", help="The value of that column that is the positive class.")
 @cost_options
+@skip_costs_option
+@volume_option
 @action_option
 @click.option(
     "--learner",
@@ -32,6 +41,12 @@ if TYPE_CHECKING:
 )
 @click.option("--members", metavar="NAMES", help="Members of the ensemble, such as linear,forest; by default all.")
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Stop fitting members of the ensemble in time.")
+@click.option(
+    "--monotone",
+    multiple=True,
+    metavar="COL=SIGN",
+    help="A column with which the probability of the ensemble may only rise (age=+) or fall (income=-); repeatable.",
+)
 @click.option("--loss", metavar="NAME", help="Of the linear learner: a registered phi or an expression in t.")
 @click.option("--gamma", metavar="G", help="Margin asymmetry of the linear learner or the SVM [default: 1].")
 @click.option("--tune", is_flag=True, help="Also try (auto) or fit our linear classifier, gamma and C chosen by cost.")
@@ -53,10 +68,13 @@ def fit(
     tp_cost: str,
     tn_cost: str,
     unit: str | None,
+    skip_bad_costs: bool,
+    rows_per_year: float | None,
     actions: tuple[str, ...],
     kind: str | None,
     members: str | None,
     time_limit: float | None,
+    monotone: tuple[str, ...],
     loss: str | None,
     gamma: str | None,
     tune: bool,
@@ -68,7 +86,7 @@ def fit(
     keep: tuple[str, ...],
     memory_limit: str | None,
     output: str,
-    **reading: str | None,
+    **reading: Any,
 ) -> None:
     """Find the cheapest classifier for your costs.
 
@@ -91,7 +109,7 @@ def fit(
     from uneven.app.models.written_limits import fitted_actions
     from uneven.app.report.sentences import is_ensemble, model_in_words
 
-    asked = AskedLearner.read(kind, loss, gamma, tune, members, time_limit)
+    asked = AskedLearner.read(kind, loss, gamma, tune, members, time_limit, monotone)
     given = WrittenCosts(fp_cost, fn_cost, tp_cost, tn_cost, unit)
     require_output(output, inputs=(data,))
     options = read_options(**reading)
@@ -99,18 +117,20 @@ def fit(
     if is_in_parts(data, memory_limit):
         if actions:
             raise UnevenError("--action is for a table that fits into memory; files in parts are decided row by row")
-        _fit_in_parts(data, question, asked, given, memory_limit, output)
+        _fit_in_parts(data, question, asked, given, memory_limit, output, rows_per_year, quick=quick)
         return
     asked.require_loss(None if given.per_row else given.numbers())
-    ready = prepare(data, options, question, given, asked)
+    ready = prepare(data, options, question, given, asked, skip_bad_costs=skip_bad_costs)
     training = ready.training
     for sentence in about_table(ready.table, ready.plan, training.X, ready.labels, ready.width):
         click.echo(sentence)
-    for sentence in training.plan_in_words(ready.cost_columns):
+    for sentence in [*ready.notes, *training.plan_in_words(ready.cost_columns)]:
         click.echo(sentence)
     for sentence in fitted_actions(actions, ready):
         click.echo(sentence)
-    name, pipeline, about, behind = _compare_and_fit(training, asked, unit, quick=quick, save_anyway=save_anyway)
+    name, pipeline, about, behind = _compare_and_fit(
+        training, asked, unit, rows_per_year, quick=quick, save_anyway=save_anyway
+    )
     preprocessing, rivals = behind
     content = {
         "pipeline": pipeline,
@@ -128,7 +148,13 @@ def fit(
 
 
 def _compare_and_fit(
-    training: Training, asked: AskedLearner, unit: str | None, *, quick: bool, save_anyway: bool
+    training: Training,
+    asked: AskedLearner,
+    unit: str | None,
+    rows_per_year: float | None,
+    *,
+    quick: bool,
+    save_anyway: bool,
 ) -> tuple[str, Any, dict[str, Any], tuple[Any, dict[str, Any]]]:
     """Compare, fit the cheapest to all rows, and print what was found: only now it is known whether it holds.
 
@@ -149,7 +175,7 @@ def _compare_and_fit(
             about |= {"comparison": [row.to_dict() for row in choice.rows], "compared": outcome.how}
             if choice.useless and not save_anyway:
                 end_progress()
-                print_choice(choice, outcome.what_ifs(name), outcome.how)
+                print_choice(choice, outcome.what_ifs(name), outcome.how, rows_per_year)
                 _ask_before_saving(name)
         progress(f"fitting {name} to all rows", 1.0)
         pipeline = training.fit(name, progress)
@@ -160,26 +186,70 @@ def _compare_and_fit(
         behind = training.fit_alternatives(name, pipeline, quick=quick)
         end_progress()
     if outcome is not None and (save_anyway or choice.broken or not choice.useless):
-        print_choice(choice, outcome.what_ifs(name), outcome.how)
+        print_choice(choice, outcome.what_ifs(name), outcome.how, rows_per_year)
     if order:
         click.echo(order)
     return name, pipeline, about, behind
 
 
 def _fit_in_parts(
-    data: str, question: Question, asked: AskedLearner, given: WrittenCosts, memory_limit: str | None, output: str
+    data: str,
+    question: Question,
+    asked: AskedLearner,
+    given: WrittenCosts,
+    memory_limit: str | None,
+    output: str,
+    rows_per_year: float | None,
+    *,
+    quick: bool,
 ) -> None:
-    """Fit to files that nobody holds at once; save the model, and say what it is."""
+    """Fit to files that nobody holds at once; save the model, and say what it is.
+
+    A sample of the rows in memory tells what the columns are like, which of them may know the target, and what such a
+    model costs.
+    """
     from uneven.app.files.file_kinds import write_whole
     from uneven.app.models.files_in_parts import fit_in_parts, fit_in_words
     from uneven.app.models.model_files import model_bytes
 
+    if not quick:
+        _tell_of_sample(data, question, asked, given, rows_per_year)
     learner, about = fit_in_parts(data, question, asked, given, memory_limit)
     content = {"pipeline": learner, "preprocessing": None, "about": about, "rivals": {}, "seen": None}
     write_whole(output, model_bytes(content))
     for sentence in fit_in_words(data, learner, about):
         click.echo(sentence)
     click.echo(f"The model (linear, fitted in parts) is in {output}.")
+
+
+def _tell_of_sample(
+    data: str, question: Question, asked: AskedLearner, given: WrittenCosts, rows_per_year: float | None
+) -> None:
+    """What a fit in memory would say, of a sample of the rows; one sentence if the sample is too small for it."""
+    from uneven.app.cli.terminal import end_progress, print_choice, stopping_at_ctrl_c
+    from uneven.app.files.remarks import about_table
+    from uneven.app.models.candidates import LINEAR
+    from uneven.app.models.files_in_parts import require_in_parts, sample_table
+    from uneven.app.models.fit_table import prepare_table
+    from uneven.app.report.sentences import Choice
+
+    require_in_parts(data, question, asked, given)
+    linear = replace(asked, kind=LINEAR)
+    try:
+        ready = prepare_table(sample_table(data), question, given, linear)
+        with stopping_at_ctrl_c() as progress:
+            outcome = ready.training.compare(progress)
+            end_progress()
+    except UnevenError as error:
+        click.echo(f"A sample of the rows cannot tell what the model costs: {error}")
+        return
+    for sentence in about_table(ready.table, ready.plan, ready.training.X, ready.labels, ready.width):
+        click.echo(sentence)
+    for sentence in [*ready.notes, *ready.training.plan_in_words(ready.cost_columns)]:
+        click.echo(sentence)
+    name = ready.training.cheapest(outcome)
+    how = f"{outcome.how}, on a sample of {len(ready.table):,} rows"
+    print_choice(Choice(outcome.rows(name), free=False, unit=given.unit), outcome.what_ifs(name), how, rows_per_year)
 
 
 def can_ask() -> bool:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from uneven.app.cli.options import applying, changed_cost_options, changed_costs, read_options, reading_options
+from uneven.app.cli.options import (
+    applying,
+    changed_cost_options,
+    changed_costs,
+    read_options,
+    reading_options,
+    skip_costs_option,
+    volume_option,
+)
 from uneven.errors import UnevenError
 
 if TYPE_CHECKING:
@@ -19,6 +27,8 @@ if TYPE_CHECKING:
 @click.option("--id", "id_column", metavar="COL", help="The column that names the rows; by default that of the fit.")
 @click.option("--html", "page", metavar="FILE", help="Also write the report as one HTML file, with figures.")
 @changed_cost_options
+@skip_costs_option
+@volume_option
 @reading_options
 @applying
 def report(
@@ -30,7 +40,9 @@ def report(
     fn_cost: str | None,
     tp_cost: str | None,
     tn_cost: str | None,
-    **reading: str | None,
+    skip_bad_costs: bool,
+    rows_per_year: float | None,
+    **reading: Any,
 ) -> None:
     """What a model costs on a table with labels.
 
@@ -44,9 +56,9 @@ def report(
     """
     from uneven.app.cli.terminal import print_first_rows, print_limits, print_members
     from uneven.app.files.file_kinds import require_output, write_whole
-    from uneven.app.files.table import read_table
+    from uneven.app.models.apply_model import read_rows
     from uneven.app.models.model_files import read_model
-    from uneven.app.report.sentences import is_ensemble, model_in_words, threshold_in_words
+    from uneven.app.report.sentences import is_ensemble, model_in_words, threshold_in_words, volume_in_words
     from uneven.app.report.table_report import make_report
 
     if page is not None:
@@ -59,14 +71,19 @@ def report(
             raise UnevenError(f"{model} was fitted in parts; its report is for the terminal, without {option}")
         _print_in_parts(content, data, changed_costs(fp_cost, fn_cost, tp_cost, tn_cost))
         return
-    table = read_table(data, options, content["about"]["decimal"])
-    made = make_report(content, table, id_column, changed_costs(fp_cost, fn_cost, tp_cost, tn_cost))
+    changes = changed_costs(fp_cost, fn_cost, tp_cost, tn_cost)
+    table, skipped = read_rows(content, data, options, changes, skip_bad_costs=skip_bad_costs)
+    made = make_report(content, table, id_column, changes)
     if page is not None:
         from uneven.app.report.pages import report_page
 
         write_whole(page, report_page(made, table.in_words()))
     used, unit = made.used, made.unit
     click.echo(made.answer)
+    if made.rows and (total := volume_in_words(made.rows, unit, rows_per_year)):
+        click.echo(total)
+    if skipped:
+        click.echo(skipped)
     if made.seen:
         click.echo(made.seen)
     click.echo(table.in_words())
