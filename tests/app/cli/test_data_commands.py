@@ -156,7 +156,7 @@ def test_bad_tables(folder: Path, model: Path) -> None:
     (folder / "empty.csv").write_text("")
     assert "empty.csv is empty" in sentence("fit", folder / "empty.csv", *FIT, "-o", out)
     (folder / "noise.parquet").write_bytes(b"noise")
-    assert "is not a Parquet file" in sentence("fit", folder / "noise.parquet", *FIT, "-o", out)
+    assert "is not a whole Parquet file" in sentence("fit", folder / "noise.parquet", *FIT, "-o", out)
     assert "--fn-cost must be positive" in sentence("fit", cases, *FIT[:-1], "-1", "-o", out)
     assert "--loss is for --learner linear, got --learner svc" in sentence(
         "fit", cases, *FIT, "--learner", "svc", "--loss", "hinge", "-o", out

@@ -108,7 +108,8 @@ def test_patients(folder: Path) -> None:
 def _decides_as_it_says(folder: Path, path: Path, table: str, positive: str, *changes: object) -> pd.DataFrame:
     out = folder / "out.csv"
     succeeded("predict", path, folder / table, *changes, "-o", out)
-    found = pd.read_csv(out)
+    german = b";" in out.read_bytes().splitlines()[0]  # it is written as its table is
+    found = pd.read_csv(out, **({"sep": ";", "decimal": ",", "encoding": "cp1252"} if german else {}))
     said = (found["prediction"] == positive).to_numpy()
     assert 0 < said.sum() < said.size
     assert np.array_equal(said, (found["score"] > 0).to_numpy())

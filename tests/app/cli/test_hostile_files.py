@@ -93,6 +93,7 @@ def arguments(command: str, argument: str, folder: Path, hostile: Path, out: Pat
     return {
         "fit": ["fit", data, *(IN_PARTS if hostile.parent.name == "parts" else FIT), "-o", str(out / "o.skops")],
         "predict": ["predict", str(given["model"]), data, "-o", str(out / "o.csv")],
+        "export": ["export", str(hostile), "--to", "sql", "-o", str(out / "o.sql")],
         "lint": ["lint", str(hostile), "--fp-cost", "1", "--fn-cost", "5"],
         "report": ["report", str(given["model"]), data],
         "verify": ["verify", str(hostile)],

@@ -311,8 +311,8 @@ def test_amounts_as_excel_writes_them(tmp_path: Path, frame: pd.DataFrame) -> No
     paying = int(((amount < 400) & (frame["diagnosis"] == "malignant")).sum())
     assert f"In {paying} of 569 rows the mistake costs less than the right decision." in shown
     succeeded("predict", tmp_path / "m.skops", tmp_path / "t.csv", "-o", tmp_path / "o.csv")
-    found = pd.read_csv(tmp_path / "o.csv")
-    assert np.allclose(found["threshold"], np.minimum(400 / amount, 1.0))
+    found = pd.read_csv(tmp_path / "o.csv", sep=";", decimal=",", encoding="cp1252")  # as the table is written
+    assert np.allclose(found["threshold"], np.minimum(400 / amount, 1.0), rtol=1e-5)
     assert (found["prediction"][amount < 400] == "benign").all()
     report = succeeded("report", tmp_path / "m.skops", tmp_path / "t.csv", "--html", tmp_path / "r.html")
     said = (found["prediction"] == "malignant").astype(int)

@@ -124,7 +124,7 @@ def _holds_units(below: Sequence[Sequence[str]]) -> bool:
             continue
         if _is_missing(cell):
             continue
-        if not _UNIT.fullmatch(cell):
+        if _is_value(cell) or not _UNIT.fullmatch(cell):  # (3.50) is an amount that somebody owes
             return False
         units += 1
     return units > 0

@@ -21,7 +21,7 @@ _NEEDED = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)(?:\[(?P<extras>[^\]]*)\])?\s*(
 @click.command()
 @json_option
 def doctor(as_json: bool) -> None:
-    """Tell what is installed, what is missing, and where things are kept.
+    """Tell what is installed, and what is missing.
 
     Versions of Python and of the packages that are needed, extras and what they lack, the folder of compiled losses,
     and how many threads are used. Exit code 0: all is well; 1: something that is needed is missing or too old, or no
