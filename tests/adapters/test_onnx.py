@@ -282,7 +282,10 @@ def test_a_converter_that_computes_something_else_is_refused(dtype: type) -> Non
 
 
 class Rounded(uneven.UnevenLinearClassifier):
-    """Right in single precision only: the exported model rounds its input."""
+    """Right in single precision only: the exported model rounds its input, and the scores are in double precision."""
+
+    def _score(self, X: Any) -> np.ndarray:
+        return super()._score(X.astype(np.float64))
 
 
 class Limited(uneven.UnevenLinearClassifier):
