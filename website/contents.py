@@ -11,6 +11,7 @@ from pathlib import Path
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Decide about data": (
         "start",
+        "example-table",
         "when-it-pays",
         "command",
         "estimators",

@@ -29,6 +29,9 @@ licences`; do not edit.
 The built site holds MathJax (Apache-2.0), Furo (MIT), and parts of Sphinx (BSD-2-Clause) and Sphinx-Gallery
 (BSD-3-Clause).
 
+The package holds one table of others, `tables/data/bank_calls.csv.gz`: bank marketing data of S. Moro, P. Rita and P.
+Cortez, licence CC BY 4.0 ([source and changes](example-table.md#source-and-licence)).
+
 """
 
 

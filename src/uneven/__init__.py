@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from uneven.observed_costs import undo_class_weights as undo_class_weights
     from uneven.observed_costs import undo_resampling as undo_resampling
     from uneven.parts.streamed_rows import StreamedRows as StreamedRows
+    from uneven.tables.example_table import load_example as load_example
 
 __version__ = "0.2.0"
 
@@ -92,6 +93,7 @@ _HOME = {
     "implied_alpha": "uneven.calibration",
     "implied_prior": "uneven.calibration",
     "lint": "uneven.app.checks.fitted_models",
+    "load_example": "uneven.tables.example_table",
     "phi": "uneven.losses",
     "range_loss": "uneven.losses",
     "trusted_types": "uneven.learners.trusted_types",
