@@ -23,6 +23,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "decide",
         "explain",
         "change",
+        "log",
         "case-fraud",
         "case-medicine",
         "case-churn",

@@ -7,6 +7,7 @@ made.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 import warnings
@@ -81,7 +82,7 @@ def _header(types: Iterable[str]) -> dict[str, Any]:
 
 
 def read_model(path: str) -> dict[str, Any]:
-    """The content of a model file.
+    """The content of a model file, with the ``sha256`` of its bytes.
 
     A file of another format, with types that `uneven fit` never writes, or that needs a library that is not installed,
     is refused. If it was made with other versions, a warning says so.
@@ -98,6 +99,7 @@ def read_model(path: str) -> dict[str, Any]:
         raise UnevenError(f"{path} is not a whole model of `uneven fit`: it lacks {', '.join(lacking)}; fit it again")
     with parsing(path, _WHAT):
         content["about"] = json.loads(content["about"])
+    content["sha256"] = hashlib.sha256(data).hexdigest()
     if others:
         warnings.warn(f"{path} was made with {others}; if that matters to you, fit it again", UserWarning, stacklevel=2)
     return content

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,12 @@ from uneven.app.cli.options import (
     skip_costs_option,
 )
 from uneven.errors import UnevenError
+
+if TYPE_CHECKING:
+    from uneven.app.files.table import Table
+    from uneven.app.models.apply_model import Application
+    from uneven.app.models.written_limits import WrittenLimits
+    from uneven.decisions.decision_table import Decisions
 
 
 @click.command()
@@ -32,6 +38,11 @@ from uneven.errors import UnevenError
     metavar="N",
     help="Add the N columns that spoke most for each decision, with their money, and a change that would change it.",
 )
+@click.option(
+    "--log",
+    metavar="FOLDER",
+    help="Also add the decisions to a log that only grows: a folder of Parquet files, such as decisions.parquet.",
+)
 @reading_options
 @click.option("-o", "--output", required=True, metavar="OUT", help="The file to write: .csv, .tsv, .xlsx or .parquet.")
 @applying
@@ -46,6 +57,7 @@ def predict(
     skip_bad_costs: bool,
     actions: tuple[str, ...],
     reasons: int | None,
+    log: str | None,
     output: str,
     **others: Any,
 ) -> None:
@@ -59,31 +71,21 @@ def predict(
     With a limit (--at-most 200 --per day) or a further action (--action review=8:5) it writes what is done with each
     row, what each action is expected to cost, what the decision saves, and the rank of the row; and it says what the
     limit costs, and what one more place would save.
+
+    With --log, the decisions are logged before OUT is written: time, model, costs, threshold, probability, decision. A
+    log is of one model.
     """
     from uneven.app.files.file_kinds import PARQUET, WRITABLE, require_output, write_whole
-    from uneven.app.files.remarks import new_categories
     from uneven.app.files.table import read_table
     from uneven.app.files.written_tables import sensible_digits, table_bytes
-    from uneven.app.models.apply_model import (
-        COMPARED,
-        apply_model,
-        in_training,
-        prediction_table,
-        read_rows,
-        seen_in_words,
-    )
+    from uneven.app.models.apply_model import COMPARED, apply_model, read_rows
+    from uneven.app.models.decision_log import about_log, decision_columns, open_log
     from uneven.app.models.model_files import read_model
-    from uneven.app.models.row_reasons import add_reasons
-    from uneven.app.models.written_limits import (
-        WrittenLimits,
-        decide_table,
-        decided_table,
-        read_actions,
-        written_actions,
-    )
+    from uneven.app.models.written_limits import WrittenLimits, written_actions
 
     limits = WrittenLimits(**{name: others.pop(name) for name in WrittenLimits.__dataclass_fields__})
     require_output(output, WRITABLE, inputs=(model, data, *([limits.held_out] if limits.held_out else [])))
+    kept = None if log is None else open_log(log, output)
     options = read_options(**others)
     content = read_model(model)
     about = content["about"]
@@ -94,36 +96,72 @@ def predict(
             "--reasons explains decisions by the threshold; limits and further actions decide otherwise: leave one out"
         )
     if about.get("streamed"):
-        unfit = "--reasons" if reasons is not None else "a limit or a further action" if asked or limits.given else ""
+        whole = {"--reasons": reasons, "--log": log, "a limit or a further action": asked or limits.given or None}
+        unfit = next((option for option, value in whole.items() if value is not None), "")
         _predict_in_parts(model, content, data, id_column, changes, output, unfit)
         return
     table, skipped = read_rows(content, data, options, changes, skip_bad_costs=skip_bad_costs)
     used = apply_model(content, table, id_column, changes)
-    known = seen_in_words(in_training(used.X, content["seen"]))
-    sentences = [skipped, *used.remarks, *new_categories(content["preprocessing"], used.X), known]
-    end = f"{int(used.decisions.said_positive.sum()):,} predicted {about['target']} = {about['positive']}."
-    if asked or limits.given:
-        further = read_actions(asked, used.words)
-        past = None if limits.held_out is None else read_table(limits.held_out, options, about["decimal"])
-        found = decide_table(content, used, table, further, limits, past, changed=bool(changes))
-        sentences.append(replace(found, labels=tuple(map(repr, found.labels))).summary(used.given.unit))
-        end = ", ".join(f"{count:,} {label}" for label, count in found.counts.items()) + "."
-        frame = decided_table(used, found, further=bool(further))
-    else:
-        sentences.append(used.expected_in_words())
-        frame = prediction_table(used)
-        if reasons is not None:
-            frame, sentence = add_reasons(frame, content, used, reasons, changed=bool(changes))
-            sentences.append(sentence)
-    if not output.lower().endswith(PARQUET):
-        frame = sensible_digits(frame, COMPARED)
-    write_whole(output, table_bytes(frame, output, table))
+    if kept is not None:
+        kept.require_model(about_log(content, used))
+    past = None if limits.held_out is None else read_table(limits.held_out, options, about["decimal"])
+    answer = _answer(content, table, used, (asked, limits, past), reasons, changed=bool(changes))
+    frame = answer.frame if output.lower().endswith(PARQUET) else sensible_digits(answer.frame, COMPARED)
+    written, said = table_bytes(frame, output, table), f"{output}: {len(table):,} rows, {answer.counts}"
+    if kept is not None:  # first the log: no decision leaves without being in it
+        batch = kept.append(decision_columns(content, used, answer.found, answer.reasons), about_log(content, used))
+        said += f"\n{log}: batch {batch.number:,}, {batch.rows:,} decisions, SHA-256 {batch.sha256}."
+    write_whole(output, written)
     click.echo(table.in_words())
-    for sentence in filter(None, sentences):
+    for sentence in filter(None, [skipped, *answer.sentences]):
         click.echo(sentence)
-    click.echo(f"{output}: {len(table):,} rows, {end}")
+    click.echo(said)
     if used.names is None:
         click.echo(f"They are in the order of {data}; --id COL adds the column that names them.")
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """The table of predictions, the decisions if limits made them, columns with reasons, and what is told."""
+
+    frame: Any
+    found: Decisions | None
+    reasons: Any
+    sentences: list[str]
+    counts: str
+
+
+def _answer(
+    content: dict[str, Any],
+    table: Table,
+    used: Application,
+    limited: tuple[tuple[str, ...], WrittenLimits, Table | None],
+    reasons: int | None,
+    *,
+    changed: bool,
+) -> _Answer:
+    """What is decided; ``limited`` are further actions, limits, and held-out rows."""
+    from uneven.app.files.remarks import new_categories
+    from uneven.app.models.apply_model import in_training, prediction_table, seen_in_words
+    from uneven.app.models.row_reasons import add_reasons
+    from uneven.app.models.written_limits import decide_table, decided_table, read_actions
+
+    about, (asked, limits, past) = used.about, limited
+    known = seen_in_words(in_training(used.X, content["seen"]))
+    sentences = [*used.remarks, *new_categories(content["preprocessing"], used.X), known]
+    if asked or limits.given:
+        further = read_actions(asked, used.words)
+        found = decide_table(content, used, table, further, limits, past, changed=changed)
+        sentences.append(replace(found, labels=tuple(map(repr, found.labels))).summary(used.given.unit))
+        counts = ", ".join(f"{count:,} {label}" for label, count in found.counts.items()) + "."
+        return _Answer(decided_table(used, found, further=bool(further)), found, None, sentences, counts)
+    counts = f"{int(used.decisions.said_positive.sum()):,} predicted {about['target']} = {about['positive']}."
+    sentences.append(used.expected_in_words())
+    frame = prediction_table(used)
+    if reasons is None:
+        return _Answer(frame, None, None, sentences, counts)
+    explained, sentence = add_reasons(frame, content, used, reasons, changed=changed)
+    return _Answer(explained, None, explained.iloc[:, frame.shape[1] :], [*sentences, sentence], counts)
 
 
 def _predict_in_parts(

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from uneven.app.models.decision_log import LogCheck
+    from uneven.calibration.verification import Verification
 
 
 @click.command()
 @click.argument("file", type=click.Path())
 def verify(file: str) -> None:
-    """Check the proof in a certificate FILE.
+    """Check the proof in a certificate FILE, or whether a log of decisions is as it was written.
 
-    Exit code 0: valid; 1: invalid; 2: not readable as a certificate.
+    Exit code 0: valid; 1: invalid; 2: neither a certificate nor a log.
     """
+    result = _check_log(file) if Path(file).is_dir() else _check_certificate(file)
+    click.echo(str(result), err=not result)
+    if not result:
+        raise click.exceptions.Exit(1)
+
+
+def _check_log(folder: str) -> LogCheck:
+    from uneven.app.models.decision_log import DecisionLog
+
+    return DecisionLog(folder).check()
+
+
+def _check_certificate(file: str) -> Verification:
     from uneven.calibration import verify as recheck
     from uneven.calibration.trusted.document import MAX_CHARACTERS
 
     with Path(file).open(encoding="utf-8") as opened:
-        result = recheck(opened.read(MAX_CHARACTERS + 1))
-    click.echo(str(result), err=not result)
-    if not result:
-        raise click.exceptions.Exit(1)
+        return recheck(opened.read(MAX_CHARACTERS + 1))
