@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from uneven.learners.explaining.explanation import Explanation as Explanation
     from uneven.learners.explaining.explanation import explain as explain
     from uneven.learners.linear import UnevenLinearClassifier as UnevenLinearClassifier
+    from uneven.learners.multinomial import UnevenMultinomialClassifier as UnevenMultinomialClassifier
     from uneven.learners.perceptron import UnevenPerceptron as UnevenPerceptron
     from uneven.learners.svc import UnevenSVC as UnevenSVC
     from uneven.learners.threshold_classifier import UnevenThresholdClassifierCV as UnevenThresholdClassifierCV
@@ -80,6 +81,7 @@ _HOME = {
     "UnevenLGBMClassifier": "uneven.adapters.lightgbm",
     "UnevenLinearClassifier": "uneven.learners.linear",
     "UnevenMarginLoss": "uneven.losses",
+    "UnevenMultinomialClassifier": "uneven.learners.multinomial",
     "UnevenPerceptron": "uneven.learners.perceptron",
     "UnevenSVC": "uneven.learners.svc",
     "UnevenThresholdClassifierCV": "uneven.learners.threshold_classifier",

@@ -149,7 +149,7 @@ def two_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> classes.tolist(), index.tolist()
     (['fraud', 'ok'], [1, 0, 1])
     """
-    _require_classes(y)
+    require_classes(y)
     found = distinct_labels(y)
     if len(found) == 1:
         raise CostError(
@@ -165,7 +165,7 @@ def two_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return classes, np.asarray(y == classes[1]).astype(np.int8)
 
 
-def _require_classes(y: np.ndarray) -> None:
+def require_classes(y: np.ndarray) -> None:
     """Raise for missing labels and for measurements such as 0.37, which are no classes."""
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise CostError("y must hold labels, got NaN or an infinite number among them; drop those rows")

@@ -17,6 +17,7 @@ from uneven.decisions.matrix_regret import MatrixRegret
 from uneven.errors import CostError
 from uneven.inputs import brief
 from uneven.labels import read_labels, require_same_length
+from uneven.losses import Phi
 
 #: How far the rows of probabilities may sum from 1: float32 models, and rounded files.
 _SUM = 1e-4
@@ -178,6 +179,11 @@ class CostMatrix:
     def per_row(self) -> bool:
         """Whether there is a matrix for each row."""
         return self._exact is None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was computed from the costs."""
+        kept = ("classes", "actions", "costs", "_exact", "_regrets")
+        return {name: value for name, value in vars(self).items() if name in kept}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CostMatrix) or (self.classes, self.actions) != (other.classes, other.actions):
@@ -343,7 +349,7 @@ class CostMatrix:
         corners = ((a, self.regret.corners(k)) for k, a in enumerate(self.actions))
         return {a: np.array([[float(x) for x in q] for q in found]).reshape(-1, count) for a, found in corners}
 
-    def regret_bound(self, surrogate_regret: Any, *, loss: str = "log") -> Any:
+    def regret_bound(self, surrogate_regret: Any, *, loss: str | Phi = "log") -> Any:
         """A proved upper bound of the cost regret of :meth:`decide`, given the regret of the probabilities.
 
         Parameters
@@ -351,8 +357,11 @@ class CostMatrix:
         surrogate_regret : float or array-like
             The expected loss of the probabilities above that of the true ones: the mean Kullback-Leibler divergence, or
             the mean squared distance.
-        loss : {"log", "brier"}
-            Log loss in natural units, or the sum of squared differences over the classes.
+        loss : {"log", "brier"}, or a phi
+            Log loss in natural units, or the sum of squared differences over the classes. With a phi, such as
+            ``"hinge"``, the regret is that of scores that sum to 0: the mean over the rows of the costs times
+            phi(-score), summed over the actions, above its infimum. The bound is then that of the action with the
+            largest score (:class:`uneven.UnevenMultinomialClassifier`).
 
         Examples
         --------
@@ -361,7 +370,11 @@ class CostMatrix:
         >>> round(costs.regret_bound(0.01), 4), round(costs.regret_bound(0.01, loss="brier"), 4)
         (0.5918, 1.6083)
         """
-        inputs.require_choice("loss", loss, ("log", "brier"))
+        if loss not in ("log", "brier"):
+            from uneven.decisions.matrix_surrogates import bound_of_phi
+
+            self._one_matrix()
+            return bound_of_phi(self._regrets, loss, surrogate_regret)
         return self.regret.bound(surrogate_regret, brier=loss == "brier")
 
     def _one_matrix(self) -> tuple[tuple[Fraction, ...], ...]:

@@ -53,7 +53,8 @@ _TYPES = frozenset(
         "uneven.losses.ratio_distributions.Discrete",
         "uneven.losses.ratio_distributions.LogNormal",
         "uneven.losses.ratio_distributions.LogUniform",
-        # More than two actions.
+        # More than two classes or actions.
+        "uneven.decisions.cost_matrix.CostMatrix",
         "uneven.decisions.actions.Actions",
         # The linear classifier, the support vector machine and their search.
         "uneven.learners.tuning.gamma_rules.GammaPath",

@@ -1,0 +1,1 @@
+"""Linear scores of several classes or actions, fitted together, with a proved duality gap."""
