@@ -16,6 +16,7 @@ PICTURE = ROOT / "docs" / "images" / "house.png"
 QUESTIONS = {
     "app": "How does a person use it?",
     "figures": "What does it look like?",
+    "monitor": "What does it cost in use?",
     "adapters": "How do other libraries use it?",
     "learners": "What does scikit-learn need?",
     "zoo": "What do others' losses assume?",

@@ -103,7 +103,7 @@ _HOME = {
     "undo_resampling": "uneven.observed_costs",
     "verify": "uneven.calibration",
 }
-_MODULES = ("adapters", "calibration", "errors", "figures", "losses", "metrics", "zoo")
+_MODULES = ("adapters", "calibration", "errors", "figures", "losses", "metrics", "monitor", "zoo")
 
 __all__ = [*sorted(_HOME), *_MODULES]  # noqa: PLE0604 - the names of _HOME and _MODULES are strings
 __getattr__, __dir__ = on_first_use(__name__, _HOME, _MODULES)

@@ -192,6 +192,10 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         """Probabilities, as of ``predict_proba``, of rows that the models did not learn from, with their labels."""
         check_is_fitted(self, "_odds")
         self._require_rows("out_of_fold_rows_")
+        return self._judged_rows()
+
+    def _judged_rows(self) -> OutOfFoldRows:
+        """The same; of many rows groups with the weights of all."""
         rows = self._rows
         return OutOfFoldRows(self._calibrated.probability(rows.probability), rows.is_positive, rows.weight)
 

@@ -117,6 +117,24 @@ class CostSequence:
             self._bet(x[start : start + _CHUNK])
         return self
 
+    def to_dict(self) -> dict[str, Any]:
+        """All that it knows as plain data, for a file."""
+        return {
+            **{name: getattr(self, name) for name in ("most", "least", "confidence", "count")},
+            "sum": self._sum,
+            "squares": self._squares,
+            "capital": self._capital.tolist(),
+            "best": self._best.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, state: dict[str, Any]) -> CostSequence:
+        """The sequence that :meth:`to_dict` told of; it goes on as the first one would."""
+        found = cls(**{name: state[name] for name in ("most", "least", "confidence")})
+        found.count, found._sum, found._squares = int(state["count"]), float(state["sum"]), float(state["squares"])
+        found._capital, found._best = (np.array(state[name], dtype=np.float64) for name in ("capital", "best"))
+        return found
+
     def _bet(self, x: np.ndarray) -> None:
         number = self.count + np.arange(1, x.size + 1)
         mean = (0.5 + self._sum + np.cumsum(x)) / (number + 1)

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from uneven._whole_files import whole_file, write_whole
 from uneven.errors import UnevenError
+
+__all__ = [
+    "PARQUET",
+    "READABLE",
+    "TEXT",
+    "WORKBOOK",
+    "WRITABLE",
+    "in_gigabytes",
+    "is_many_files",
+    "kind_of",
+    "parsing",
+    "require_content",
+    "require_growth",
+    "require_output",
+    "require_unpackable",
+    "usable_memory",
+    "whole_file",
+    "write_whole",
+]
 
 TEXT = (".csv", ".tsv", ".txt")
 WORKBOOK = (".xlsx", ".xlsm")
@@ -153,31 +172,3 @@ def require_output(path: str, endings: tuple[str, ...] = (), *, inputs: tuple[st
 
 def _listed(words: tuple[str, ...]) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}"
-
-
-def write_whole(path: str | Path, data: str | bytes) -> None:
-    """Write to a temporary file in the same folder, then move it into place, so that no file is half written."""
-    with whole_file(path) as partial:
-        partial.write_bytes(data.encode() if isinstance(data, str) else data)
-
-
-@contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
-    """A temporary file in the same folder, which is moved into place at the end, or removed after an error."""
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
-    os.close(handle)
-    partial = Path(name)
-    try:
-        yield partial
-        partial.chmod(0o666 & ~_umask())
-        partial.replace(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
