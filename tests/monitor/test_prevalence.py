@@ -9,9 +9,9 @@ import pytest
 from scipy.special import expit
 
 from uneven.costs import RowCosts
+from uneven.monitor import PrevalenceEstimate
 from uneven.monitor.estimated_cost import estimate_cost
 from uneven.monitor.prevalence import (
-    PrevalenceEstimate,
     ScoredReference,
     finite_log_odds,
     likeliest_share,
