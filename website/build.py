@@ -1,5 +1,7 @@
 """Builds the site: ``make docs``, or ``python website/build.py``.
 
+``--quick`` shows the code of the gallery's examples and does not run them: all pages are built and checked in less time.
+
 Pages of ``docs``, a few files of the checkout, the reference and the gallery are put together in
 ``build/website/source``; Sphinx makes ``build/site`` of them, with warnings as errors; then every page is checked
 (links, nothing from outside).
@@ -35,8 +37,8 @@ ROOT_PAGES = {
 MATHJAX_PARTS = ("tex-chtml-full.js", "output/chtml/fonts")
 
 
-def main() -> None:
-    """Build and check the site."""
+def main(*, quick: bool) -> None:
+    """Build and check the site; quick: without the results of the examples."""
     missing = list(public_names.undescribed())
     if missing:
         raise SystemExit(f"These public names have no description: {', '.join(missing)}.")
@@ -49,9 +51,10 @@ def main() -> None:
     shutil.rmtree(SITE, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "--builder", "html", "--fail-on-warning", "--keep-going", "--quiet"]
     command += ["--doctree-dir", str(ROOT / "build" / "website" / "doctrees"), str(SOURCE), str(SITE)]
+    command += ["-D", "plot_gallery=0"] * quick
     if subprocess.run(command, env=environment, check=False).returncode:
         raise SystemExit("The site was not built: Sphinx named the reasons above.")
-    for path in gallery.examples(ROOT / "examples"):
+    for path in [] if quick else gallery.examples(ROOT / "examples"):
         for name in gallery.missing(path):
             print(f"examples/{path.name} did not run, because {name} is not installed; the site shows only its code.")
     found = problems(SITE)
@@ -137,4 +140,4 @@ def install_mathjax(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(quick="--quick" in sys.argv[1:])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from uneven.app.files import remarks as leaking
 from uneven.app.files import table as tables
 from uneven.app.files.remarks import find_leaks
-from uneven.app.files.table import Table, read_text_table
+from uneven.app.files.table import Table, table_of_bytes
 from uneven.app.files.table_columns import matrix_width, plan_columns, type_columns
 from uneven.tables.written_numbers import Numbers
 
@@ -39,7 +39,7 @@ COLUMN = st.lists(st.sampled_from(WRITTEN), min_size=1, max_size=4)
 
 
 def read(columns: dict[str, list[str]]) -> Table:
-    return read_text_table("t.csv", pd.DataFrame(columns).to_csv(sep="\t", index=False).encode())
+    return table_of_bytes("t.csv", pd.DataFrame(columns).to_csv(sep="\t", index=False).encode())
 
 
 def assert_same_numbers(one: Numbers, other: Numbers) -> None:

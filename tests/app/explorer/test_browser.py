@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
+import openpyxl
 import pytest
 from browsing import PATIENCE, SIZES, Held, Visit, drawn, fits_the_width, has_browser, running_explorer, sentence
 from playwright.sync_api import expect
@@ -179,6 +180,46 @@ def test_a_column_that_gives_the_target_away(browser: Any, address: str, size: s
     expect(answer).to_have_text(re.compile("^Too good to be true"))
     expect(page.locator("#threshold-figure")).to_be_visible()
     visit.close()
+
+
+def test_a_table_of_the_command_is_fitted_at_once(browser: Any, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    amount = np.exp(random.normal(3, 1, size=160)).round(2)
+    fraud = amount * np.exp(random.normal(size=160)) > 40
+    other = random.normal(size=160)
+    book = openpyxl.Workbook()
+    book.active.append(["amount", "other", "class"])
+    for row in zip(amount.tolist(), other.tolist(), np.where(fraud, "fraud", "ok").tolist(), strict=True):
+        book.active.append(row)
+    file = tmp_path / "payments.xlsx"
+    book.save(file)
+    asked = ["--target", "class", "--positive", "fraud", "--fp-cost", "5", "--fn-cost", "100", "--unit", "EUR"]
+    with running_explorer(str(file), *asked) as (_, address):
+        assert address.endswith("/?tab=data")
+        visit = Visit(browser, address.partition("?")[0], "phone")
+        page = visit.open("?tab=data")
+        expect(page.locator("#result-sentence")).to_have_text(re.compile("^Flag a row .* EUR"))
+        expect(page.locator("#file-said")).to_contain_text("payments.xlsx: sheet 'Sheet'; 160 rows")
+        expect(page.locator("#data-fn")).to_have_value("100")
+        fits_the_width(page)
+        visit.close()
+
+
+def test_the_question_in_words(visit: Visit) -> None:
+    page = visit.page
+    sentence(page, "Calibrated for your costs: a miss counts 20 false alarms.")
+    page.select_option("#case", "illness")
+    worth = page.get_by_label("A missed illness costs as much as how many false alarms?")
+    expect(worth).to_have_value("20")
+    worth.fill("99")
+    expect(page.locator("#worth-said")).to_contain_text("chance of illness is above 1 %")
+    sentence(page, "Calibrated for your costs: a miss counts 99 false alarms.")
+    expect(page.locator("#fn")).to_have_value("99")
+    page.check("#costs-alpha")
+    page.fill("#alpha", "1/5")
+    expect(worth).to_have_value("4")
+    worth.fill("none")
+    expect(page.locator("#worth-said")).to_have_text("A number above 0, such as 20.")
 
 
 def test_hostile_input(visit: Visit, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import socket
@@ -79,11 +80,53 @@ def test_the_usual_port_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_others_are_let_in_only_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(server, "serve", lambda host, port, *, browser, say: asked.append((host, port, browser)))
+    monkeypatch.setattr(server, "serve", lambda host, port, *, browser, say, given: asked.append((host, port, browser)))
     assert run().output == ""
     warned = CliRunner().invoke(main, ["explore", "--host", "0.0.0.0", "--port", "9999"]).output
     assert warned.startswith("Warning: at 0.0.0.0 everyone who can reach this machine")
     assert asked == [("127.0.0.1", None, False), ("0.0.0.0", 9999, True)]
+
+
+def test_a_table_is_read_before_the_page_opens(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tables: list[Any] = []
+    monkeypatch.setattr(server, "serve", lambda *_, given, **__: tables.append(given))
+    file = tmp_path / "rows.csv.gz"
+    file.write_bytes(gzip.compress(b"amount,fraud\n1,no\n2,yes\n"))
+    found = run(str(file), "--target", "fraud", "--positive", "yes", "--fp-cost", "5", "--fn-cost", "amount*0.9")
+    assert found.exit_code == 0, found.output
+    (table,) = tables
+    assert (table.name, table.content) == ("rows.csv", b"amount,fraud\n1,no\n2,yes\n")
+    assert table.question == {"target": "fraud", "positive": "yes", "fp": "5", "fn": "amount*0.9"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--target", "b"], "give its file too"),
+        (["--fp-cost", "1"], "--fp-cost is about a table"),
+        (["{folder}/none.csv"], "none.csv"),
+        (["{folder}/t.parquet"], "also reads Parquet"),
+        (["{file}", "--target", "c"], "no column 'c'"),
+        (["{file}", "--positive", "x"], "--positive is a value of --target"),
+        (["{file}", "--target", "b", "--positive", "z"], "no row of column"),
+        (["{file}", "--fn-cost", "amuont"], "no column 'amuont'"),
+        (["{file}", "--fp-cost", "-1"], "--fp-cost must be positive"),
+        (["{file}", "--target", "b", "--fn-cost", "b"], "needs the target"),
+        (["{file}", "--sheet", "x"], "--sheet is for Excel workbooks"),
+        (["{file}", "--host", "0.0.0.0"], "others could read the table"),
+    ],
+)
+def test_what_makes_no_sense_is_said_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    monkeypatch.setattr(server, "serve", lambda *_, **__: pytest.fail("the page was opened"))
+    file = tmp_path / "rows.csv"
+    file.write_text("a,b\n1,x\n2,y\n")
+    (tmp_path / "t.parquet").write_bytes(b"PAR1....PAR1")
+    found = run(*(one.format(file=file, folder=tmp_path) for one in arguments))
+    assert found.exit_code == 2
+    assert words in found.output
+    assert found.output.count("\n") == 1
 
 
 def test_the_page_is_part_of_the_package() -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import zipfile
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import numpy as np
+import openpyxl
 import pytest
 from starlette.testclient import TestClient
 
 from uneven.app.explorer import service
 from uneven.app.explorer import service as application
+from uneven.app.explorer.given_table import MOST_TABLE, GivenTable
 from uneven.app.explorer.server import leaves_machine, names_this_server
-from uneven.app.explorer.service import MOST_QUESTION, MOST_TABLE, POLICY
+from uneven.app.explorer.service import MOST_QUESTION, POLICY
 from uneven.app.explorer.workers import Busy
 
 HERE = "http://127.0.0.1:8765"
@@ -247,7 +251,9 @@ def test_a_column_that_gives_the_target_away_is_said_first(client: TestClient) -
     ("content", "question", "field", "words"),
     [
         (b"", {"name": "a.csv"}, "file", "is empty"),
-        (b"a,b\n1,2\n", {"name": "a.xlsx"}, "file", "must be a text file"),
+        (b"a,b\n1,2\n", {"name": "a.xlsx"}, "file", "not an Excel workbook"),
+        (b"PK\x03\x04....", {"name": "a.xlsx"}, "file", "not a readable Excel workbook"),
+        (b"PAR1", {"name": "a.parquet"}, "file", "also reads Parquet"),
         (b"PK\x03\x04....", {"name": "a.csv"}, "file", "Excel workbook or a zip"),
         (b"\x1f\x8b\x08\x00\x00\x00", {"name": "a.csv"}, "file", "not a text file"),
         (b"<html><script>alert(1)</script>", {"name": "a.csv"}, "file", "web page"),
@@ -301,6 +307,50 @@ def test_awkward_choices_of_columns(client: TestClient, leave_out: list[str], wo
     last = json.loads(reply.text.splitlines()[-1])
     assert last["field"] == "columns"
     assert words in last["error"]
+
+
+def workbook(**sheets: list[list[Any]]) -> bytes:
+    book, buffer = openpyxl.Workbook(), io.BytesIO()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def test_a_workbook_shows_its_sheets(client: TestClient) -> None:
+    content = workbook(notes=[], first=[["a", "b"], [1, "x"], [2, "y"]], second=[["c", "d"], [3, "u"], [4, "v"]])
+    found = upload(client, "/api/table", content, name="book.xlsx").json()
+    assert (found["sheets"], found["sheet"], found["columns"]) == (["first", "second"], "first", ["a", "b"])
+    found = upload(client, "/api/table", content, name="book.xlsx", sheet="second").json()
+    assert (found["sheet"], found["columns"]) == ("second", ["c", "d"])
+    refused = upload(client, "/api/table", content, name="book.xlsx", sheet="../x").json()
+    assert (refused["field"], "no sheet" in refused["error"]) == ("file", True)
+
+
+def test_a_workbook_that_would_fill_the_memory_is_refused(client: TestClient) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b"0" * (40 * 2**20))
+    refused = upload(client, "/api/table", buffer.getvalue(), name="bomb.xlsx").json()
+    assert "made to fill the memory" in refused["error"]
+
+
+def test_only_the_table_of_the_command_is_given_and_only_to_the_page(client: TestClient) -> None:
+    assert client.post("/api/given", json={}).status_code == 204
+    table = GivenTable("tümours.csv", b"a,b\n1,x\n", {"target": "b", "fp": "1"})
+    with TestClient(application.application("127.0.0.1", 8765, table), base_url=HERE) as other:
+        reply = other.post("/api/given", json={"name": "/etc/passwd", "path": "/etc/passwd"})
+        assert reply.content == table.content
+        assert json.loads(unquote(reply.headers["x-question"])) == {"target": "b", "fp": "1", "name": "tümours.csv"}
+        assert reply.headers["cache-control"] == "no-store"
+        assert other.get("/api/given").status_code == 405
+        for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
+            assert other.post("/api/given", json={}, headers=headers).status_code == 403
+        plain = {"content-type": "text/plain"}  # what a page of another site may send without asking
+        assert other.post("/api/given", content=b"{}", headers=plain).status_code == 415
 
 
 def test_uploads_have_their_form(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,11 @@ import numpy as np
 from uneven import inputs
 from uneven.app.explorer.limit_answers import describe_limits, read_unit
 from uneven.app.explorer.questions import Refusal, finite_or_none, in_field, round_numbers
-from uneven.app.files.file_kinds import TEXT
+from uneven.app.files.file_kinds import TEXT, WORKBOOK, require_content
 from uneven.app.files.remarks import about_reading, leaking_columns
-from uneven.app.files.table import Table, read_text_table
+from uneven.app.files.table import Table, table_of_bytes
 from uneven.app.files.table_columns import plan_columns, read_target, require_memory, type_columns
+from uneven.app.files.table_formats import Reading, sheets_with_rows
 from uneven.costs import money
 from uneven.inputs import to_float
 from uneven.metrics.intervals import ROUGH_MEANS, ends_in_words
@@ -49,12 +50,30 @@ def example(data: Any) -> bytes:
 
 def table(data: Mapping[str, Any]) -> dict[str, Any]:
     """How a table was read, and which of its columns can be the target, with their values."""
-    found = _read(data)
+    sheets, chosen = _sheets(data)
+    found = _read({**data, "sheet": chosen})
     targets = [one for name in found.frame.columns if (one := _labels(found, name)) is not None]
     if not targets:
         raise Refusal("no column has between 2 and 20 different values, so none can be the one to predict", "target")
     columns = [str(name) for name in found.frame.columns]
-    return {"words": found.in_words(), "rows": len(found), "targets": targets, "columns": columns}
+    return {
+        "words": found.in_words(),
+        "rows": len(found),
+        "targets": targets,
+        "columns": columns,
+        "sheets": sheets,
+        "sheet": chosen,
+    }
+
+
+def _sheets(data: Mapping[str, Any]) -> tuple[list[str], str]:
+    """The sheets of a workbook that hold something, and the one to read: that which was asked for, or the first."""
+    if not _name(data).lower().endswith(WORKBOOK):
+        return [], ""
+    with in_field("file"):
+        require_content(_name(data), "workbook", data["content"][:512])
+        sheets = sheets_with_rows(_name(data), data["content"])
+    return sheets, str(data.get("sheet") or next(iter(sheets), ""))
 
 
 def _labels(found: Table, name: str) -> dict[str, Any] | None:
@@ -68,18 +87,20 @@ def _labels(found: Table, name: str) -> dict[str, Any] | None:
 
 
 def _read(data: Mapping[str, Any]) -> Table:
-    name = str(data.get("name", ""))[:200] or "table.csv"
-    if not name.lower().endswith(TEXT):
-        raise Refusal(
-            "the table must be a text file: .csv, .tsv or .txt; `uneven fit` also reads Excel and Parquet", "file"
-        )
+    name = _name(data)
+    if not name.lower().endswith((*TEXT, *WORKBOOK)):
+        raise Refusal("the table must be .csv, .tsv, .txt or .xlsx; `uneven fit` also reads Parquet", "file")
     with in_field("file"):
-        found = read_text_table(name, data["content"])
+        found = table_of_bytes(name, data["content"], Reading(sheet=data.get("sheet") or None))
     if found.frame.shape[1] > _MOST_COLUMNS:
         raise Refusal(
             f"the table has {found.frame.shape[1]:,} columns; at most {_MOST_COLUMNS:,} are read here", "file"
         )
     return found
+
+
+def _name(data: Mapping[str, Any]) -> str:
+    return str(data.get("name", ""))[:200] or "table.csv"
 
 
 @dataclass(frozen=True)
@@ -286,8 +307,9 @@ def _in_words(threshold: float, ours: Any, everyone: float, no_one: float, unit:
     low, high = (money(1000 * x) for x in (ours.low, ours.high))
     ends = ends_in_words(low, high, rough=ours.rough)
     saved = 1000 * (rule - ours.cost)
-    against = f"{money(abs(saved), unit)} {'less' if saved > 0 else 'more'} than {name}"
+    same = money(1000 * rule, unit) == money(1000 * ours.cost, unit)
+    against = "as much as" if same else f"{money(abs(saved), unit)} {'less' if saved > 0 else 'more'} than"
     return (
         f"Flag a row where the probability is above {threshold:.3g}. Per 1,000 rows this costs "
-        f"{money(1000 * ours.cost, unit)} (95 % interval {ends}), {against}."
+        f"{money(1000 * ours.cost, unit)} (95 % interval {ends}), {against} {name}."
     )

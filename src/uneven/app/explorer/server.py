@@ -8,14 +8,20 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from uneven.errors import UnevenError, needs_extra
+
+if TYPE_CHECKING:
+    from uneven.app.explorer.given_table import GivenTable
 
 #: The port that is tried first if none is asked for.
 USUAL_PORT = 8765
 
 
-def serve(host: str, port: int | None, *, browser: bool, say: Callable[[str], None]) -> None:
+def serve(
+    host: str, port: int | None, *, browser: bool, say: Callable[[str], None], given: GivenTable | None = None
+) -> None:
     """Serve the explorer; returns after Ctrl-C.
 
     Parameters
@@ -28,6 +34,8 @@ def serve(host: str, port: int | None, *, browser: bool, say: Callable[[str], No
         Whether to open the page.
     say : callable
         Where sentences for the user go.
+    given : GivenTable, optional
+        A table that the page opens at once, on its tab "Your data".
     """
     with needs_extra("the pages of the explorer", "explorer"):
         import uvicorn
@@ -35,7 +43,7 @@ def serve(host: str, port: int | None, *, browser: bool, say: Callable[[str], No
         from uneven.app.explorer.service import application
     listener = _listener(host, port)
     chosen = listener.getsockname()[1]
-    address = f"http://{_host_to_open(host)}:{chosen}/"
+    address = f"http://{_host_to_open(host)}:{chosen}/{'' if given is None else '?tab=data'}"
 
     class Announcing(uvicorn.Server):
         """Says so once it listens."""
@@ -46,7 +54,7 @@ def serve(host: str, port: int | None, *, browser: bool, say: Callable[[str], No
                 _announce(address, browser, say)
 
     config = uvicorn.Config(
-        application(host, chosen),
+        application(host, chosen, given),
         log_level="warning",
         access_log=False,
         server_header=False,

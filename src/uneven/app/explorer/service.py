@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
@@ -21,14 +21,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import uneven.app.explorer
+from uneven.app.explorer.given_table import MOST_TABLE, GivenTable
 from uneven.app.explorer.server import names_this_server
 from uneven.app.explorer.workers import DONE, REFUSED, Broken, Busy, Job, Pool, TookTooLong, to_json
 from uneven.errors import MissingExtraError
 
 #: Bytes of a question; the longest text of the little language is far shorter.
 MOST_QUESTION = 64 * 1024
-#: Bytes of a table.
-MOST_TABLE = 64 * 1024 * 1024
 #: Seconds in which the body of a request must have come.
 ARRIVES_WITHIN = 30.0
 #: Requests under way at the same time, of all kinds.
@@ -160,8 +159,8 @@ _POOL_OF = {
 }
 
 
-def application(host: str, port: int) -> ASGIApp:
-    """The explorer for one address."""
+def application(host: str, port: int, given: GivenTable | None = None) -> ASGIApp:
+    """The explorer for one address, with a table that the page opens at once if one is given."""
     pools = _new_pools()
 
     @asynccontextmanager
@@ -180,6 +179,7 @@ def application(host: str, port: int) -> ASGIApp:
             *(Route(f"/static/{file.name}", _file(file)) for file in sorted(_STATIC.iterdir()) if file.is_file()),
             Route("/static/plotly.min.js", _file(_plotly(), lasting=True)),
             *(Route(f"/api/{name}", _question(name, pools[pool]), methods=["POST"]) for name, pool in _POOL_OF.items()),
+            Route("/api/given", _given(given), methods=["POST"]),
             Route("/api/example", _example(pools["data"]), methods=["POST"]),
             Route("/api/table", _uploaded("table", pools["data"]), methods=["POST"]),
             Route("/api/flag_limit", _uploaded("flag_limit", pools["limits"]), methods=["POST"]),
@@ -312,6 +312,19 @@ def _example(pool: Pool) -> Any:
     async def reply(request: Request) -> Response:
         await _json(request)
         return await _answer(request, _submit(pool, "example", None), "text/csv")
+
+    return reply
+
+
+def _given(table: GivenTable | None) -> Any:
+    """The table of the command in the form in which the page sends one; 204 if there is none."""
+
+    async def reply(request: Request) -> Response:
+        await _json(request)
+        if table is None:
+            return Response(status_code=204)
+        question = quote(json.dumps({**table.question, "name": table.name}))
+        return Response(table.content, media_type="application/octet-stream", headers={"x-question": question})
 
     return reply
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import zipfile
 from collections.abc import Iterator
@@ -112,14 +113,14 @@ def parsing(path: str, what: str) -> Iterator[None]:
         ) from None
 
 
-def require_unpackable(path: str, what: str) -> None:
-    """Refuse an archive (zip) whose content would be far larger than the file.
+def require_unpackable(path: str, what: str, raw: bytes | None = None) -> None:
+    """Refuse an archive (zip) whose content would be far larger than the file, or than the bytes if they are given.
 
     What the directory of an archive declares is the most that is read of it.
     """
-    with parsing(path, what), zipfile.ZipFile(path) as archive:
+    with parsing(path, what), zipfile.ZipFile(path if raw is None else io.BytesIO(raw)) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
-    require_growth(path, os.path.getsize(path), unpacked)
+    require_growth(path, os.path.getsize(path) if raw is None else len(raw), unpacked)
 
 
 def require_growth(path: str, packed: int, unpacked: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from uneven.app.files.file_kinds import is_many_files, kind_of, require_content
+from uneven.app.files.file_kinds import WORKBOOK, is_many_files, kind_of, require_content
 from uneven.app.files.table_formats import (
     DETECT,
     Reading,
@@ -197,12 +197,17 @@ def read_table(path: str, reading: Reading = DETECT, assumed_decimal: str | None
     return _make_table(path, frame, how, written, reading, assumed_decimal)
 
 
-def read_text_table(name: str, raw: bytes, reading: Reading = DETECT) -> Table:
-    """A text table from bytes in memory, which are not compressed; ``name`` is for messages only."""
+def table_of_bytes(name: str, raw: bytes, reading: Reading = DETECT, assumed_decimal: str | None = None) -> Table:
+    """A table from bytes in memory: a workbook if the name ends like one, else a text that is not compressed."""
     _require_packages()
-    require_content(name, "text", raw[:512])
-    frame, how, written = read_text(name, raw, reading)
-    return _make_table(name, frame, how, written, reading, None)
+    written = None
+    if name.lower().endswith(WORKBOOK):
+        require_content(name, "workbook", raw[:512])
+        frame, how = read_workbook(name, reading, raw)
+    else:
+        require_content(name, "text", raw[:512])
+        frame, how, written = read_text(name, raw, reading)
+    return _make_table(name, frame, how, written, reading, assumed_decimal)
 
 
 def _make_table(

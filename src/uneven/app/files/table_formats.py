@@ -11,7 +11,7 @@ import re
 import warnings
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -346,15 +346,15 @@ _WORKBOOK = "Excel workbook"
 _MOST_ROWS = 1_048_576
 
 
-def read_workbook(path: str, reading: Reading) -> tuple[Any, str]:
-    """A data frame, and which sheet it is, in words. Columns of numbers are numbers; others are texts."""
+def read_workbook(path: str, reading: Reading, raw: bytes | None = None) -> tuple[Any, str]:
+    """A data frame, and which sheet it is, in words. Columns of numbers are numbers; others are texts.
+
+    With ``raw``, the bytes of the workbook, ``path`` is for messages only.
+    """
     with needs_extra("Excel workbooks", "data"):
         import pandas as pd
-        from openpyxl import load_workbook
-    require_unpackable(path, _WORKBOOK)
-    with parsing(path, _WORKBOOK), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # openpyxl warns of styles and menus, which do not matter here
-        with Path(path).open("rb") as file, closing(load_workbook(file, read_only=True, data_only=True)) as book:
+    with parsing(path, _WORKBOOK):
+        with _open_workbook(path, raw) as book:
             sheet = _choose_sheet(path, book, reading.sheet)
             numbered = [
                 (number, row)
@@ -378,6 +378,24 @@ def read_workbook(path: str, reading: Reading) -> tuple[Any, str]:
         columns = zip(*body, strict=False) if body else ([] for _ in names)
         frame = pd.DataFrame({name: _cells_as_column(cells) for name, cells in zip(names, columns, strict=False)})
     return frame, f"sheet {sheet.title!r}{layout_in_words(layout, totals)}"
+
+
+@contextmanager
+def _open_workbook(path: str, raw: bytes | None) -> Iterator[Any]:
+    with needs_extra("Excel workbooks", "data"):
+        from openpyxl import load_workbook
+    require_unpackable(path, _WORKBOOK, raw)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # openpyxl warns of styles and menus, which do not matter here
+        source = io.BytesIO(Path(path).read_bytes() if raw is None else raw)
+        with closing(load_workbook(source, read_only=True, data_only=True)) as book:
+            yield book
+
+
+def sheets_with_rows(name: str, raw: bytes) -> list[str]:
+    """The visible sheets of a workbook in memory that hold something; ``name`` is for messages only."""
+    with parsing(name, _WORKBOOK), _open_workbook(name, raw) as book:
+        return [sheet.title for sheet in book.worksheets if sheet.sheet_state == "visible" and _has_rows(sheet)]
 
 
 def _row_texts(row: Sequence[Any]) -> list[str]:

@@ -59,8 +59,16 @@ export async function askAboutRows(name, rows, question, signal) {
   return (await send(name, withBytes(rows, question, signal))).json();
 }
 
-export async function askTable(file, signal) {
-  return (await send("table", withTable(file, {}, signal))).json();
+export async function askTable(file, sheet, signal) {
+  return (await send("table", withTable(file, { sheet }, signal))).json();
+}
+
+// The table that the command was started with, and what it says about it; null if there is none.
+export async function askGiven() {
+  const reply = await send("given", { headers: { "content-type": "application/json" }, body: "{}" });
+  if (reply.status === 204) return null;
+  const { name, ...question } = JSON.parse(decodeURIComponent(reply.headers.get("x-question")));
+  return { file: new File([await reply.arrayBuffer()], name), question };
 }
 
 // Each line of the answer is a part of it; the last one has no progress.

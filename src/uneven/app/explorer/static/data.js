@@ -1,6 +1,6 @@
 // The tab "Your data": a table, a fit, and a threshold to drag.
 
-import { askFit, askTable, askText, Refused } from "/static/api.js";
+import { askFit, askGiven, askTable, askText, Refused } from "/static/api.js";
 import { showProblem } from "/static/formula.js";
 import { DataPictures } from "/static/data_pictures.js";
 import { Limits } from "/static/limits.js";
@@ -26,6 +26,7 @@ export class DataTab {
     this.adoptCosts();
     byId("file").addEventListener("click", () => { byId("file").value = ""; }); // the same file again may have changed
     byId("file").addEventListener("change", () => { if (byId("file").files[0]) this.take(byId("file").files[0]); });
+    byId("sheet").addEventListener("change", () => { const { file } = this; if (file) this.read(`Reading ${byId("sheet").value} …`, () => file, byId("sheet").value); });
     byId("example").addEventListener("click", () => this.takeExample());
     byId("target").addEventListener("change", () => { this.showValues(); this.showColumns(); });
     for (const id of ["columns", "leak-boxes"]) byId(id).addEventListener("change", ({ target }) => this.leave(target.value, target.checked));
@@ -86,22 +87,51 @@ export class DataTab {
     });
   }
 
-  async read(words, fetched) {
+  // The table of `uneven explore table.csv`, with what it was told: if that is all, the fit begins at once.
+  async openGiven() {
+    const given = await askGiven();
+    if (!given) return;
+    const { sheet, target, positive, fp, fn, unit } = given.question;
+    await this.read(`Reading ${given.file.name} …`, () => given.file, sheet);
+    if (!this.file) return; // it was refused, or another one was chosen
+    const put = (id, value) => { if (value !== undefined) byId(id).value = value; };
+    if (target !== undefined && !this.targets.some(({ name }) => name === target)) {
+      showProblem(byId("problem-target"), new Refused(`column ${target} has more than 20 different values or only one; choose another`, 400));
+      return;
+    }
+    put("target", target);
+    this.showValues();
+    this.showColumns();
+    put("positive-value", positive);
+    this.showNegatives();
+    put("data-fp", fp);
+    put("data-fn", fn);
+    put("unit", unit);
+    if (fp !== undefined || fn !== undefined) this.ownCosts = true;
+    if ([target, positive, fp, fn].every((value) => value !== undefined)) await this.fit();
+  }
+
+  async read(words, fetched, sheet = "") {
     this.controller?.abort();
     this.reading?.abort();
     this.reading = new AbortController();
     const { signal } = this.reading;
     this.clear();
     byId("asked").disabled = true;
+    if (!sheet) byId("sheet-row").hidden = true;
     this.hideResult(); // it is of another table
     this.file = null;
     byId("file-said").textContent = words;
     try {
       const file = await fetched(signal);
-      const found = await askTable(file, signal);
+      const found = await askTable(file, sheet, signal);
       this.file = file;
       this.targets = found.targets;
       this.columns = found.columns;
+      this.sheet = found.sheet;
+      byId("sheet-row").hidden = found.sheets.length < 2;
+      byId("sheet").replaceChildren(...found.sheets.map((name) => new Option(name, name)));
+      byId("sheet").value = found.sheet;
       this.leftOut.clear();
       this.limits.forget();
       this.asked = false;
@@ -165,7 +195,7 @@ export class DataTab {
     this.hideResult();
     this.say("Fitting …");
     const question = {
-      target: byId("target").value, positive: byId("positive-value").value, fp: byId("data-fp").value, fn: byId("data-fn").value,
+      sheet: this.sheet, target: byId("target").value, positive: byId("positive-value").value, fp: byId("data-fp").value, fn: byId("data-fn").value,
       unit: byId("unit").value, members: byId("members").value, seconds: byId("seconds").value, leave_out: [...this.leftOut].filter((name) => name !== byId("target").value),
     };
     this.tell({ progress: "starting", share: 0 });

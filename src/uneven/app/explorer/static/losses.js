@@ -3,6 +3,7 @@
 import { ask, Newest, Refused } from "/static/api.js";
 import { LossPictures } from "/static/loss_pictures.js";
 import { HEADS, mathml, showProblem } from "/static/formula.js";
+import { short } from "/static/plots.js";
 import { question, toAddress } from "/static/state.js";
 
 const REST = 250; // milliseconds without a move after which proofs begin
@@ -53,13 +54,15 @@ export class LossesTab {
     set("phi", "change", (e) => { this.state.phi = e.value; this.state.parameters = {}; this.showControls(); });
     set("zoo", "change", (e) => { this.state.zoo = e.value; });
     for (const id of TYPED) set(id, "input", (e) => { this.state[id] = e.value; this.field = id; this.typed.ask(); });
-    for (const id of ["gamma", "beta", "alpha", "fp", "fn"]) set(id, "input", (e) => { this.state[id] = e.value; this.showSliders(); });
+    for (const id of ["gamma", "beta", "alpha", "fp", "fn"]) set(id, "input", (e) => { this.state[id] = e.value; this.showSliders(); this.showWorth(); });
     set("gamma-slider", "input", (e) => { this.state.gamma = power(2, e.value); this.showNumbers(); });
     set("beta-slider", "input", (e) => { this.state.beta = power(2, e.value); this.showNumbers(); });
     set("alpha-slider", "input", (e) => { this.state.alpha = alphaAt(e.value); this.showNumbers(); });
     set("keep-beta", "change", (e) => { this.state.beta = e.checked ? null : inverse(this.state.gamma); this.showControls(); });
     for (const id of ["costs-two", "costs-alpha"]) set(id, "change", (e) => { this.chooseCosts(e.value); this.showControls(); });
     set("weighted", "change", (e) => { this.state.weighted = e.checked; });
+    set("worth", "input", (e) => { Object.assign(this.state, { costs: "two", fp: "1", fn: e.value }); this.showControls(); });
+    byId("case").addEventListener("change", () => this.showWorth());
     byId("controls").addEventListener("submit", (event) => event.preventDefault());
     byId("reset").addEventListener("click", () => { reset(); this.restore(); this.remember("reset"); });
     byId("apply-remedy").addEventListener("click", () => { Object.assign(this.state, structuredClone(this.remedy)); this.restore(); this.remember("remedy"); });
@@ -125,6 +128,20 @@ export class LossesTab {
       const value = this.state[id] ?? "";
       if (byId(id).value !== value) byId(id).value = value;
     }
+    this.showWorth();
+  }
+
+  // The question in words: the ratio of the two costs, however they are given.
+  showWorth() {
+    const { costs, fp, fn, alpha } = this.state;
+    const worth = costs === "two" ? number(fn) / number(fp) : 1 / number(alpha) - 1;
+    const [word] = byId("case").selectedOptions;
+    byId("case-word").textContent = word.value;
+    const known = worth > 0 && Number.isFinite(worth);
+    if (document.activeElement !== byId("worth")) byId("worth").value = known ? String(Number(worth.toPrecision(6))) : "";
+    byId("worth-said").textContent = known
+      ? `Then flag every case whose chance of ${word.dataset.chance} is above ${short(100 / (1 + worth))} %. Below you see whether a loss learns exactly that.`
+      : "A number above 0, such as 20.";
   }
 
   showSliders() {

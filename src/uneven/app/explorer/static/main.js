@@ -49,6 +49,7 @@ async function start() {
   losses.restore();
   // Until now nobody listened.
   for (const part of document.querySelectorAll("[role=tab], main fieldset:not(#asked)")) part.disabled = false;
+  await data.openGiven();
 }
 
 start().catch((error) => {
