@@ -1,6 +1,6 @@
 """Builds the site: ``make docs``, or ``python website/build.py``.
 
-``--quick`` shows the code of the gallery's examples and does not run them: all pages are built and checked in less time.
+``--quick`` shows the code of the gallery's examples and does not run them: all pages are built and checked sooner.
 
 Pages of ``docs``, a few files of the checkout, the reference and the gallery are put together in
 ``build/website/source``; Sphinx makes ``build/site`` of them, with warnings as errors; then every page is checked

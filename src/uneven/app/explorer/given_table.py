@@ -52,7 +52,7 @@ def read_given_table(path: str, question: dict[str, str | None]) -> GivenTable:
     if "sheet" in known and kind != "workbook":
         raise UnevenError(f"--sheet is for Excel workbooks, and {path} is not one; leave it out")
     if kind == "workbook" and "sheet" not in known:
-        known |= {"sheet": sheet for sheet in sheets_with_rows(name, content)[:1]}  # the page offers the others
+        known |= {"sheet": first for first in sheets_with_rows(name, content)[:1]}  # the page offers the others
     table = table_of_bytes(name, content, Reading(sheet=known.get("sheet")))
     if "target" in known:
         table.require([known["target"]], "")
