@@ -52,8 +52,8 @@ def read_given_table(path: str, question: dict[str, str | None]) -> GivenTable:
     if "sheet" in known and kind != "workbook":
         raise UnevenError(f"--sheet is for Excel workbooks, and {path} is not one; leave it out")
     if kind == "workbook" and "sheet" not in known:
-        known |= {"sheet": first for first in sheets_with_rows(name, content)[:1]}  # the page offers the others
-    table = table_of_bytes(name, content, Reading(sheet=known.get("sheet")))
+        known["sheet"] = next(iter(sheets_with_rows(name, content)), "")  # the page offers the others
+    table = table_of_bytes(name, content, Reading(sheet=known.get("sheet") or None))
     if "target" in known:
         table.require([known["target"]], "")
     elif "positive" in known:
