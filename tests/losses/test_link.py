@@ -43,6 +43,15 @@ def test_the_scores_above_it_are_those_of_larger_probabilities(name: str, gamma:
             np.testing.assert_array_equal(values > p, everywhere > threshold)
 
 
+@pytest.mark.parametrize("name", ["logistic", "squared", "tangent"])
+def test_one_probability_is_found_as_one_of_many(name: str) -> None:
+    """The number of halvings in a pass depends on how many are asked for; what they find does not."""
+    loss = uneven.UnevenMarginLoss(name, gamma=2.5, alpha=0.1)
+    p = np.random.default_rng(0).random(400)
+    np.testing.assert_array_equal(loss.link(p)[:20], [loss.link(one) for one in p[:20]])
+    np.testing.assert_array_equal(loss.link(p)[:60], loss.link(p[:60]))
+
+
 def test_closed_forms() -> None:
     p = np.array([1e-9, 0.01, 0.3, 0.5, 0.9, 1 - 1e-9])
     odds = np.log(p / (1 - p))

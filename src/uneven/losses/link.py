@@ -74,6 +74,9 @@ def _probes(loss: Loss) -> np.ndarray:
 _WIDENINGS, _FACTOR = 26, 4.0
 #: Of a bracket as wide as the scale of the loss; where its two parts have scales far apart, the wider one needs more.
 _HALVINGS = 64
+#: Values of the inverse link that one pass computes. Of few probabilities a pass halves several times: calls take longer
+#: than their numbers. The result is that of single halvings.
+_AT_ONCE = 255
 
 
 def link(loss: Loss, probability: np.ndarray) -> np.ndarray:
@@ -99,8 +102,24 @@ def _thresholds(loss: Loss, p: np.ndarray) -> np.ndarray:
             np.where(down, _FACTOR * low, np.where(up, high, low)),
             np.where(down, low, np.where(up, _FACTOR * high, high)),
         )
-    for _ in range(_HALVINGS + math.ceil(math.log2(width / min(scales)))):
-        middle = low + (high - low) / 2
-        higher = inverse_link(loss, middle) > p
-        low, high = np.where(higher, low, middle), np.where(higher, middle, high)
+    halvings = _HALVINGS + math.ceil(math.log2(width / min(scales)))
+    while halvings > 0:
+        depth = min(halvings, max(1, int(math.log2(1 + _AT_ONCE / max(1, p.size)))))
+        low, high = _halve(loss, p, low, high, depth)
+        halvings -= depth
     return np.where(down, -np.inf, np.where(up, np.inf, low))
+
+
+def _halve(loss: Loss, p: np.ndarray, low: np.ndarray, high: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """Brackets halved so many times, with one evaluation of all middles that could be asked for."""
+    steps = [2**k for k in reversed(range(depth))]
+    points = np.empty((2**depth + 1, p.size))
+    points[0], points[-1] = low, high
+    for step in steps:
+        left, right = points[: -1 : 2 * step], points[2 * step :: 2 * step]
+        points[step :: 2 * step] = left + (right - left) / 2
+    higher = inverse_link(loss, points[1:-1]) > p
+    at, columns = np.zeros(p.size, dtype=np.intp), np.arange(p.size)
+    for step in steps:
+        at = np.where(higher[at + step - 1, columns], at, at + step)
+    return points[at, columns], points[at + 1, columns]

@@ -114,6 +114,18 @@ def test_a_forest_is_as_good_as_that_of_scikit_learn() -> None:
     assert np.corrcoef(a, b)[0, 1] > 0.97
 
 
+def test_a_forest_says_the_mean_of_its_trees(data: tuple[np.ndarray, np.ndarray]) -> None:
+    """Exactly what ``predict_proba`` of its trees says, also of trees that have seen one class only, and of gaps."""
+    X, y = data
+    gaps = np.where(np.arange(X.size).reshape(X.shape) % 7 == 0, np.nan, X).astype(np.float32)
+    for rows, most in ((X.astype(np.float32), None), (gaps, None), (gaps, 2)):
+        forest = Forest(15, max_samples=most).fit(rows, y)
+        total = np.zeros((len(rows), 2))
+        for tree in forest.trees_:
+            total[:, tree.classes_] += tree.predict_proba(rows, check_input=False)
+        np.testing.assert_array_equal(forest.predict_proba(rows), total / 15)
+
+
 def test_a_forest_of_few_rows_per_tree(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
     for bootstrap in (True, False):

@@ -119,8 +119,12 @@ class Forest(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "trees_")
         X = _matrix(X)
         total = np.zeros((X.shape[0], self.classes_.size))
-        for tree in self.trees_:
-            total[:, tree.classes_] += tree.predict_proba(X, check_input=False)  # a tree may have seen one class only
+        for tree in self.trees_:  # without the checks of predict_proba, which take longer than one row in a tree
+            shares = tree.tree_.predict(X)
+            if shares.shape == total.shape:
+                total += shares
+            else:  # a tree may have seen one class only
+                total[:, tree.classes_] += shares
         return total / len(self.trees_)
 
     def predict(self, X: Any) -> np.ndarray:
