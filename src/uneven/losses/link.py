@@ -74,8 +74,8 @@ def _probes(loss: Loss) -> np.ndarray:
 _WIDENINGS, _FACTOR = 26, 4.0
 #: Of a bracket as wide as the scale of the loss; where its two parts have scales far apart, the wider one needs more.
 _HALVINGS = 64
-#: Values of the inverse link that one pass computes. Of few probabilities a pass halves several times: calls take longer
-#: than their numbers. The result is that of single halvings.
+#: Values of the inverse link that one pass computes. Of few probabilities a pass halves several times: a call takes
+#: longer than its numbers. The result is that of single halvings.
 _AT_ONCE = 255
 
 
