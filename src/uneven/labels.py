@@ -165,6 +165,30 @@ def two_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return classes, np.asarray(y == classes[1]).astype(np.int8)
 
 
+def several_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes to learn, sorted, at least two, and for each label the number of its class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.labels import several_classes
+    >>> classes, index = several_classes(np.array(["mid", "low", "high", "low"]))
+    >>> classes.tolist(), index.tolist()
+    (['high', 'low', 'mid'], [2, 1, 0, 1])
+    """
+    require_classes(y)
+    try:
+        classes, index = np.unique(y, return_inverse=True)
+    except TypeError:
+        raise CostError(f"y must hold labels that can be sorted, got {brief(distinct_labels(y))}") from None
+    if classes.size < 2:
+        raise CostError(
+            f"the labels must come from two classes or more, got one class only: {brief(classes.tolist()[0])}; a "
+            "classifier needs examples of both"
+        )
+    return classes, np.asarray(index, dtype=np.intp)
+
+
 def require_classes(y: np.ndarray) -> None:
     """Raise for missing labels and for measurements such as 0.37, which are no classes."""
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -259,8 +283,8 @@ def read_weights(sample_weight: Any, count: int) -> np.ndarray:
 
 
 def require_weighted_classes(weight: np.ndarray, index: np.ndarray, classes: np.ndarray) -> None:
-    """Raise if all examples of a class have the weight 0; ``index`` is 0 or 1 for each example."""
-    for label in (0, 1):
+    """Raise if all examples of a class have the weight 0; ``index`` is the number of each example's class."""
+    for label in range(classes.size):
         if weight.size and not weight[index == label].any():
             raise CostError(
                 "the labels must come from two classes, but sample_weight is 0 for every example of class "

@@ -135,6 +135,22 @@ class CostMatrix:
             return self
         return CostMatrix(self.costs[np.asarray(rows)], self.classes, self.actions)
 
+    def for_classes(self, classes: Sequence[Any]) -> CostMatrix:
+        """The matrix with its classes in another order, or with some of them only.
+
+        Examples
+        --------
+        scikit-learn's classifiers sort the classes:
+
+        >>> import uneven
+        >>> costs = uneven.CostMatrix([[0, 1, 4], [2, 0, 1], [9, 3, 0]], classes=["low", "mid", "high"])
+        >>> costs.for_classes(["high", "low", "mid"]).costs.tolist()
+        [[9.0, 3.0, 0.0], [0.0, 1.0, 4.0], [2.0, 0.0, 1.0]]
+        """
+        places = [_place("class", label, self.classes) for label in classes]
+        rows = self.costs[:, places] if self._exact is None else [self._exact[place] for place in places]
+        return CostMatrix(rows, [self.classes[place] for place in places], self.actions)
+
     def with_costs_of_rows(self, cells: Mapping[tuple[Any, Any], Any]) -> CostMatrix:
         """A matrix for each row: this one, with other costs in some cells.
 
@@ -179,6 +195,11 @@ class CostMatrix:
     def per_row(self) -> bool:
         """Whether there is a matrix for each row."""
         return self._exact is None
+
+    @property
+    def exact_costs(self) -> tuple[tuple[Fraction, ...], ...] | None:
+        """The costs as rationals; None if there is a matrix for each row."""
+        return self._exact
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was computed from the costs."""
@@ -236,13 +257,25 @@ class CostMatrix:
         >>> costs.paid([0, 1, 2, 2], [1, 1, 2, 0])
         array([ 1.,  0.,  0., 20.])
         """
-        truth, taken = _places("y_true", y_true, self.classes), _places("decisions", decisions, self.actions)
+        truth, taken = self.number_classes("y_true", y_true), self.number_actions("decisions", decisions)
         require_same_length(y_true=truth, decisions=taken)
         if not self.per_row:
             return np.asarray(self.costs[truth, taken])
         if len(truth) != len(self.costs):
             raise CostError(f"there are costs for {len(self.costs)} rows, but {len(truth)} labels")
         return np.asarray(self.costs[np.arange(len(truth)), truth, taken])
+
+    def number_classes(self, name: str, labels: Any) -> np.ndarray:
+        """The number of the class of each row; ``name`` is what an error calls the labels."""
+        return _places(name, labels, self.classes, "class")
+
+    def number_actions(self, name: str, labels: Any) -> np.ndarray:
+        """The number of the action of each row; ``name`` is what an error calls the labels."""
+        return _places(name, labels, self.actions, "action")
+
+    def label_actions(self, choice: np.ndarray) -> np.ndarray:
+        """The actions of these numbers."""
+        return self._labels[choice]
 
     @cached_property
     def _labels(self) -> np.ndarray:
@@ -391,11 +424,10 @@ def _place(kind: str, label: Any, labels: tuple[Any, ...]) -> int:
     return labels.index(label)
 
 
-def _places(name: str, given: Any, labels: tuple[Any, ...]) -> np.ndarray:
+def _places(name: str, given: Any, labels: tuple[Any, ...], kind: str) -> np.ndarray:
     """The number of the class or action of each row."""
     values = read_labels(name, given)
     distinct, inverse = np.unique(values, return_inverse=True) if values.dtype != object else _distinct(values)
-    kind = "class" if name == "y_true" else "action"
     return np.array([_place(kind, label, labels) for label in distinct], dtype=np.intp)[inverse]
 
 

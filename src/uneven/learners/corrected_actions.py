@@ -46,7 +46,7 @@ class CorrectedActions(CorrectedDecisions, ABC):
         Only after a fit with ``actions``. ``decide`` without limits compares ``predict_proba`` with these numbers. An
         action has the same threshold as the next one if the out-of-fold rows leave no probability for it.
         """
-        check_is_fitted(self, "_odds")
+        self._require_odds()
         actions = self._actions_of_fit
         if actions is None:
             raise AttributeError(f"{type(self).__name__} was fitted without actions; threshold_ is the threshold")
@@ -149,7 +149,7 @@ class CorrectedActions(CorrectedDecisions, ABC):
 
     def _action_probability(self, X: Any, actions: Actions, given: GivenCosts) -> tuple[np.ndarray, np.ndarray | None]:
         """The same for several actions: which one it is, by the threshold in use at each break."""
-        check_is_fitted(self, "_odds")
+        self._require_odds()
         if actions.rows is not None:
             return super()._action_probability(X, actions, given)
         if given.known:

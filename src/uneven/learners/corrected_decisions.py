@@ -129,6 +129,10 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
             else RowCosts(count, costs.fp_regret, costs.fn_regret, by_row=costs.by_row)
         )
 
+    def _require_odds(self) -> None:
+        """Raise unless this is fitted, to two classes."""
+        check_is_fitted(self, "_odds")
+
     def _require_rows(self, what: str, error: type[Exception] = AttributeError) -> None:
         """Raise an error, which names what needs them, if the out-of-fold rows were not kept one by one."""
         if not self._has_rows:
@@ -151,7 +155,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
     @property
     def correction_(self) -> Correction:
         """The map of log-odds that was found."""
-        check_is_fitted(self, "_odds")
+        self._require_odds()
         return self._odds.correction
 
     @property
@@ -172,7 +176,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
     @property
     def calibration_(self) -> Correction:
         """The map of the models' log-odds to those of ``predict_proba``; costs play no part in it."""
-        check_is_fitted(self, "_odds")
+        self._require_odds()
         return self._calibrated.correction
 
     @property
@@ -181,7 +185,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
 
         None after a fit with costs of each row: each row has a threshold of its own.
         """
-        check_is_fitted(self, "_odds")
+        self._require_odds()
         costs = self._row_costs
         if costs.per_row:
             return None
@@ -190,7 +194,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
     @property
     def out_of_fold_rows_(self) -> OutOfFoldRows:
         """Probabilities, as of ``predict_proba``, of rows that the models did not learn from, with their labels."""
-        check_is_fitted(self, "_odds")
+        self._require_odds()
         self._require_rows("out_of_fold_rows_")
         return self._judged_rows()
 
@@ -202,7 +206,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
     @property
     def curve_(self) -> ShiftCurve:
         """Cost of the out-of-fold decisions against the shift; with ``cost_range``, the mean over the range."""
-        check_is_fitted(self, "_odds")
+        self._require_odds()
         if self._row_costs.per_row:
             self._require_rows("curve_ of costs of each row")
         rows = self._rows.with_costs(self._correct_for(self._row_costs))
@@ -414,14 +418,14 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
             0 where positive is always cheaper, 1 where it never is. NaN where both mistakes pay: there a row is
             positive below its threshold.
         """
-        check_is_fitted(self, "_odds")
+        self._require_odds()
         costs = self._on_rows_of_fit(costs)
         cut, sign = self._thresholds(costs, self._odds_for(costs, GivenCosts())), costs.thresholds()[1]
         return probability_thresholds(cut, sign)
 
     def _positive_scores(self, X: Any, given: GivenCosts, method: str) -> np.ndarray:
         """Scores with the threshold 0, positive exactly where the probability is beyond the row's threshold."""
-        check_is_fitted(self, "_odds")
+        self._require_odds()
         raw = self._raw_probability(X)
         costs = self._costs_of_rows(raw.size, given, method)
         threshold = self._thresholds(costs, self._odds_for(costs, given))
@@ -432,7 +436,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
 
     def _evidence(self, X: Any) -> np.ndarray:
         """Log-odds of ``predict_proba``."""
-        check_is_fitted(self, "_odds")
+        self._require_odds()
         return self._calibrated.log_odds(self._raw_probability(X))
 
     def _cut(self, count: int, given: GivenCosts) -> tuple[np.ndarray, np.ndarray]:
@@ -449,14 +453,14 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
 
     def _decision_probability(self, X: Any, given: GivenCosts) -> tuple[np.ndarray, np.ndarray]:
         """P(positive), which does not depend on the costs, and whether it is above the threshold in use."""
-        check_is_fitted(self, "_odds")
+        self._require_odds()
         raw = self._raw_probability(X)
         costs = self._costs_of_rows(raw.size, given, "decide")
         threshold = self._thresholds(costs, self._odds_for(costs, given))
         return self._calibrated.probability(raw), self._is_beyond(raw, threshold, costs)
 
     def _positive_probability(self, X: Any, given: GivenCosts) -> np.ndarray:
-        check_is_fitted(self, "_odds")
+        self._require_odds()
         positive = self._calibrated.probability(self._raw_probability(X))
         if given.known:  # an error for costs that are none
             self._costs_of_rows(positive.size, given, "predict_proba")

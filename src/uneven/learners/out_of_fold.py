@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numbers
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.special import expit, softmax
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
@@ -34,16 +36,27 @@ SEED = 0
 
 
 def splits(
-    cv: Any, X: Any, labels: np.ndarray, classes: np.ndarray, groups: Any, random_state: Any = None
+    cv: Any,
+    X: Any,
+    labels: np.ndarray,
+    classes: np.ndarray,
+    groups: Any,
+    random_state: Any = None,
+    *,
+    every_class: bool = True,
 ) -> list[Split]:
     """Pairs of train and test rows.
 
     A number means shuffled stratified folds, by default always the same ones. A number of folds larger than the rarer
     class is reduced to its size, with a warning. Any other ``cv`` is used as it is, such as TimeSeriesSplit for rows
     in the order of time; it is rejected if a training part lacks a class.
+
+    Without ``every_class`` a training part may lack some of many classes, and folds are not reduced for rare ones.
     """
     counts = [int((labels == label).sum()) for label in classes]
     rare, names = int(np.argmin(counts)), classes.tolist()
+    if not every_class:
+        return _splits_of_many(cv, X, labels, groups, SEED if random_state is None else random_state)
     if cv is None or (isinstance(cv, numbers.Integral) and not isinstance(cv, bool)):
         wanted = _FOLDS if cv is None else int(cv)
         if wanted < 2:
@@ -76,6 +89,60 @@ def splits(
     return found
 
 
+def _splits_of_many(cv: Any, X: Any, labels: np.ndarray, groups: Any, seed: Any) -> list[Split]:
+    """The same for more than two classes: every training part must have two of them."""
+    if cv is None or (isinstance(cv, numbers.Integral) and not isinstance(cv, bool)):
+        wanted = _FOLDS if cv is None else int(cv)
+        if wanted < 2 or wanted > labels.size:
+            raise CostError(f"cv must be 2 to {labels.size} folds, a splitter or a list of splits, got {brief(cv)}")
+        most = int(np.unique(labels, return_counts=True)[1].max())
+        cv = (KFold if most < wanted else StratifiedKFold)(wanted, shuffle=True, random_state=seed)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The least populated class in y", UserWarning)
+            found = list(check_cv(cv, labels, classifier=True).split(X, labels, groups))
+    except ValueError as error:
+        raise CostError(f"cv={brief(cv)} cannot split these {labels.size} rows: {error}") from None
+    for number, (train, _) in enumerate(found, 1):
+        if np.unique(labels[train]).size < 2:
+            raise CostError(
+                f"split {number} of {len(found)} has examples of one class only to learn from; fewer folds, or folds "
+                "of shuffled rows, would work"
+            )
+    if not found:
+        raise CostError(f"cv must yield at least one split, got none from {brief(cv)}")
+    return found
+
+
+@dataclass(frozen=True)
+class AllClasses:
+    """Asks classifiers for the probabilities of several classes, where otherwise a positive class is named.
+
+    Attributes
+    ----------
+    labels : ndarray
+        The columns of the answer; a class that a classifier does not know has the probability 0.
+    """
+
+    labels: np.ndarray
+
+    def columns(self, known: Any, values: np.ndarray) -> np.ndarray:
+        """Probabilities of the classes, from those of the known ones; classes are the last axis."""
+        names, known = self.labels.tolist(), np.asarray(known).tolist()
+        found = np.zeros((*values.shape[:-1], len(names)))
+        for column, label in enumerate(known):
+            if label in names:
+                found[..., names.index(label)] = values[..., column]
+        return found
+
+
+def pick_classes(asked: Any, known: Any, values: np.ndarray) -> np.ndarray:
+    """Of probabilities of the known classes the column of the positive one, or those of all classes asked for."""
+    if isinstance(asked, AllClasses):
+        return asked.columns(known, values)
+    return np.asarray(values[..., np.asarray(known).tolist().index(asked)])
+
+
 @dataclass
 class OutOfFold:
     """One estimator's models and what they say about the rows they did not see.
@@ -85,7 +152,7 @@ class OutOfFold:
     name : str
     models : list
         One fitted model per fold, None where unfinished.
-    probability : ndarray of shape (n,) or (n, settings)
+    probability : ndarray of shape (n,) or (n, settings), with AllClasses (n, classes) or (n, settings, classes)
         P(positive); NaN where no finished fold tested the row. A row that several folds tested has the mean. Models
         with several settings (a method ``probability_by_setting``) have one column for each.
     seconds : list of float
@@ -155,8 +222,8 @@ def out_of_fold(
         As the estimators see them.
     splits : sequence of pairs of row numbers
         Train and test rows of each fold.
-    positive : label
-        The positive class.
+    positive : label or AllClasses
+        The positive class, or all classes that are asked for.
     fit_params : callable, optional
         From row numbers to further arguments of ``fit``.
     sample_weight : ndarray of shape (n,), optional
@@ -230,7 +297,7 @@ def out_of_fold(
     tasks = [lambda name=name, fold=fold: work(name, fold) for name, fold in parts]
     workers = min(effective_n_jobs(n_jobs), len(parts))
     results.ending = run_parts(tasks, receive, workers=workers, deadline=deadline)
-    is_positive = np.asarray(labels == positive)
+    is_positive = np.zeros(labels.size, bool) if isinstance(positive, AllClasses) else np.asarray(labels == positive)
     for name, folds_done in finished.items():
         if folds_done:
             _gather(results[name], folds_done, splits, is_positive, sample_weight)
@@ -261,12 +328,19 @@ def _gather(
 
 
 def positive_scores(model: Any, X: Any, positive: Any) -> tuple[np.ndarray, bool]:
-    """What a fitted classifier says for the positive class, and whether these are probabilities."""
+    """What a fitted classifier says for the positive class, and whether these are probabilities.
+
+    With AllClasses it is the probabilities of them all; decision values are taken as their logarithms.
+    """
     if hasattr(model, "probability_by_setting"):
         scores, are_probabilities = np.asarray(model.probability_by_setting(X, positive), dtype=np.float64), True
     elif hasattr(model, "predict_proba"):
-        index = np.asarray(model.classes_).tolist().index(positive)
-        scores, are_probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)[:, index], True
+        said = np.asarray(model.predict_proba(X), dtype=np.float64)
+        scores, are_probabilities = pick_classes(positive, model.classes_, said), True
+    elif hasattr(model, "decision_function") and isinstance(positive, AllClasses):
+        said = np.asarray(model.decision_function(X), dtype=np.float64)
+        said = np.stack([expit(-said), expit(said)], axis=1) if said.ndim == 1 else softmax(said, axis=1)
+        scores, are_probabilities = positive.columns(model.classes_, said), True
     elif hasattr(model, "decision_function"):
         sign = 1.0 if np.asarray(model.classes_).tolist()[1] == positive else -1.0
         scores, are_probabilities = sign * np.asarray(model.decision_function(X), dtype=np.float64), False

@@ -15,14 +15,16 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from uneven.costs import GivenCosts
 from uneven.decisions.actions import Actions
+from uneven.decisions.cost_matrix import CostMatrix
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.decisions.platt import Sigmoid
 from uneven.decisions.scored_rows import MOST_ROWS
 from uneven.errors import CostError, ParameterError
 from uneven.inputs import Exact, brief, warn_caller
-from uneven.learners.corrected_actions import CorrectedActions
+from uneven.learners.matrix_decisions import ClassTask, MatrixDecisions
 from uneven.learners.out_of_fold import (
     SEED,
+    AllClasses,
     folds_learnt_from,
     only_fold,
     out_of_fold,
@@ -34,10 +36,11 @@ from uneven.learners.out_of_fold import (
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.comparison import rows_learnt_from
 from uneven.metrics.intervals import CostEstimate
+from uneven.metrics.matrix_estimates import MatrixCostEstimate
 from uneven.solvers.progress import Bar
 
 
-class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type: ignore[misc]
+class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type: ignore[misc]
     r"""Finds the decision threshold of any classifier for your costs.
 
     A classifier with right probabilities needs no tuning: predict positive where P(positive) > alpha, alpha =
@@ -97,6 +100,11 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
         In place of the costs: what can be done, with numbers as costs, such as clear, review and block. :meth:`decide`
         gives the cheapest action, with a correction at each break, and ``score`` is minus what these actions cost.
         :meth:`predict` gives classes, those that are right if only the two outermost actions could be taken.
+    costs : CostMatrix, "equal" or "ordinal", optional
+        In place of the costs, for two or more classes: what each action costs in each class. Then :meth:`predict` gives
+        actions. "equal": every confusion costs 1. "ordinal": as many as levels lie between; the classes are numbers.
+        With several classes the log-odds of each are shifted, if that pays on out-of-fold rows; the methods are
+        "gibbs", "argmin", "cost" and "none".
 
     Attributes
     ----------
@@ -127,12 +135,16 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
         P(positive) as the wrapped classifier says it, before the calibration; NaN for rows that no fold tested.
     action_thresholds_ : dict of str to float
         After a fit with actions: the probability above which each action that pays, but the first, is taken.
+    costs_ : CostMatrix
+        After a fit with ``costs``: the matrix with its classes in the order of ``classes_``.
+    shifts_ : ndarray of shape (n_classes,)
+        After a fit to several classes, in place of ``shift_``.
     guarantee_ : ShiftGuarantee or ActionsGuarantee
         Bounds of what the shift costs on new rows against the best shift, with 95 % confidence; see :meth:`guarantee`.
         With few rows they say nothing, and ``guarantee_.vacuous`` says so.
     correction_ : Correction
         The map of log-odds that the method found.
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -190,6 +202,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
         verbose: bool | int | None = None,
         cost_range: Any = None,
         actions: Actions | None = None,
+        costs: CostMatrix | str | None = None,
     ) -> None:
         self.estimator = estimator
         self.fp_cost = fp_cost
@@ -209,11 +222,11 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
         self.verbose = verbose
         self.cost_range = cost_range
         self.actions = actions
+        self.costs = costs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
-        tags.classifier_tags.multi_class = False
         tags.input_tags = inner.input_tags
         return tags
 
@@ -225,6 +238,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
         y: Any,
         sample_weight: Any = None,
         *,
+        costs: Any = None,
         fp_cost: Any = None,
         fn_cost: Any = None,
         tp_cost: Any = None,
@@ -238,9 +252,11 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
             As the estimator takes it.
         y : array-like of shape (n_samples,)
-            Labels of two classes.
+            Labels of two classes, or of those of the cost matrix.
         sample_weight : array-like of shape (n_samples,), optional
             For the correction, and for the estimator if it takes weights.
+        costs : CostMatrix or array-like of shape (n_samples, classes, actions), optional
+            A matrix for each row; an array has classes and actions in the order of the constructor's matrix.
         fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
             Costs, the same for all rows or one for each; those not given are the constructor's. The estimator does not
             see them.
@@ -256,6 +272,8 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
         self._require_classifier()
         require_target(self, y)
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+        if self._fit_by_matrix(X, y, sample_weight, costs, given, params):
+            return self
         problem = read_training_set(self, X, y, sample_weight, given)
         costs = self._given_costs(problem.y.size, given)
         classes, pos_label, is_positive = problem.classes.labels, problem.classes.pos_label, problem.y == 1
@@ -275,11 +293,26 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
         self.classes_, self._positive = classes, problem.classes.positive
         self.__dict__.pop("_out_of_fold_cost", None)
         self._forget_rows()
+        self._take_feature_names()
+        return self
+
+    def _fit_classes(self, X: Any, task: ClassTask, params: dict[str, Any]) -> None:
+        """Fit to several classes, with a cost matrix."""
+        X, labels = indexable(X, task.classes[task.truth])
+        asked, told = AllClasses(task.classes), task.weight_or_none
+        if self.prefit:
+            self._require_fitted(task.classes)
+            probability = self._prefit_probability(X, task.truth > 0, told, asked)
+        else:
+            probability = self._out_of_fold_probability(X, labels, task.classes, told, asked, params)
+        self._keep_classes(task, probability, self._fold, self._learnt, self._trained)
+        self._take_feature_names()
+
+    def _take_feature_names(self) -> None:
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
-        return self
 
     def _require_classifier(self) -> None:
         known = self.estimator
@@ -292,7 +325,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
         known = getattr(self.estimator, "classes_", None)
         if known is None:
             raise ParameterError(f"prefit=True needs a fitted estimator, got {brief(self.estimator)}; fit it first")
-        if not set(classes.tolist()) <= set(np.asarray(known).tolist()) or len(known) != 2:
+        if not set(classes.tolist()) <= set(np.asarray(known).tolist()) or (classes.size == 2 and len(known) != 2):
             raise CostError(
                 f"the fitted estimator knows the classes {brief(np.asarray(known).tolist())}, got rows of the classes "
                 f"{brief(classes.tolist())}"
@@ -305,7 +338,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
         self.estimator_ = self.estimator
         scores, are_probabilities = positive_scores(self.estimator_, X, pos_label)
         self._sigmoid = None if are_probabilities else Sigmoid.fit(scores, is_positive, weight)
-        self._fold, self._learnt = np.zeros(scores.size, dtype=np.intp), np.zeros((1, 1), dtype=bool)
+        self._fold, self._learnt = np.zeros(len(scores), dtype=np.intp), np.zeros((1, 1), dtype=bool)
         self._trained: float | None = None
         return scores if self._sigmoid is None else self._sigmoid.probability(scores)
 
@@ -320,7 +353,8 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
     ) -> np.ndarray:
         """Fit the estimator on all rows and on each fold; what the fold models say about the rows left out."""
         to_fit, groups = self._route(weight, params)
-        parts = splits(self._splitter(), X, labels, classes, groups, self.random_state)
+        two = not isinstance(pos_label, AllClasses)
+        parts = splits(self._splitter(), X, labels, classes, groups, self.random_state, every_class=two)
         if not self.refit and len(parts) > 1:
             raise ParameterError(
                 f"refit=False needs a single split, such as cv=0.2, got {len(parts)} splits; refit=True would work"
@@ -408,15 +442,19 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
     def out_of_fold_probability_(self) -> np.ndarray:
         """P(positive) as the wrapped classifier says it; NaN for rows that no fold tested."""
         check_is_fitted(self, "classes_")
+        if self._class_rule is not None:
+            return self._class_probability
         self._require_rows("out_of_fold_probability_")
         found = np.full(self._tested.size, np.nan)
         found[self._tested] = self._rows.probability
         return found
 
     @property
-    def out_of_fold_cost_(self) -> CostEstimate:
-        """Cost of the out-of-fold decisions, with an interval and the difference to cutting at alpha."""
+    def out_of_fold_cost_(self) -> CostEstimate | MatrixCostEstimate:
+        """Cost of the out-of-fold decisions, with an interval and the difference to those without a correction."""
         check_is_fitted(self, "classes_")
+        if self._class_rule is not None:
+            return self._class_cost
         if "_out_of_fold_cost" in self.__dict__:
             return self._out_of_fold_cost
         self._require_rows("out_of_fold_cost_ at other costs")
@@ -436,6 +474,9 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, CorrectedActions):  # type
         return bool(self.refit and not self.prefit)
 
     # -- predicting -------------------------------------------------------------------------------------------------
+
+    def _raw_probabilities(self, X: Any) -> np.ndarray:
+        return positive_probability(self.estimator_, X, AllClasses(self.classes_))
 
     def _raw_probability(self, X: Any) -> np.ndarray:
         return positive_probability(self.estimator_, X, self._classes.pos_label, self._sigmoid)

@@ -56,6 +56,10 @@ _TYPES = frozenset(
         # More than two classes or actions.
         "uneven.decisions.cost_matrix.CostMatrix",
         "uneven.decisions.actions.Actions",
+        # A cost for every confusion.
+        "uneven.decisions.class_shifts.ClassRows",
+        "uneven.decisions.class_shifts.ClassRule",
+        "uneven.metrics.matrix_estimates.MatrixCostEstimate",
         # The linear classifier, the support vector machine and their search.
         "uneven.learners.tuning.gamma_rules.GammaPath",
         "uneven.solvers.kernel.kernel_matrix.KernelFunction",

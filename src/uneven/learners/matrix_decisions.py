@@ -1,0 +1,553 @@
+"""Classifiers that take a cost for every confusion: two classes as ever, several by shifts of their log-odds.
+
+With two classes a cost matrix is four costs, or actions, and the fit is the one for these. With several classes the
+out-of-fold rows give a calibration and shifts (:mod:`uneven.decisions.class_shifts`).
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from uneven.costs import COSTS, DEFAULT_COSTS, GivenCosts
+from uneven.decisions.actions import Actions
+from uneven.decisions.class_rules import FoldRules
+from uneven.decisions.class_shifts import METHODS, ClassRows, ClassRule
+from uneven.decisions.cost_matrix import CostMatrix
+from uneven.decisions.matrix_table import MatrixTable
+from uneven.errors import CostError, ParameterError
+from uneven.inputs import brief, warn_caller
+from uneven.labels import positive_label, read_target, read_weights, require_weighted_classes, several_classes
+from uneven.learners.contract import _has
+from uneven.learners.corrected_actions import CorrectedActions
+from uneven.metrics.intervals import CostEstimate
+from uneven.metrics.matrix_estimates import MatrixCostEstimate, matrix_estimates
+from uneven.metrics.matrix_rows import read_matrix_rows
+
+#: Cost matrices that are made from the classes of a fit.
+_BY_NAME = ("equal", "ordinal")
+#: What an earlier fit to two classes may have left.
+_OF_TWO_CLASSES = ("_odds", "_calibrated", "_rows", "_row_costs", "_pairs", "_kept", "_has_rows", "_guarantee")
+#: Rules for other matrices that a model keeps.
+_MOST_KEPT = 16
+
+
+@dataclass(frozen=True)
+class ClassTask:
+    """What a fit with several classes is given, checked.
+
+    Attributes
+    ----------
+    classes : ndarray
+        Sorted.
+    truth : ndarray of int
+        The number of each row's class.
+    sample_weight : ndarray
+        Empty if all are 1.
+    matrix : CostMatrix
+        With its classes in the order of ``classes``.
+    """
+
+    classes: np.ndarray
+    truth: np.ndarray
+    sample_weight: np.ndarray
+    matrix: CostMatrix
+
+    @property
+    def weight_or_none(self) -> np.ndarray | None:
+        """The sample weights as other libraries take them."""
+        return self.sample_weight if self.sample_weight.size else None
+
+    @property
+    def masses(self) -> np.ndarray:
+        """The sample weights, 1 by default."""
+        return self.sample_weight if self.sample_weight.size else np.ones(self.truth.size)
+
+
+class MatrixDecisions(CorrectedActions, ABC):
+    """Base of classifiers with the parameter ``costs``: a cost matrix in place of the four costs.
+
+    A subclass implements ``_fit_classes``, which calls ``_keep_classes``, and ``_raw_probabilities``.
+    """
+
+    costs: Any = None
+    _matrix: CostMatrix | None = None  # of a fit with ``costs``, its classes as in ``classes_``
+    _class_rule: ClassRule | None = None  # of a fit with several classes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.costs is not None
+        return tags
+
+    # -- fitting ----------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _fit_classes(self, X: Any, task: ClassTask, params: dict[str, Any]) -> None:
+        """Fit to several classes."""
+
+    @abstractmethod
+    def _raw_probabilities(self, X: Any) -> np.ndarray:
+        """Probabilities of all classes as the models say them, before the calibration."""
+
+    def _fit_by_matrix(
+        self, X: Any, y: Any, sample_weight: Any, costs: Any, given: GivenCosts, params: dict[str, Any]
+    ) -> bool:
+        """Fit with a cost matrix, if there is one."""
+        for name in ("_matrix", "_class_rule", "_in_use", "_of_fit"):
+            self.__dict__.pop(name, None)
+        count = _num_samples(X)
+        if costs is None and self.costs is None:
+            require_two_classes(self, y, count)
+            return False
+        self._require_only_matrix(given)
+        if not count:
+            raise CostError("X must have at least one row, got none")
+        classes, truth = several_classes(read_target(y, count))
+        matrix = self._read_matrix(costs, classes)
+        weight = read_weights(sample_weight, count)
+        require_weighted_classes(weight, truth, classes)
+        if matrix.per_row and len(matrix.costs) != count:
+            raise CostError(f"there are costs for {len(matrix.costs)} rows, but {count} rows in X")
+        if classes.size == 2 and len(matrix.classes) == 2:
+            self._fit_two(X, y, sample_weight, matrix.for_classes(classes.tolist()), params)
+            return True
+        if self.method not in METHODS:
+            raise ParameterError(
+                f"method={self.method!r} is for two classes; with several, {', '.join(map(repr, METHODS))} would work"
+            )
+        absent = [label for label in matrix.classes if label not in classes.tolist()]
+        if absent:
+            warn_caller(f"no row is of the class {brief(absent[0])} of the cost matrix: its probability will be 0")
+        task = ClassTask(classes, truth, weight, matrix.for_classes(classes.tolist()))
+        for name in _OF_TWO_CLASSES:
+            self.__dict__.pop(name, None)
+        self._fit_classes(X, task, params)
+        return True
+
+    def _require_only_matrix(self, given: GivenCosts) -> None:
+        own = {name: getattr(self, name) for name in COSTS}
+        unusual = {name: value for name, value in own.items() if np.ndim(value) or value != DEFAULT_COSTS[name]}
+        unusual |= {name: getattr(self, name) for name in ("actions", "cost_range") if getattr(self, name) is not None}
+        for name, value in {**unusual, **given.known}.items():
+            raise CostError(f"costs stand in place of {name}, got {name}={brief(value)} as well; leave one of them out")
+
+    def _read_matrix(self, costs: Any, classes: np.ndarray) -> CostMatrix:
+        """The cost matrix of a fit: the one given to ``fit``, or the constructor's."""
+        own = self.costs
+        if own is not None and not isinstance(own, CostMatrix) and own not in _BY_NAME:
+            raise CostError(f"costs must be uneven.CostMatrix(...), 'equal' or 'ordinal', got {brief(own)}")
+        if own is not None and isinstance(own, CostMatrix) and own.per_row:
+            raise CostError("costs of the learner itself must be one matrix for all rows; give one for each row to fit")
+        if isinstance(own, str):
+            own = _named_matrix(own, classes)
+        found = own if costs is None else _as_matrix(costs, own)
+        unknown = [label for label in classes.tolist() if label not in found.classes]
+        if unknown:
+            raise CostError(
+                f"y has the class {brief(unknown[0])}, which is none of the cost matrix, whose classes are "
+                f"{brief(list(found.classes))}"
+            )
+        return found
+
+    def _fit_two(self, X: Any, y: Any, sample_weight: Any, matrix: CostMatrix, params: dict[str, Any]) -> None:
+        """Two classes: a fit with four costs, or with actions, of a classifier like this one."""
+        own = {**self.get_params(deep=False), "costs": None}
+        positive = matrix.classes.index(positive_label(self.pos_label, matrix.classes, symmetric=True))
+        own["pos_label"] = matrix.classes[positive]
+        told: dict[str, Any] = {}
+        if set(matrix.actions) == set(matrix.classes):
+            four = four_costs(matrix, positive)
+            (told if matrix.per_row else own).update(four)
+        elif matrix.per_row:
+            raise CostError("with two classes and costs of each row the actions must be the classes")
+        else:
+            own["actions"] = as_actions(matrix, positive)
+        twin = type(self)(**own)
+        twin.fit(X, y, sample_weight, **told, **params)
+        self.__dict__.update({name: value for name, value in vars(twin).items() if name not in own})
+        self._matrix = matrix
+
+    def _keep_classes(
+        self, task: ClassTask, probability: np.ndarray, fold: np.ndarray, learnt: np.ndarray, trained: float | None
+    ) -> None:
+        """Find calibration and shifts from out-of-fold probabilities, and keep what other costs need."""
+        tested = ~np.isnan(probability[:, 0])
+        rows = ClassRows(probability[tested], task.truth[tested], task.masses[tested], task.matrix.take(tested).costs)
+        found = FoldRules(rows, fold[tested], learnt, self.method, int(self.order))
+        self.classes_, self._matrix, self._class_rule = task.classes, task.matrix.take(np.zeros(1, int)), found.rule
+        self._shifts_save = found.pays
+        chosen, plain = found.act_out_of_fold()
+        weight = None if (rows.weight == 1).all() else rows.weight
+        taken = {"plain": plain[None], self.method: chosen[None]}
+        self._class_cost = matrix_estimates(rows.costs, rows.truth, taken, weight, trained=trained)[-1]
+        width = len(task.matrix.actions)
+        every = {f"all {a}": np.full((1, task.truth.size), k) for k, a in enumerate(task.matrix.actions)}
+        all_weight = task.weight_or_none
+        constant = matrix_estimates(task.matrix.costs, task.truth, every, all_weight, rules=every)
+        self._class_constant = {one.name: one for one in constant[:width]}
+        self._class_probability = probability
+        kept = rows if self.keep_training_rows else rows.thin()
+        self._class_rows, self._class_fold, self._class_learnt = kept, fold[tested], learnt
+        if kept.truth.size < rows.truth.size:
+            self._class_fold = np.full(kept.truth.size, -1)
+        self._class_kept: dict[int, ClassRule] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the rules for other cost matrices."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: {} if name == "_class_kept" else value for name, value in state.items()}
+
+    # -- what was found ---------------------------------------------------------------------------------------------
+
+    @property
+    def costs_(self) -> CostMatrix:
+        """The cost matrix of the fit, its classes in the order of ``classes_`` and of ``predict_proba``.
+
+        After a fit with a matrix for each row, that of the first row.
+        """
+        check_is_fitted(self, "classes_")
+        if self._matrix is None:
+            raise AttributeError(f"{type(self).__name__} was fitted without a cost matrix")
+        return self._matrix
+
+    @property
+    def shifts_(self) -> np.ndarray:
+        """By how much the decisions lower the log-odds of each class, in the order of ``classes_``.
+
+        All are 0 if shifts did not pay on out-of-fold rows that played no part in finding them.
+        """
+        check_is_fitted(self, "classes_")
+        if self._class_rule is None:
+            raise AttributeError(f"{type(self).__name__} was fitted to two classes: shift_ is the shift")
+        return self._class_rule.shifts
+
+    def _require_odds(self) -> None:
+        if self._class_rule is not None:
+            raise AttributeError(
+                f"this is for two classes, and {type(self).__name__} was fitted to {self.classes_.size}; shifts_, "
+                "costs_, out_of_fold_cost_ and constant_costs_ are for several"
+            )
+        super()._require_odds()
+
+    @property
+    def constant_costs_(self) -> dict[str, CostEstimate] | dict[str, MatrixCostEstimate]:  # type: ignore[override]
+        """Expected costs of the same decision for every row, on the training rows, with 95 % intervals."""
+        check_is_fitted(self, "classes_")
+        return super().constant_costs_ if self._class_rule is None else self._class_constant
+
+    # -- deciding ---------------------------------------------------------------------------------------------------
+
+    def _matrix_in_use(self, costs: Any, count: int | None = None) -> CostMatrix:
+        """The matrix of the fit, or another one, with its classes as in ``classes_``."""
+        if costs is None:
+            if self._class_rows.costs.ndim == 3:
+                raise CostError("the fit had a cost matrix for each row, so these rows need one, too: give costs")
+            return self.costs_
+        matrix = _as_matrix(costs, self.costs_).for_classes(self.classes_.tolist())
+        if matrix.per_row and count is not None and len(matrix.costs) != count:
+            raise CostError(f"there are costs for {len(matrix.costs)} rows, but {count} rows in X")
+        return matrix
+
+    def _rule_for(self, matrix: CostMatrix) -> ClassRule:
+        """The rule of the fit; for another matrix one that is found for it. Matrices of rows have that of the fit."""
+        assert self._class_rule is not None
+        if matrix.per_row or (matrix == self.costs_ and self._class_rows.costs.ndim == 2):
+            return self._class_rule
+        key = hash(matrix)
+        if key not in self._class_kept:
+            if len(self._class_kept) >= _MOST_KEPT:
+                self._class_kept.clear()
+            rows = self._class_rows
+            rows = ClassRows(rows.probability, rows.truth, rows.weight, matrix.costs)
+            rule = FoldRules(rows, self._class_fold, self._class_learnt, self.method, int(self.order)).rule
+            self._class_kept[key] = rule
+        return self._class_kept[key]
+
+    def _answer(self, method: str, X: Any, given: GivenCosts) -> Any:
+        if self._class_rule is None:
+            return super()._answer(method, X, given)
+        if given.known:
+            name = next(iter(given.known))
+            raise CostError(f"{name} is for two classes, and this model knows {self.classes_.size}; give costs")
+        if method == "predict":
+            return self._act(X, None)
+        rule, found = self._class_rule, self._class_rule.probability(self._raw_probabilities(X))
+        if method == "decision_function":
+            return -self._matrix_in_use(None).expected_cost(rule.tilted(found))
+        with np.errstate(divide="ignore"):
+            return found if method == "predict_proba" else np.log(found)
+
+    def _act(self, X: Any, costs: Any) -> np.ndarray:
+        """The action of each row."""
+        raw = self._raw_probabilities(X)
+        matrix = self._matrix_in_use(costs, len(raw))
+        return matrix.label_actions(self._rule_for(matrix).act(raw, matrix.costs))
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        costs: Any = None,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> np.ndarray:
+        """The cheapest decision about each row: a class, or an action of the cost matrix.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+        costs : CostMatrix or array-like, optional
+            Another cost matrix, or one for each row, with the classes of the fit. The shifts are found again for
+            another matrix, from out-of-fold probabilities, which takes no new fit.
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            With two classes: costs of these rows; those not given are the numbers of the fit. Numbers find the
+            correction again; with costs of each row, each row is decided by its own, with the correction of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+        check_is_fitted(self, "classes_")
+        if self._class_rule is not None:
+            return self._answer("predict", X, given) if given.known or costs is None else self._act(X, costs)
+        if costs is None and (self._matrix is None or given.known or set(self._matrix.actions) == set(self.classes_)):
+            answer: np.ndarray = self._answer("predict", X, given)
+            return answer
+        if given.known:
+            raise CostError(f"give costs or {' and '.join(given.known)}, not both")
+        matrix = self._matrix if costs is None else self._two_classes(costs)
+        assert matrix is not None
+        if set(matrix.actions) == set(matrix.classes):
+            return np.asarray(self._answer("predict", X, GivenCosts(**four_costs(matrix, self._positive))))
+        taken = self.decide(X, actions=as_actions(matrix, self._positive))
+        return matrix.label_actions(taken.choice)
+
+    def _two_classes(self, costs: Any) -> CostMatrix:
+        return _as_matrix(costs, self._matrix).for_classes(self.classes_.tolist())
+
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def decide(self, X: Any, *, costs: Any = None, **options: Any) -> Any:
+        """The cheapest decisions, with what each is expected to cost.
+
+        With two classes also within limits: see :func:`uneven.decide`. With several classes there are no limits yet.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+        costs : CostMatrix or array-like, optional
+            As in :meth:`predict`.
+        **options
+            With two classes: ``actions``, limits (``at_most``, ``at_most_share``, ``per``, ``recall_at_least``,
+            ``precision_at_least``, ``flag_rate``, ``budget``), ``held_out``, ``confidence`` and the four costs of
+            these rows, as every classifier here takes them.
+
+        Returns
+        -------
+        Decisions, or MatrixTable with several classes
+        """
+        check_is_fitted(self, "classes_")
+        if self._class_rule is None:
+            if costs is not None:
+                matrix = self._two_classes(costs)
+                alike = set(matrix.actions) == set(matrix.classes)
+                more = four_costs(matrix, self._positive) if alike else {"actions": as_actions(matrix, self._positive)}
+                options = {**options, **more}
+            return super().decide(X, **options)
+        refused = [name for name, value in options.items() if value is not None and name != "confidence"]
+        if refused:
+            raise ParameterError(
+                f"{refused[0]} is for two classes, and this model knows {self.classes_.size}: with several classes "
+                "decide takes costs only"
+            )
+        raw = self._raw_probabilities(X)
+        matrix = self._matrix_in_use(costs, len(raw))
+        rule = self._rule_for(matrix)
+        index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        return MatrixTable(rule.probability(raw), rule.act(raw, matrix.costs), matrix, index)
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        costs: Any = None,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+    ) -> float:
+        """Minus the expected cost of the decisions, per row and in the unit of the costs: greater is better.
+
+        It is not the accuracy that scikit-learn's classifiers have here, so a search by ``score`` finds the cheapest
+        model, not the one with the fewest mistakes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+        costs : CostMatrix or array-like, optional
+            Another cost matrix, or one for each row, for the decisions and for what they cost.
+        fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
+            With two classes: costs of these rows, for the decisions and for what they cost; those not given are the
+            numbers of the fit. Those of which the fit had one for each row must be given.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self, "classes_")
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+        if self._class_rule is None and costs is None:
+            return super().score(X, y, sample_weight, **given)
+        if given.known:
+            raise CostError(f"give costs or {' and '.join(given.known)}, not both")
+        own = self.costs_ if self._matrix is not None else None
+        matrix = self._matrix_in_use(None) if costs is None else _as_matrix(costs, own)
+        if self._class_rule is None and set(matrix.actions) == set(matrix.classes):
+            four = four_costs(matrix.for_classes(self.classes_.tolist()), self._positive)
+            return super().score(X, y, sample_weight, **four)
+        rows = read_matrix_rows(matrix, y, sample_weight)
+        said = self.predict(X, costs=costs)
+        return -rows.mean(rows.read_actions("predictions", said))
+
+    # -- what is for two classes ------------------------------------------------------------------------------------
+
+    def with_costs(self, *, costs: Any = None, **options: Any) -> Self:
+        """A copy of this fitted model that decides at other costs, without a new fit.
+
+        Its decisions are those of ``predict(X, costs=...)``, with two classes also of ``predict(X, fn_cost=...)``.
+
+        Parameters
+        ----------
+        costs : CostMatrix, optional
+            One matrix for all rows.
+        **options
+            With two classes: ``fp_cost``, ``fn_cost``, ``tp_cost``, ``tn_cost``, ``actions``, ``prevalence`` and
+            limits that :meth:`decide` keeps, as every classifier here takes them.
+
+        Returns
+        -------
+        estimator
+            Of the same class. This model does not change.
+        """
+        check_is_fitted(self, "classes_")
+        if costs is None and self._class_rule is None:
+            changed: Self = super().with_costs(**options)
+            return changed
+        if options:
+            raise CostError(f"give costs or {next(iter(options))}, not both; with several classes it is costs")
+        matrix = self._two_classes(costs) if self._class_rule is None else self._matrix_in_use(costs)
+        if matrix.per_row:
+            raise CostError("with_costs takes one matrix for all rows; give one for each row to predict")
+        if self._class_rule is None:
+            if set(matrix.actions) == set(matrix.classes):
+                changed = super().with_costs(**four_costs(matrix, self._positive))
+            else:
+                changed = super().with_costs(actions=as_actions(matrix, self._positive))
+            changed._matrix = matrix
+            return changed
+        other = copy.copy(self)
+        rows = ClassRows(self._class_rows.probability, self._class_rows.truth, self._class_rows.weight, matrix.costs)
+        found = FoldRules(rows, self._class_fold, self._class_learnt, self.method, int(self.order))
+        other._matrix, other._class_rule, other._class_rows = matrix, found.rule, rows
+        other.costs, other._class_kept, other._shifts_save = matrix, {}, found.pays
+        chosen, plain = found.act_out_of_fold()
+        weight = None if (rows.weight == 1).all() else rows.weight
+        taken = {"plain": plain[None], self.method: chosen[None]}
+        other._class_cost = matrix_estimates(rows.costs, rows.truth, taken, weight, trained=None)[-1]
+        return other
+
+    def explain(self, X: Any, background: Any = None, **options: Any) -> Any:
+        """Which columns moved each row across the threshold: see :func:`uneven.explain`. For two classes only."""
+        check_is_fitted(self, "classes_")
+        if self._class_rule is not None:
+            raise ParameterError(f"explain is for two classes, and this model knows {self.classes_.size}")
+        return super().explain(X, background, **options)
+
+    def _why_no_guarantee(self) -> str | None:
+        if self._class_rule is not None:
+            return "the theorem is for two classes; out_of_fold_cost_ has an interval"
+        return super()._why_no_guarantee()
+
+
+# -- matrices ---------------------------------------------------------------------------------------------------------
+
+
+def require_two_classes(learner: Any, y: Any, count: int) -> None:
+    """Raise an error that shows the line to write if there are more than two classes and no cost matrix."""
+    labels = read_target(y, count)
+    distinct = np.unique(labels) if labels.dtype.kind in "biuUS" else np.empty(0)
+    if distinct.size > 2:
+        few = distinct[:3].tolist()
+        ones = "[[0, 1, 1], [1, 0, 1], [1, 1, 0]]" if distinct.size == 3 else "[[0, 1, ...], [1, 0, ...], ...]"
+        names = brief(few) if distinct.size == 3 else f"[{', '.join(map(repr, few))}, ...]"
+        raise CostError(
+            "Only binary classification is supported. The type of the target is multiclass: got "
+            f"{distinct.size} classes, {brief(distinct.tolist())}, and no cost for every confusion; with "
+            f"{type(learner).__name__}(costs=uneven.CostMatrix({ones}, classes={names})) several classes work"
+        )
+
+
+def _as_matrix(costs: Any, own: CostMatrix | None) -> CostMatrix:
+    """A cost matrix, or an array of them with the names of another one."""
+    if isinstance(costs, CostMatrix):
+        return costs
+    if own is None:
+        raise CostError(f"costs must be uneven.CostMatrix(...), got {brief(costs)}")
+    return CostMatrix(np.asarray(costs), own.classes, own.actions)
+
+
+def _named_matrix(name: str, classes: np.ndarray) -> CostMatrix:
+    """Every confusion costs 1, or as many levels as lie between."""
+    count, labels = classes.size, classes.tolist()
+    if name == "equal":
+        return CostMatrix(1 - np.eye(count), labels)
+    if classes.dtype.kind not in "iuf":
+        raise CostError(
+            f"costs='ordinal' needs levels that are numbers, got {brief(labels)}; a CostMatrix with its classes in "
+            "their order would work"
+        )
+    places = np.arange(count)
+    return CostMatrix(np.abs(places[:, None] - places), labels)
+
+
+def four_costs(matrix: CostMatrix, positive: int) -> dict[str, Any]:
+    """The four costs of a matrix of two classes whose actions are the classes."""
+    exact = matrix.exact_costs
+
+    def cost(truth: int, said: int) -> Any:
+        action = matrix.actions.index(matrix.classes[said])
+        return matrix.costs[:, truth, action] if exact is None else exact[truth][action]
+
+    negative = 1 - positive
+    return {
+        "fp_cost": cost(negative, positive),
+        "fn_cost": cost(positive, negative),
+        "tp_cost": cost(positive, positive),
+        "tn_cost": cost(negative, negative),
+    }
+
+
+def as_actions(matrix: CostMatrix, positive: int) -> Actions:
+    """The actions of a matrix of two classes, in its order."""
+    exact = matrix.exact_costs
+    if exact is None:
+        raise CostError("with two classes and costs of each row the actions must be the classes")
+    costs: Mapping[str, tuple[Any, Any]] = {
+        str(a): (exact[positive][k], exact[1 - positive][k]) for k, a in enumerate(matrix.actions)
+    }
+    if len(costs) < len(matrix.actions):
+        raise CostError(f"actions must have different names as texts, got {brief(list(matrix.actions))}")
+    return Actions(**costs)

@@ -1,0 +1,154 @@
+"""Expected costs by a cost matrix with 95 % intervals, and paired differences, from the home of all intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from uneven.metrics.intervals import worth_of_rows
+from uneven.metrics.mean_interval import Cell, CountedRows, mean_interval
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixCostEstimate:
+    """Expected cost of one classifier by a cost matrix, with a 95 % interval.
+
+    Attributes
+    ----------
+    name : str
+    cost : float
+        Mean cost per row.
+    low, high : float
+        Ends of the interval.
+    counts : ndarray of shape (classes, actions)
+        Number of rows of each class that got each action, averaged over the repeats of a cross-validation.
+    difference, difference_low, difference_high : float or None
+        Mean cost per row minus that of the first classifier, paired, with the ends of its interval; None for the first
+        one itself.
+    rough, difference_rough : bool
+        Whether one row alone has more than a fifth of what all mistakes of its kind could cost: as in
+        :class:`uneven.metrics.CostEstimate`.
+    """
+
+    name: str
+    cost: float
+    low: float
+    high: float
+    counts: np.ndarray
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+    rough: bool = True
+    difference_rough: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain data."""
+        return {**asdict(self), "counts": self.counts.tolist()}
+
+
+def matrix_estimates(
+    costs: np.ndarray,
+    truth: np.ndarray,
+    taken: Mapping[str, np.ndarray],
+    weight: np.ndarray | None = None,
+    *,
+    trained: float | None = None,
+    rules: Collection[str] = (),
+) -> list[MatrixCostEstimate]:
+    """An estimate for each classifier; as :func:`uneven.metrics.intervals.estimates` for two classes.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (classes, actions) or (n, classes, actions)
+    truth : ndarray of int, shape (n,)
+        The number of each row's class.
+    taken : mapping of str to ndarray of int, shape (repeats, n)
+        The number of the action that each classifier takes, in each repeat of a cross-validation.
+    weight : ndarray of shape (n,), optional
+    trained : float, optional
+        The number of rows that the models of a fold learnt from.
+    rules : collection of str
+        The classifiers that take the same action for every row by rule.
+    """
+    weight = None if weight is None else weight / weight.max()
+    found: list[MatrixCostEstimate] = []
+    first: tuple[np.ndarray, bool] | None = None
+    for name, actions in taken.items():
+        fixed = name in rules
+        paid = _paid(costs, truth, actions)
+        cost = float(np.average(paid, weights=weight))
+        interval = mean_interval(
+            _cells(costs, truth, (actions, fixed), weight), worth=worth_of_rows(actions, None if fixed else trained)
+        )
+        counts = np.zeros(costs.shape[-2:])
+        np.add.at(counts, (np.broadcast_to(truth, actions.shape), actions), 1 / len(actions))
+        low, high = min(interval.low, cost), max(interval.high, cost)
+        estimate = MatrixCostEstimate(name, cost, low, high, counts, rough=interval.rough, difference_rough=False)
+        if first is None:
+            first = actions, fixed
+        else:
+            more = float(np.average(paid - _paid(costs, truth, first[0]), weights=weight))
+            interval = mean_interval(
+                _cells(costs, truth, (actions, fixed), weight, first), worth=worth_of_rows(actions, trained)
+            )
+            estimate = replace(
+                estimate,
+                difference=more,
+                difference_low=min(interval.low, more),
+                difference_high=max(interval.high, more),
+                difference_rough=interval.rough,
+            )
+        found.append(estimate)
+    return found
+
+
+def _paid(costs: np.ndarray, truth: np.ndarray, actions: np.ndarray) -> np.ndarray:
+    """What each row pays, on average over the repeats."""
+    rows = np.arange(truth.size)
+    paid = costs[rows, truth, actions] if costs.ndim == 3 else costs[truth, actions]
+    return np.asarray(paid.mean(axis=0))
+
+
+def _cells(
+    costs: np.ndarray,
+    truth: np.ndarray,
+    way: tuple[np.ndarray, bool],
+    weight: np.ndarray | None,
+    other: tuple[np.ndarray, bool] | None = None,
+) -> list[Cell]:
+    """What can happen to rows of each class, and what did; a rule takes no action that no row got.
+
+    Outcomes of a class that cost the same for every row are one outcome.
+    """
+    classes, width = costs.shape[-2:]
+    actions, rule = way
+    mine = np.unique(actions) if rule else np.arange(width)
+    theirs: np.ndarray | list[int] = [-1]
+    if other is not None:
+        theirs = np.unique(other[0]) if other[1] else np.arange(width)
+    factor = np.ones(truth.size) if weight is None else weight
+    found = []
+    for y in range(classes):
+        of_class = np.flatnonzero(truth == y)
+        rows = of_class if of_class.size else np.arange(truth.size)
+        outcomes: dict[float | tuple[int, int], list[np.ndarray]] = {}
+        x: dict[float | tuple[int, int], np.ndarray] = {}
+        for a in mine:
+            for b in theirs:
+                paid = costs[..., y, a] - (0.0 if other is None else costs[..., y, b])
+                key = float(paid) if costs.ndim == 2 else (int(a), int(b))
+                seen = actions[:, of_class] == a
+                if other is not None:
+                    seen = seen & (other[0][:, of_class] == b)
+                outcomes.setdefault(key, []).append(of_class[np.nonzero(seen)[1]])
+                x[key] = np.broadcast_to(paid, truth.shape)
+        for key, parts in outcomes.items():
+            some = np.concatenate(parts)
+            value = factor * x[key]
+            seen_rows = CountedRows.of(value[some], factor[some])
+            seen_rows = replace(seen_rows, count=seen_rows.count / len(actions))
+            found.append(Cell(seen_rows, CountedRows.of(value[rows], factor[rows])))
+    return found
