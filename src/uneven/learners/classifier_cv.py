@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn import config_context
@@ -147,6 +147,9 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
     array([0.44, 0.25, 0.22])
     """
 
+    #: As scikit-learn's group splitters, it wants these without being told.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True, "times": True}
+
     def __init__(
         self,
         estimator: Any = "linear",
@@ -211,6 +214,7 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
         fn_cost: Any = None,
         tp_cost: Any = None,
         tn_cost: Any = None,
+        times: Any = None,
     ) -> UnevenClassifierCV:
         """Cross-validate the grid, choose, and fit the choice on all rows.
 
@@ -222,9 +226,11 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the examples, in fitting and in the expected cost.
         groups : array-like of shape (n_samples,), optional
-            For splitters that need groups.
+            Rows of one customer: they are in one fold, or go to the splitter of ``cv``. See docs/folds.md.
         fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
             Costs, the same for all rows or one for each; those not given are the constructor's.
+        times : array-like of shape (n_samples,), optional
+            When each row happened: numbers, dates or periods. Each fold is then tested with models of earlier rows.
 
         Returns
         -------
@@ -270,7 +276,7 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
             pos_label=learner.pos_label,
             scorer=None if self.scoring is None else check_scoring(learner, scoring=self.scoring),
         )
-        parts = splits(self.cv, X, labels, classes, groups)
+        parts = splits(self.cv, X, labels, classes, groups, times=times)
         self.n_splits_ = len(parts)
         columns = [Column.empty(len(task.candidates)) for _ in parts]
         try:

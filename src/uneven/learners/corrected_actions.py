@@ -86,7 +86,7 @@ class CorrectedActions(CorrectedDecisions, ABC):
         plain = CorrectedOdds(Correction(), self._odds.limits).decision(rows.probability, costs) > 0
         decided = rows.decide_out_of_fold(costs, *how, self._correct_for(costs)) > 0
         both = {"cut at alpha": plain[None], self.method: decided[None]}
-        return estimates(costs, rows.is_positive, both, weight, trained=trained)[-1]
+        return estimates(costs, rows.is_positive, both, weight, trained=trained, groups=self._group)[-1]
 
     # -- what is guaranteed -----------------------------------------------------------------------------------------
 

@@ -63,6 +63,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
     _range_of_fit: Any = None
     _pairs: CostPairs | None = None  # of costs that are known as a range only
     _fold: np.ndarray  # that tested each of the out-of-fold rows; -1 if several did
+    _group: np.ndarray | None = None  # of the same rows, if they are not independent
 
     @abstractmethod
     def _raw_probability(self, X: Any) -> np.ndarray:
@@ -122,6 +123,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
             self._guarantee = self.guarantee()  # needs the rows
         self._rows, self._has_rows = self._rows.group_rows(), False
         self._fold = np.empty(0, dtype=np.intp)
+        self._group = None if self._group is None else np.empty(0, dtype=np.intp)
         costs, count = self._row_costs, self._rows.is_positive.size
         self._row_costs = (
             costs.take(np.arange(1))
@@ -304,6 +306,8 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
             return (
                 f"method={self.method!r} does more than to shift the log-odds; 'gibbs', 'argmin' or 'cost' would work"
             )
+        if self._group is not None:
+            return "rows of one group are not independent; a fit to one row of each group would have one"
         if (self._fold < 0).any():
             return "some rows were tested by several folds; cv=5 would work"
         return None

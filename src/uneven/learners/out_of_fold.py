@@ -14,7 +14,7 @@ from joblib import effective_n_jobs
 from scipy.special import expit, softmax
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import KFold, StratifiedKFold, StratifiedShuffleSplit, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
@@ -24,9 +24,7 @@ from uneven.decisions.platt import Sigmoid
 from uneven.errors import CostError, ParameterError
 from uneven.inputs import brief, warn_caller
 from uneven.learners.background import Ending, run_parts
-
-#: Train and test rows of a fold.
-Split = tuple[np.ndarray, np.ndarray]
+from uneven.learners.folds import Split, time_and_group_splits
 
 #: Default number of folds.
 _FOLDS = 5
@@ -42,22 +40,25 @@ def splits(
     classes: np.ndarray,
     groups: Any,
     random_state: Any = None,
+    times: Any = None,
+    share: float | None = None,
     *,
     every_class: bool = True,
 ) -> list[Split]:
     """Pairs of train and test rows.
 
-    A number means shuffled stratified folds, by default always the same ones. A number of folds larger than the rarer
-    class is reduced to its size, with a warning. Any other ``cv`` is used as it is, such as TimeSeriesSplit for rows
-    in the order of time; it is rejected if a training part lacks a class.
+    A number means shuffled stratified folds, by default always the same ones; with groups whole groups of rows, and
+    with times blocks of later rows. A number of folds larger than the rarer class is reduced to its size, with a
+    warning. Any other ``cv`` is used as it is, such as TimeSeriesSplit for rows in the order of time; it is rejected
+    if a training part lacks a class. ``share`` of the rows is for one split in place of ``cv``.
 
     Without ``every_class`` a training part may lack some of many classes, and folds are not reduced for rare ones.
     """
     counts = [int((labels == label).sum()) for label in classes]
     rare, names = int(np.argmin(counts)), classes.tolist()
     if not every_class:
-        return _splits_of_many(cv, X, labels, groups, SEED if random_state is None else random_state)
-    if cv is None or (isinstance(cv, numbers.Integral) and not isinstance(cv, bool)):
+        return _splits_of_many(cv, X, labels, groups, SEED if random_state is None else random_state, times, share)
+    if _is_number(cv):
         wanted = _FOLDS if cv is None else int(cv)
         if wanted < 2:
             raise CostError(f"cv must be at least 2 folds, a splitter or a list of splits, got {brief(cv)}")
@@ -72,7 +73,17 @@ def splits(
                 f"{counts[rare]} stratified folds instead"
             )
             wanted = counts[rare]
-        cv = StratifiedKFold(wanted, shuffle=True, random_state=SEED if random_state is None else random_state)
+        seed = SEED if random_state is None else random_state
+        if times is not None or groups is not None:
+            code = np.searchsorted(np.sort(classes), labels)
+            called = [f"rows of class {name!r}" for name in np.sort(classes).tolist()]
+            how = {"times": times, "groups": groups, "seed": seed, "share": share}
+            return time_and_group_splits(code, wanted, names=called, **how)
+        cv = StratifiedKFold(wanted, shuffle=True, random_state=seed)
+        if share is not None:
+            cv = StratifiedShuffleSplit(n_splits=1, test_size=share, random_state=seed)
+    elif times is not None:
+        raise CostError(f"times make the folds themselves; give cv as a number of folds, not {brief(cv)}")
     try:
         found = list(check_cv(cv, labels, classifier=True).split(X, labels, groups))
     except ValueError as error:
@@ -89,14 +100,29 @@ def splits(
     return found
 
 
-def _splits_of_many(cv: Any, X: Any, labels: np.ndarray, groups: Any, seed: Any) -> list[Split]:
+def _is_number(cv: Any) -> bool:
+    """Whether it is a number of folds, or None."""
+    return cv is None or (isinstance(cv, numbers.Integral) and not isinstance(cv, bool))
+
+
+def _splits_of_many(
+    cv: Any, X: Any, labels: np.ndarray, groups: Any, seed: Any, times: Any, share: float | None
+) -> list[Split]:
     """The same for more than two classes: every training part must have two of them."""
-    if cv is None or (isinstance(cv, numbers.Integral) and not isinstance(cv, bool)):
+    if times is not None and not _is_number(cv):
+        raise CostError(f"times make the folds themselves; give cv as a number of folds, not {brief(cv)}")
+    if _is_number(cv):
         wanted = _FOLDS if cv is None else int(cv)
         if wanted < 2 or wanted > labels.size:
             raise CostError(f"cv must be 2 to {labels.size} folds, a splitter or a list of splits, got {brief(cv)}")
+        if times is not None or groups is not None:  # not stratified: classes may be rare
+            alike = np.zeros(labels.size, dtype=np.intp)
+            how = {"times": times, "groups": groups, "seed": seed, "share": share}
+            return time_and_group_splits(alike, wanted, names=["rows"], **how)
         most = int(np.unique(labels, return_counts=True)[1].max())
         cv = (KFold if most < wanted else StratifiedKFold)(wanted, shuffle=True, random_state=seed)
+        if share is not None:
+            cv = StratifiedShuffleSplit(n_splits=1, test_size=share, random_state=seed)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The least populated class in y", UserWarning)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.model_selection import StratifiedShuffleSplit, check_cv
+from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_method_params, check_is_fitted
@@ -21,9 +21,9 @@ from uneven.decisions.platt import Sigmoid
 from uneven.decisions.scored_rows import MOST_ROWS
 from uneven.errors import CostError, ParameterError
 from uneven.inputs import Exact, brief, warn_caller
+from uneven.learners.folds import Split, read_groups
 from uneven.learners.matrix_decisions import ClassTask, MatrixDecisions
 from uneven.learners.out_of_fold import (
-    SEED,
     AllClasses,
     folds_learnt_from,
     only_fold,
@@ -181,6 +181,9 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type:
     ['clear', 'clear', 'clear', 'review']
     """
 
+    #: As scikit-learn's group splitters, it wants these without being told.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True, "times": True}
+
     def __init__(
         self,
         estimator: Any,
@@ -243,6 +246,8 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type:
         fn_cost: Any = None,
         tp_cost: Any = None,
         tn_cost: Any = None,
+        groups: Any = None,
+        times: Any = None,
         **params: Any,
     ) -> UnevenThresholdClassifierCV:
         """Fit the estimator, and correct its log-odds for the costs.
@@ -260,9 +265,13 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type:
         fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
             Costs, the same for all rows or one for each; those not given are the constructor's. The estimator does not
             see them.
+        groups : array-like of shape (n_samples,), optional
+            Rows of one customer: they are in one fold, or go to the splitter of ``cv``. See docs/folds.md.
+        times : array-like of shape (n_samples,), optional
+            When each row happened: numbers, dates or periods. Each fold is then tested with models of earlier rows.
         **params : dict
-            ``groups`` for the splitter, and further arguments of the estimator's ``fit``; arrays with an entry for each
-            row are split like the rows. With metadata routing, what estimator and splitter request.
+            Further arguments of the estimator's ``fit``; arrays with an entry for each row are split like the rows.
+            With metadata routing, what estimator and splitter request.
 
         Returns
         -------
@@ -272,6 +281,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type:
         self._require_classifier()
         require_target(self, y)
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+        params = {**params, "groups": groups, "times": times}
         if self._fit_by_matrix(X, y, sample_weight, costs, given, params):
             return self
         problem = read_training_set(self, X, y, sample_weight, given)
@@ -288,6 +298,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type:
         rows = OutOfFoldRows(probability[tested], is_positive[tested], problem.masses[tested])
         self._keep_decisions(rows, costs.take(tested))
         self._fold = self._fold[tested]
+        self._group = None if groups is None else read_groups(groups)[tested]
         self._tested = tested
         self._constant_sums = problem.constant_sums
         self.classes_, self._positive = classes, problem.classes.positive
@@ -352,9 +363,10 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type:
         params: dict[str, Any],
     ) -> np.ndarray:
         """Fit the estimator on all rows and on each fold; what the fold models say about the rows left out."""
-        to_fit, groups = self._route(weight, params)
-        two = not isinstance(pos_label, AllClasses)
-        parts = splits(self._splitter(), X, labels, classes, groups, self.random_state, every_class=two)
+        metadata = {name: params.get(name) for name in ("groups", "times")}
+        to_fit = self._route(weight, metadata, {name: value for name, value in params.items() if name not in metadata})
+        many = isinstance(pos_label, AllClasses)
+        parts = self._splits(X, labels, classes, metadata["groups"], metadata["times"], every_class=not many)
         if not self.refit and len(parts) > 1:
             raise ParameterError(
                 f"refit=False needs a single split, such as cv=0.2, got {len(parts)} splits; refit=True would work"
@@ -387,32 +399,32 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type:
         self._trained = rows_learnt_from([parts]) if self.refit else None
         return result.probability
 
-    def _route(self, weight: np.ndarray | None, params: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-        """Arguments of the estimator's ``fit`` other than the weights, and the groups of the splitter."""
+    def _route(self, weight: np.ndarray | None, metadata: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+        """Arguments of the estimator's ``fit`` other than the weights."""
         if get_config()["enable_metadata_routing"]:
-            known = {} if weight is None else {"sample_weight": weight}
-            routed = process_routing(self, "fit", **known, **params)
-            return dict(routed.estimator.fit), routed.splitter.split.get("groups")
+            known = {name: value for name, value in metadata.items() if value is not None}
+            known |= {} if weight is None else {"sample_weight": weight}
+            return dict(process_routing(self, "fit", **known, **params).estimator.fit)
         if weight is not None and not weight_parameters(self.estimator, weight):
             warn_caller(
                 f"{type(self.estimator).__name__} takes no sample_weight: the weights count in the correction only"
             )
-        return {name: value for name, value in params.items() if name != "groups"}, params.get("groups")
+        return params
 
-    def _splitter(self) -> Any:
+    def _splits(
+        self, X: Any, labels: np.ndarray, classes: np.ndarray, groups: Any, times: Any, *, every_class: bool
+    ) -> list[Split]:
         if isinstance(self.cv, str):
             hint = "; prefit=True would work" if self.cv == "prefit" else ""
             raise CostError(f"cv must be a number of folds, a splitter or splits, got {brief(self.cv)}{hint}")
         share = isinstance(self.cv, numbers.Real) and not isinstance(self.cv, numbers.Integral)
-        if not share:
-            return self.cv
-        if not 0 < self.cv < 1:
+        if share and not 0 < self.cv < 1:
             raise CostError(
                 "cv must be a number of folds, a share of rows between 0 and 1, a splitter or splits, got "
                 f"{brief(self.cv)}"
             )
-        seed = SEED if self.random_state is None else self.random_state
-        return StratifiedShuffleSplit(n_splits=1, test_size=float(self.cv), random_state=seed)
+        cv, test = (2, float(self.cv)) if share else (self.cv, None)
+        return splits(cv, X, labels, classes, groups, self.random_state, times, test, every_class=every_class)
 
     def get_metadata_routing(self) -> Any:
         """What is passed on: to the estimator's ``fit`` and to the splitter; costs and weights are also used here.

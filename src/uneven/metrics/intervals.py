@@ -79,6 +79,7 @@ def estimates(
     *,
     trained: float | None = None,
     rules: Collection[str] = (),
+    groups: np.ndarray | None = None,
 ) -> list[CostEstimate]:
     """An estimate for each classifier.
 
@@ -95,6 +96,9 @@ def estimates(
     rules : collection of str
         The classifiers that decide the same for every row by rule: they cannot make the other decision on new rows, and
         nothing was learnt. A model that does so on these rows may not on others.
+    groups : ndarray of int, shape (n,), optional
+        The group of each row, such as a customer. Then groups are independent, not rows, and the intervals are those of
+        sums over groups.
     """
     found: list[CostEstimate] = []
     first, first_paid = np.zeros((1, 0), dtype=bool), np.zeros((1, 0))
@@ -103,7 +107,7 @@ def estimates(
         paid = costs.paid(is_positive, said_positive)
         cost = _mean(paid, weight)
         fixed = name in rules
-        cells = outcome_cells(costs, is_positive, said_positive, weight=weight)
+        cells = _cells(costs, is_positive, said_positive, None, weight, groups)
         interval = interval_of_outcomes(
             cells, worth=worth_of_rows(said_positive, None if fixed else trained), fixed=(fixed, fixed)
         )
@@ -119,7 +123,7 @@ def estimates(
         )
         if found:
             more = _mean(paid - first_paid, weight)
-            cells = outcome_cells(costs, is_positive, said_positive, first, weight=weight)
+            cells = _cells(costs, is_positive, said_positive, first, weight, groups)
             worth = worth_of_rows(said_positive, trained)
             interval = interval_of_outcomes(cells, worth=worth, fixed=(fixed, found[0].name in rules))
             estimate = replace(
@@ -204,6 +208,76 @@ def outcome_cells(
                 theirs = _cost(costs, truth, others)
                 x, z = (theirs - cost, theirs) if saved else (cost - theirs, 1.0)
                 found[truth, said, others] = _cell(x, z, rows, seen & (other == others), weight)
+    return found
+
+
+def _cells(
+    costs: RowCosts,
+    is_positive: np.ndarray,
+    said_positive: np.ndarray,
+    other: np.ndarray | None,
+    weight: np.ndarray | None,
+    groups: np.ndarray | None,
+) -> dict[OutcomeKey, Cell]:
+    if groups is None:
+        return outcome_cells(costs, is_positive, said_positive, other, weight=weight)
+    return group_cells(costs, is_positive, said_positive, groups, other, weight=weight)
+
+
+def group_cells(
+    costs: RowCosts,
+    is_positive: np.ndarray,
+    said_positive: np.ndarray,
+    groups: np.ndarray,
+    other: np.ndarray | None = None,
+    *,
+    weight: np.ndarray | None = None,
+) -> dict[OutcomeKey, Cell]:
+    """The same as :func:`outcome_cells` with groups of rows in place of rows.
+
+    A group pays the sum of what its rows pay, and weighs the sum of their weights. It is seen with the outcome that is
+    the largest part of what it pays. What could happen to it is that all its rows of a class have an outcome at once:
+    rows of one customer may all be missed together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uneven.costs import RowCosts
+    >>> from uneven.metrics.intervals import group_cells, interval_of_outcomes, outcome_cells
+    >>> truth, said = np.arange(400) % 4 == 0, np.arange(400)[None] % 8 == 0
+    >>> costs = RowCosts.read(400, fp_cost=1, fn_cost=20)
+    >>> rows = interval_of_outcomes(outcome_cells(costs, truth, said))
+    >>> groups = interval_of_outcomes(group_cells(costs, truth, said, np.arange(400) % 40))
+    >>> [round(end, 1) for end in (rows.low, rows.high, groups.low, groups.high)]
+    [1.9, 3.2, 0.8, 5.4]
+    """
+    number, rows, repeats = int(groups.max()) + 1, np.ones(groups.size), said_positive.shape[0]
+    rows = rows if weight is None else weight
+
+    def sums(values: np.ndarray) -> np.ndarray:
+        return np.stack([np.bincount(groups, rows * part, number) for part in np.atleast_2d(values)])
+
+    weighs = sums(np.ones(groups.size))[0]
+    parts: dict[OutcomeKey, np.ndarray] = {}
+    could: dict[OutcomeKey, np.ndarray] = {}
+    for truth in (True, False):
+        of_class = is_positive == truth
+        for key in [(truth, said) for said in (True, False)]:
+            for whole in [key] if other is None else [(*key, others) for others in (True, False)]:
+                cost = _cost(costs, *key) - (0.0 if other is None else _cost(costs, truth, whole[2]))
+                made = of_class & (said_positive == key[1])
+                parts[whole] = sums(cost * (made if other is None else made & (other == whole[2])))
+                could[whole] = sums(cost * of_class)[0]
+    paid = np.sum(list(parts.values()), axis=0)
+    of_class = {truth: sum(parts[key] for key in parts if key[0] == truth).mean(axis=0) for truth in (True, False)}
+    mean = paid.mean(axis=0)
+    largest = np.argmax([np.abs(part) for part in parts.values()], axis=0)
+    found: dict[OutcomeKey, Cell] = {}
+    for place, key in enumerate(parts):
+        seen = CountedRows.of(paid[largest == place], np.broadcast_to(weighs, paid.shape)[largest == place])
+        having = np.bincount(groups, is_positive == key[0], number) > 0
+        possible = CountedRows.of((mean - of_class[key[0]] + could[key])[having], weighs[having])
+        found[key] = Cell(replace(seen, count=seen.count / repeats), possible, has_tail=False)
     return found
 
 

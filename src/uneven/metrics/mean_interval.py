@@ -113,14 +113,18 @@ class Cell:
         The rows with this outcome.
     possible : CountedRows
         All rows of the class, seen or not with this outcome, as if they had it.
+    has_tail : bool
+        Whether a row dearer than any of these may come. Not for sums over groups, where all rows already have the
+        outcome at once.
     """
 
     seen: CountedRows
     possible: CountedRows
+    has_tail: bool = True
 
     def joined(self, other: Cell) -> Cell:
         """Both, such as those of two parts of a file."""
-        return Cell(self.seen.joined(other.seen), self.possible.joined(other.possible))
+        return Cell(self.seen.joined(other.seen), self.possible.joined(other.possible), self.has_tail)
 
 
 @dataclass(frozen=True)
@@ -165,7 +169,9 @@ def mean_interval(cells: Sequence[Cell], *, worth: float = 1.0, confidence: floa
     scale = max(scale, float(np.abs(rows.x).max())) or 1.0
     weigh = float(rows.z.max())
     rows = replace(rows, x=rows.x / scale, z=rows.z / weigh)
-    scaled = [Cell(*(replace(r, x=r.x / scale, z=r.z / weigh) for r in (c.seen, c.possible))) for c in cells]
+    scaled = [
+        Cell(*(replace(r, x=r.x / scale, z=r.z / weigh) for r in (c.seen, c.possible)), c.has_tail) for c in cells
+    ]
     estimate = float(rows.count @ rows.x / (rows.count @ rows.z))
     ends, rough = [], False
     for side in (-1, 1):
@@ -237,7 +243,7 @@ def _unseen(cell: Cell, estimate: float, side: int) -> _Unseen:
     if row < share:
         part = np.clip(share - (np.cumsum(weights) - weights), 0.0, weights) / share
         return _Unseen(float(part @ x), float(part @ z), float(part @ more), rough)
-    most = float(more[0] * (row / share) ** _tail(more, count))
+    most = float(more[0] * (row / share) ** (_tail(more, count) if cell.has_tail else 0.0))
     return _Unseen(float(estimate * z[0] + side * most), float(z[0]), most, rough)
 
 

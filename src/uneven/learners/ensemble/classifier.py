@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -39,6 +40,7 @@ from uneven.learners.ensemble.training import (
     weigh,
 )
 from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
+from uneven.learners.folds import read_groups
 from uneven.learners.out_of_fold import folds_learnt_from, only_fold, splits
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.comparison import rows_learnt_from
@@ -183,6 +185,8 @@ class UnevenEnsembleClassifier(CorrectedActions):
     """
 
     monotone: Any = None  # models of older files have no such parameter
+    #: As scikit-learn's group splitters, it wants these without being told.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True, "times": True}
 
     def __init__(
         self,
@@ -249,6 +253,7 @@ class UnevenEnsembleClassifier(CorrectedActions):
         fn_cost: Any = None,
         tp_cost: Any = None,
         tn_cost: Any = None,
+        times: Any = None,
     ) -> UnevenEnsembleClassifier:
         """Fit members on folds, choose settings, weights and correction, and fit the chosen members on all rows.
 
@@ -261,10 +266,12 @@ class UnevenEnsembleClassifier(CorrectedActions):
         sample_weight : array-like of shape (n_samples,), optional
             Nonnegative weights: of the rows in the choices, and for members that take weights.
         groups : array-like of shape (n_samples,), optional
-            For splitters that need groups.
+            Rows of one customer: they are in one fold, or go to the splitter of ``cv``. See docs/folds.md.
         fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
             Costs, the same for all rows or one for each; those not given are the constructor's. Members do not see
             them; the correction does.
+        times : array-like of shape (n_samples,), optional
+            When each row happened: numbers, dates or periods. Each fold is then tested with models of earlier rows.
 
         Returns
         -------
@@ -280,8 +287,9 @@ class UnevenEnsembleClassifier(CorrectedActions):
         costs = self._given_costs(count, given)
         labels = classes.label(is_positive)
         weight = problem.weight_or_none
-        parts = splits(self._folds(count), X, labels, classes.labels, groups, self.random_state)
+        parts = splits(self._folds(count), X, labels, classes.labels, groups, self.random_state, times)
         task, entries = self._plan(X, labels, classes, is_positive, weight, parts, deadline)
+        task = replace(task, groups=None if groups is None else read_groups(groups))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # of members, many times over
             trial, mixture, weights = self._train(task, entries)
@@ -390,6 +398,7 @@ class UnevenEnsembleClassifier(CorrectedActions):
         found = OutOfFoldRows(probability, task.is_positive, task.weights).take(rows)
         self._keep_decisions(found, costs.take(rows))
         fold = only_fold(task.splits, task.is_positive.size)
+        self._group = None if task.groups is None else task.groups[rows]
         self._fold, self._learnt = fold[rows], folds_learnt_from(task.splits, fold)
         self._trained = rows_learnt_from([trial.folds])
         self._settings_tried = dict(trial.settings_tried)

@@ -57,6 +57,8 @@ class Task:
         Columns of X with which the probability may only rise (1) or fall (-1).
     unable : mapping of str to str
         Members that cannot keep this, and why.
+    groups : ndarray of int or None
+        The group of each row, if rows of a group are not independent.
     """
 
     X: Any
@@ -70,6 +72,7 @@ class Task:
     views: Views | None
     monotone: Mapping[str, int] = field(default_factory=dict)
     unable: Mapping[str, str] = field(default_factory=dict)
+    groups: np.ndarray | None = None
 
     def signs(self, view: str | None, fold: int | None = None) -> tuple[int, ...] | None:
         """For each column of a matrix whether the probability may only rise or fall with it; None: nothing is asked."""
@@ -394,7 +397,9 @@ def out_of_fold_costs(
     repeated = {name: rule[None, :] for name, rule in decisions.items()}
     trained = rows_learnt_from([trial.folds])
     fixed = ("all positive", "all negative")
-    ensemble, *constant = estimates(of_rows, is_positive, repeated, weight, trained=trained, rules=fixed)
+    groups = None if task.groups is None else task.groups[rows]
+    how = {"trained": trained, "rules": fixed, "groups": groups}
+    ensemble, *constant = estimates(of_rows, is_positive, repeated, weight, **how)
     share = np.ones(rows.size) if weight is None else weight
     members = {
         name: cost_of_decisions(of_rows, is_positive, of_rows.prefers_positive(choice.probability[rows]), share)
