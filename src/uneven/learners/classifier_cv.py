@@ -19,7 +19,8 @@ from uneven.errors import CostError, LossError, ParameterError
 from uneven.inputs import Exact, brief, require_choice
 from uneven.learners.base import keep_costs_by_row
 from uneven.learners.contract import EstimatorContract
-from uneven.learners.out_of_fold import Split, splits
+from uneven.learners.folds import Split
+from uneven.learners.out_of_fold import splits
 from uneven.learners.tuning.gamma_rules import RULES, GammaPath, Table, cv_results, standard_error
 from uneven.learners.tuning.gamma_search import Column, Reusable, Task, candidates, run_split
 from uneven.learners.tuning.grid import (

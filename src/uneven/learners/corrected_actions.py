@@ -82,7 +82,7 @@ class CorrectedActions(CorrectedDecisions, ABC):
             pairs = costs_of_breaks(actions)
             plain = count_breaks(rows.cuts(pairs, "none", int(self.order)), rows.probability)
             taken = {"cut at the breaks": plain, self.method: rows.act_out_of_fold(pairs, *how)}
-            return estimate_actions(actions, rows.is_positive, taken, weight, trained)[-1]
+            return estimate_actions(actions, rows.is_positive, taken, weight, trained, groups=self._group)[-1]
         plain = CorrectedOdds(Correction(), self._odds.limits).decision(rows.probability, costs) > 0
         decided = rows.decide_out_of_fold(costs, *how, self._correct_for(costs)) > 0
         both = {"cut at alpha": plain[None], self.method: decided[None]}

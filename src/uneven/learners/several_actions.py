@@ -16,7 +16,7 @@ from uneven.costs import COSTS, DEFAULT_COSTS, GivenCosts
 from uneven.decisions.actions import Actions
 from uneven.errors import CostError
 from uneven.inputs import brief
-from uneven.metrics.intervals import CostEstimate, worth_of_rows
+from uneven.metrics.intervals import CostEstimate, Outcome, OutcomeKey, sum_groups, worth_of_rows
 from uneven.metrics.mean_interval import Cell, CountedRows, mean_interval
 
 
@@ -92,12 +92,13 @@ def estimate_actions(
     weight: np.ndarray | None,
     trained: float | None = None,
     rules: Collection[str] = (),
+    groups: np.ndarray | None = None,
 ) -> list[CostEstimate]:
     """An estimate of the cost for each way to act, as :func:`uneven.metrics.intervals.estimates` for two classes.
 
     ``taken`` has the number of each row's action. A false negative is a positive that gets the first action of the
     envelope, a false positive a negative that gets the last one. ``trained`` is the number of training rows of a fold,
-    ``rules`` names the ways that act the same for every row by rule.
+    ``rules`` names the ways that act the same for every row by rule. With groups the intervals are of sums over groups.
     """
     costs, label = envelope_costs(actions), is_positive.astype(np.intp)
     found: list[CostEstimate] = []
@@ -106,7 +107,7 @@ def estimate_actions(
         fixed = name in rules
         worth = worth_of_rows(level[None], None if fixed else trained)
         cost = float(np.average(costs[level, label], weights=weight))
-        interval = mean_interval(_cells(costs, label, (level, fixed), weight), worth=worth)
+        interval = mean_interval(_cells(costs, label, (level, fixed), weight, groups=groups), worth=worth)
         estimate = CostEstimate(
             name,
             cost,
@@ -120,7 +121,7 @@ def estimate_actions(
         if found:
             more = float(np.average(costs[level, label] - costs[first, label], weights=weight))
             worth = worth_of_rows(level[None], trained)
-            cells = _cells(costs, label, (level, fixed), weight, (first, found[0].name in rules))
+            cells = _cells(costs, label, (level, fixed), weight, (first, found[0].name in rules), groups)
             interval = mean_interval(cells, worth=worth)
             estimate = replace(
                 estimate,
@@ -141,6 +142,7 @@ def _cells(
     way: tuple[np.ndarray, bool],
     weight: np.ndarray | None,
     other: tuple[np.ndarray, bool] | None = None,
+    groups: np.ndarray | None = None,
 ) -> list[Cell]:
     """What can happen to rows, and what did. A way to act has a number for each row, and whether it is a fixed rule.
 
@@ -152,12 +154,16 @@ def _cells(
     others = np.unique(against) if their_rule else np.arange(len(costs))
     weights = np.ones(label.size) if weight is None else weight
     found = []
+    outcomes: dict[OutcomeKey, Outcome] = {}
     for one in (0, 1):
         of_class = label == one if (label == one).any() else np.ones(label.size, dtype=bool)
         for number in mine:
             for theirs in others:
                 paid = float(costs[number, one] - (0.0 if other is None else costs[theirs, one]))
                 seen = (label == one) & (level == number) & (against == theirs)
+                if groups is not None:
+                    outcomes[one, int(number), int(theirs)] = Outcome(paid, seen[None], label == one)
+                    continue
                 rows, possible = (CountedRows.of(paid * weights[some], weights[some]) for some in (seen, of_class))
                 found.append(Cell(rows, possible))
-    return found
+    return found if groups is None else list(sum_groups(outcomes, groups, weight).values())

@@ -157,7 +157,7 @@ def worth_of_rows(said_positive: np.ndarray, trained: float | None) -> float:
 
 
 #: The truth about rows, what a classifier says, and what another says if there is one: True for positive.
-OutcomeKey = tuple[bool, ...]
+OutcomeKey = tuple[int, ...]
 
 
 def outcome_cells(
@@ -251,33 +251,54 @@ def group_cells(
     >>> [round(end, 1) for end in (rows.low, rows.high, groups.low, groups.high)]
     [1.9, 3.2, 0.8, 5.4]
     """
-    number, rows, repeats = int(groups.max()) + 1, np.ones(groups.size), said_positive.shape[0]
-    rows = rows if weight is None else weight
-
-    def sums(values: np.ndarray) -> np.ndarray:
-        return np.stack([np.bincount(groups, rows * part, number) for part in np.atleast_2d(values)])
-
-    weighs = sums(np.ones(groups.size))[0]
-    parts: dict[OutcomeKey, np.ndarray] = {}
-    could: dict[OutcomeKey, np.ndarray] = {}
+    outcomes: dict[OutcomeKey, Outcome] = {}
     for truth in (True, False):
         of_class = is_positive == truth
-        for key in [(truth, said) for said in (True, False)]:
-            for whole in [key] if other is None else [(*key, others) for others in (True, False)]:
-                cost = _cost(costs, *key) - (0.0 if other is None else _cost(costs, truth, whole[2]))
-                made = of_class & (said_positive == key[1])
-                parts[whole] = sums(cost * (made if other is None else made & (other == whole[2])))
-                could[whole] = sums(cost * of_class)[0]
-    paid = np.sum(list(parts.values()), axis=0)
-    of_class = {truth: sum(parts[key] for key in parts if key[0] == truth).mean(axis=0) for truth in (True, False)}
-    mean = paid.mean(axis=0)
-    largest = np.argmax([np.abs(part) for part in parts.values()], axis=0)
+        for said in (True, False):
+            cost, seen = _cost(costs, truth, said), of_class & (said_positive == said)
+            if other is None:
+                outcomes[truth, said] = Outcome(cost, seen, of_class)
+                continue
+            for others in (True, False):
+                more = cost - _cost(costs, truth, others)
+                outcomes[truth, said, others] = Outcome(more, seen & (other == others), of_class)
+    return sum_groups(outcomes, groups, weight)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What rows pay if it happens (a number, or one for each), to which rows it did, and to which it could.
+
+    ``seen`` has the shape (repeats, rows), ``possible`` (rows,); each row has one outcome in each repeat.
+    """
+
+    cost: Any
+    seen: np.ndarray
+    possible: np.ndarray
+
+
+def sum_groups(
+    outcomes: Mapping[OutcomeKey, Outcome], groups: np.ndarray, weight: np.ndarray | None
+) -> dict[OutcomeKey, Cell]:
+    """The cells of groups of rows: see :func:`group_cells`. Keys begin with the class of the rows."""
+    number = int(groups.max()) + 1
+    weights = np.ones(groups.size) if weight is None else weight
+
+    def sums(values: Any) -> np.ndarray:
+        return np.bincount(groups, weights * values, number)
+
+    weighs = sums(np.ones(groups.size))
+    parts = {key: np.stack([sums(one.cost * made) for made in one.seen]) for key, one in outcomes.items()}
+    stacked = np.stack(list(parts.values()))
+    paid, largest = stacked.sum(axis=0), np.abs(stacked).argmax(axis=0)
     found: dict[OutcomeKey, Cell] = {}
-    for place, key in enumerate(parts):
-        seen = CountedRows.of(paid[largest == place], np.broadcast_to(weighs, paid.shape)[largest == place])
-        having = np.bincount(groups, is_positive == key[0], number) > 0
-        possible = CountedRows.of((mean - of_class[key[0]] + could[key])[having], weighs[having])
-        found[key] = Cell(replace(seen, count=seen.count / repeats), possible, has_tail=False)
+    for place, (key, one) in enumerate(outcomes.items()):
+        of_class = np.sum([part for other, part in parts.items() if other[0] == key[0]], axis=0)
+        could = (paid - of_class).mean(axis=0) + sums(one.cost * one.possible)
+        having, mine = sums(one.possible) > 0, largest == place
+        seen = CountedRows.of(paid[mine], np.broadcast_to(weighs, paid.shape)[mine])
+        seen = replace(seen, count=seen.count / paid.shape[0])
+        found[key] = Cell(seen, CountedRows.of(could[having], weighs[having]), has_tail=False)
     return found
 
 
@@ -310,7 +331,8 @@ def _cell(x: Any, z: Any, rows: np.ndarray, seen: np.ndarray, weight: np.ndarray
     repeats = seen.shape[0]
     if weight is None and np.ndim(x) == 0 and np.ndim(z) == 0:
         counts = float(seen.sum()) / repeats, float(rows.sum())
-        return Cell(*(CountedRows.alike(float(x), count, float(z)) for count in counts))
+        seen_rows, possible_rows = (CountedRows.alike(float(x), count, float(z)) for count in counts)
+        return Cell(seen_rows, possible_rows)
     factor = 1.0 if weight is None else weight
     x, z = (np.broadcast_to(factor * part, rows.shape) for part in (x, z))
     found, possible = (CountedRows.of(x[some], z[some]) for some in (np.nonzero(seen)[1], np.flatnonzero(rows)))

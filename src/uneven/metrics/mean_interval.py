@@ -126,6 +126,11 @@ class Cell:
         """Both, such as those of two parts of a file."""
         return Cell(self.seen.joined(other.seen), self.possible.joined(other.possible), self.has_tail)
 
+    def scaled(self, x: float, z: float) -> Cell:
+        """In other units of what rows pay and weigh."""
+        seen, possible = (replace(rows, x=rows.x / x, z=rows.z / z) for rows in (self.seen, self.possible))
+        return replace(self, seen=seen, possible=possible)
+
 
 @dataclass(frozen=True)
 class MeanInterval:
@@ -169,9 +174,7 @@ def mean_interval(cells: Sequence[Cell], *, worth: float = 1.0, confidence: floa
     scale = max(scale, float(np.abs(rows.x).max())) or 1.0
     weigh = float(rows.z.max())
     rows = replace(rows, x=rows.x / scale, z=rows.z / weigh)
-    scaled = [
-        Cell(*(replace(r, x=r.x / scale, z=r.z / weigh) for r in (c.seen, c.possible)), c.has_tail) for c in cells
-    ]
+    scaled = [cell.scaled(scale, weigh) for cell in cells]
     estimate = float(rows.count @ rows.x / (rows.count @ rows.z))
     ends, rough = [], False
     for side in (-1, 1):

@@ -17,7 +17,8 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _n
 from uneven.decisions.platt import Sigmoid
 from uneven.errors import CostError
 from uneven.learners.ensemble.members import Size
-from uneven.learners.out_of_fold import Split, positive_probability
+from uneven.learners.folds import Split
+from uneven.learners.out_of_fold import positive_probability
 from uneven.tables import FrameEncoder
 from uneven.tables.frame_encoder import TREES
 

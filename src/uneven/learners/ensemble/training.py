@@ -26,7 +26,8 @@ from uneven.learners.ensemble.members import Candidate
 from uneven.learners.ensemble.mixture import FittedMember, Mixture, Views
 from uneven.learners.ensemble.monotone_columns import signs_of_columns
 from uneven.learners.ensemble.weights import Weighting, log_losses
-from uneven.learners.out_of_fold import OutOfFold, OutOfFolds, Split, out_of_fold, sentence, weight_parameters
+from uneven.learners.folds import Split
+from uneven.learners.out_of_fold import OutOfFold, OutOfFolds, out_of_fold, sentence, weight_parameters
 from uneven.learners.several_actions import envelope_rules, estimate_actions, have_actions_between
 from uneven.metrics.comparison import rows_learnt_from
 from uneven.metrics.expected_cost import cost_of_decisions
@@ -374,6 +375,7 @@ def out_of_fold_costs(
     """
     is_positive = task.is_positive[rows]
     weight = None if task.weight is None else task.weight[rows]
+    groups = None if task.groups is None else task.groups[rows]
     of_actions = actions if have_actions_between(actions) else None
     said = _decide_without_fold(task, trial, costs, rows, weighting, method, order, correct_for, of_actions)[rows]
     if of_actions is not None:
@@ -385,7 +387,9 @@ def out_of_fold_costs(
             for name, choice in trial.choices.items()
         }
         trained = rows_learnt_from([trial.folds])
-        ensemble, *others = estimate_actions(of_actions, is_positive, taken, weight, trained, rules=rules)
+        ensemble, *others = estimate_actions(
+            of_actions, is_positive, taken, weight, trained, rules=rules, groups=groups
+        )
         alone = {one.name.removeprefix("member "): one.cost for one in others if one.name.startswith("member ")}
         return OutOfFoldCosts(alone, ensemble, {one.name: one for one in others if one.name.startswith("all ")})
     decisions = {
@@ -397,9 +401,7 @@ def out_of_fold_costs(
     repeated = {name: rule[None, :] for name, rule in decisions.items()}
     trained = rows_learnt_from([trial.folds])
     fixed = ("all positive", "all negative")
-    groups = None if task.groups is None else task.groups[rows]
-    how = {"trained": trained, "rules": fixed, "groups": groups}
-    ensemble, *constant = estimates(of_rows, is_positive, repeated, weight, **how)
+    ensemble, *constant = estimates(of_rows, is_positive, repeated, weight, trained=trained, rules=fixed, groups=groups)
     share = np.ones(rows.size) if weight is None else weight
     members = {
         name: cost_of_decisions(of_rows, is_positive, of_rows.prefers_positive(choice.probability[rows]), share)

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import clone
 
 from uneven.errors import ClusterError
-from uneven.learners.out_of_fold import Split
+from uneven.learners.folds import Split
 from uneven.learners.tuning.gamma_search import Column, Task, is_one_fit, run_split
 from uneven.parts.cluster import distributed, read_client, require_scheduler
 
