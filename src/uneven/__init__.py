@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from uneven.observed_costs import undo_resampling as undo_resampling
     from uneven.parts.streamed_rows import StreamedRows as StreamedRows
     from uneven.tables.example_table import load_example as load_example
+    from uneven.zoo.softmax_losses import implied_cost_matrix as implied_cost_matrix
 
 __version__ = "0.2.0"
 
@@ -93,6 +94,7 @@ _HOME = {
     "decide": "uneven.decisions.decide",
     "explain": "uneven.learners.explaining.explanation",
     "implied_alpha": "uneven.calibration",
+    "implied_cost_matrix": "uneven.zoo.softmax_losses",
     "implied_prior": "uneven.calibration",
     "lint": "uneven.app.checks.fitted_models",
     "load_example": "uneven.tables.example_table",
