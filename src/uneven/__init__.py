@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from uneven.adapters.xgboost import UnevenXGBClassifier as UnevenXGBClassifier
     from uneven.app.checks.coded_checks import Finding as Finding
     from uneven.app.checks.fitted_models import lint as lint
+    from uneven.app.report.model_report import report as report
     from uneven.calibration import analyze as analyze
     from uneven.calibration import calibrated_loss as calibrated_loss
     from uneven.calibration import certify as certify
@@ -100,6 +101,7 @@ _HOME = {
     "load_example": "uneven.tables.example_table",
     "phi": "uneven.losses",
     "range_loss": "uneven.losses",
+    "report": "uneven.app.report.model_report",
     "trusted_types": "uneven.learners.trusted_types",
     "undo_class_weights": "uneven.observed_costs",
     "undo_resampling": "uneven.observed_costs",

@@ -26,6 +26,7 @@ from uneven.inputs import brief, to_float, warn_caller
 from uneven.labels import Classes, positive_class
 from uneven.learners.contract import EstimatorContract, costs_of_fit, plain
 from uneven.learners.cost_range import loss_over, read_prior, spread_prior, treats_alike, warn_outside, within_range
+from uneven.learners.seen_rows import remember_rows
 from uneven.learners.training_set import TrainingSet, read_features, read_matrix, read_training_set, require_target
 from uneven.losses import Loss
 from uneven.solvers.threads import require_finite
@@ -192,6 +193,7 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         require_target(self, y)
         problem = read_training_set(self, self._read_features(X, reset=True), y, sample_weight, given)
         self._keep_classes(problem.classes)
+        remember_rows(self, problem.X)
         return problem
 
     def _keep_classes(self, classes: Classes) -> None:

@@ -71,11 +71,7 @@ class CorrectedActions(CorrectedDecisions, ABC):
     def _estimate_out_of_fold(self, trained: float | None) -> CostEstimate:
         """Cost of the out-of-fold decisions; ``trained`` is the number of rows that a fold's model learnt from."""
         rows, costs, actions = self._rows, self._row_costs, self._actions_of_fit
-        fold, learnt = self._fold, self._learnt
-        if len(learnt) == 1:  # one model judged all rows: parts of them take turns
-            fold = np.random.default_rng(SEED).permutation(fold.size) % _PARTS
-            learnt = ~np.eye(_PARTS, dtype=bool)
-        how = (self.method, int(self.order), fold, learnt)
+        how = self._how_out_of_fold
         weight = None if (rows.weight == 1).all() else rows.weight
         if have_actions_between(actions):
             actions = self._actions_on_rows_of_fit(actions)
@@ -84,9 +80,22 @@ class CorrectedActions(CorrectedDecisions, ABC):
             taken = {"cut at the breaks": plain, self.method: rows.act_out_of_fold(pairs, *how)}
             return estimate_actions(actions, rows.is_positive, taken, weight, trained, groups=self._group)[-1]
         plain = CorrectedOdds(Correction(), self._odds.limits).decision(rows.probability, costs) > 0
-        decided = rows.decide_out_of_fold(costs, *how, self._correct_for(costs)) > 0
+        decided = CorrectedActions._decide_out_of_fold(self, costs)
         both = {"cut at alpha": plain[None], self.method: decided[None]}
         return estimates(costs, rows.is_positive, both, weight, trained=trained, groups=self._group)[-1]
+
+    def _decide_out_of_fold(self, costs: RowCosts) -> np.ndarray:
+        """Where each of the out-of-fold rows is said to be positive at these costs, corrected by other folds only."""
+        return self._rows.decide_out_of_fold(costs, *self._how_out_of_fold, self._correct_for(costs)) > 0
+
+    @property
+    def _how_out_of_fold(self) -> tuple[str, int, np.ndarray, np.ndarray]:
+        """Method and order of the correction, the fold of each row, and from which folds each may learn."""
+        fold, learnt = self._fold, self._learnt
+        if len(learnt) == 1:  # one model judged all rows: parts of them take turns
+            fold = np.random.default_rng(SEED).permutation(fold.size) % _PARTS
+            learnt = ~np.eye(_PARTS, dtype=bool)
+        return self.method, int(self.order), fold, learnt
 
     # -- what is guaranteed -----------------------------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ from uneven.learners.out_of_fold import (
     splits,
     weight_parameters,
 )
+from uneven.learners.seen_rows import MANY, remember_rows
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.comparison import rows_learnt_from
 from uneven.metrics.intervals import CostEstimate
@@ -301,6 +302,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type:
         self._group = None if groups is None else read_groups(groups)[tested]
         self._tested = tested
         self._constant_sums = problem.constant_sums
+        remember_rows(self, X, MANY)
         self.classes_, self._positive = classes, problem.classes.positive
         self.__dict__.pop("_out_of_fold_cost", None)
         self._forget_rows()

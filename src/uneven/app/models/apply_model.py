@@ -48,6 +48,13 @@ class Decisions:
     threshold: np.ndarray
     why_no_probability: str = ""
 
+    def take(self, rows: np.ndarray) -> Decisions:
+        """Those about some of the rows, given by numbers or by a Boolean for each."""
+        kept = np.flatnonzero(rows) if rows.dtype == bool else rows
+        probability = None if self.probability is None else self.probability[kept]
+        costs, said, score = self.costs.take(kept), self.said_positive[kept], self.score[kept]
+        return Decisions(costs, said, score, probability, self.threshold[kept], self.why_no_probability)
+
     @cached_property
     def expected_costs(self) -> tuple[np.ndarray, np.ndarray]:
         """What the negative and the positive decision are expected to cost in each row."""
@@ -86,12 +93,19 @@ class Decisions:
 
 def decide_rows(pipeline: Any, X: Any, costs: RowCosts, *, told: bool) -> Decisions:
     """What a fitted pipeline says; its labels are 0 and 1. ``told``: it is told the costs, else it uses its own."""
-    features, last = pipeline[:-1].transform(X), pipeline[-1]
-    probability, why = _probability(last, features, costs, told=told)
-    said = _answer(last, "predict", features, costs, told=told) == 1
+    return decide_features(pipeline[-1], pipeline[:-1].transform(X), costs, told=told)
+
+
+def decide_features(last: Any, features: Any, costs: RowCosts, *, told: bool, positive: Any = 1) -> Decisions:
+    """What a fitted classifier says about rows as it takes them; ``positive`` is its label of the positive class."""
+    probability, why = _probability(last, features, costs, told=told, positive=positive)
+    said = np.asarray(answer(last, "predict", features, costs, told=told)) == positive
     cut = last.thresholds(costs) if hasattr(last, "thresholds") else probability_thresholds(*costs.thresholds())
     if hasattr(last, "decision_function"):
-        score = np.asarray(_answer(last, "decision_function", features, costs, told=told), dtype=float)
+        score = np.asarray(answer(last, "decision_function", features, costs, told=told), dtype=float)
+        score = score if positive == last.classes_[-1] else -score
+    elif probability is None:
+        score = np.where(said, 1.0, -1.0)
     else:
         score = _log_odds_above(probability, costs)
     score = np.where(said == (score > 0), score, np.where(said, np.nextafter(0.0, 1.0), 0.0))
@@ -108,10 +122,10 @@ def can_move(pipeline: Any) -> bool:
 
 def predict_positive(pipeline: Any, X: Any, costs: RowCosts, *, told: bool) -> np.ndarray:
     """Where a fitted pipeline predicts positive."""
-    return np.asarray(_answer(pipeline[-1], "predict", pipeline[:-1].transform(X), costs, told=told) == 1)
+    return np.asarray(answer(pipeline[-1], "predict", pipeline[:-1].transform(X), costs, told=told) == 1)
 
 
-def _answer(last: Any, method: str, features: Any, costs: RowCosts, *, told: bool) -> Any:
+def answer(last: Any, method: str, features: Any, costs: RowCosts, *, told: bool) -> Any:
     """What a method says; costs that are the same in all rows are passed as numbers."""
     if not (told and takes_costs(last, method)):
         return getattr(last, method)(features)
@@ -120,18 +134,20 @@ def _answer(last: Any, method: str, features: Any, costs: RowCosts, *, told: boo
     return getattr(last, method)(features, **costs_by_name(costs))
 
 
-def _log_odds_above(probability: np.ndarray | None, costs: RowCosts) -> np.ndarray:
+def _log_odds_above(probability: np.ndarray, costs: RowCosts) -> np.ndarray:
     """How far the log-odds of each row are on the positive side of its threshold."""
     alpha, sign = costs.thresholds()
-    assert probability is not None
     cut = threshold_log_odds(alpha)
     with np.errstate(invalid="ignore"):
         return np.nan_to_num(sign * (logit(probability) - cut), nan=0.0, posinf=np.inf, neginf=-np.inf)
 
 
-def _probability(last: Any, features: Any, costs: RowCosts, *, told: bool) -> tuple[np.ndarray | None, str]:
+def _probability(
+    last: Any, features: Any, costs: RowCosts, *, told: bool, positive: Any
+) -> tuple[np.ndarray | None, str]:
     try:
-        return np.asarray(_answer(last, "predict_proba", features, costs, told=told))[:, 1], ""
+        both = np.asarray(answer(last, "predict_proba", features, costs, told=told))
+        return both[:, np.asarray(last.classes_).tolist().index(positive)], ""
     except (AttributeError, CostError) as error:  # the loss has none; rows whose costs the scores cannot give back
         return None, str(error).partition(": ")[2] or str(error)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from uneven.app.files.table import Table
-from uneven.app.models.apply_model import Application
+from uneven.app.models.apply_model import Application, Decisions
 from uneven.app.models.written_costs import costs_by_name
 from uneven.app.models.written_limits import WrittenLimits, decide_table, read_actions, written_actions
 from uneven.app.report.sentences import per_thousand
@@ -50,12 +50,11 @@ class LimitCost:
         return limit, per_thousand(self.cost), f"{self.found:.1%}", "" if self.saved is None else money(self.saved)
 
 
-def capacity_costs(used: Application, is_positive: np.ndarray, which: np.ndarray) -> CapacityCosts | None:
+def capacity_costs(decisions: Decisions, is_positive: np.ndarray) -> CapacityCosts | None:
     """What every limit would have cost on some rows; None without probabilities, or without positives."""
-    if used.decisions.probability is None or not is_positive[which].any():
+    if decisions.probability is None or not is_positive.any():
         return None
-    costs = costs_by_name(used.decisions.costs.take(which))
-    return cost_by_capacity(is_positive[which].astype(int), used.decisions.probability[which], **costs)
+    return cost_by_capacity(is_positive.astype(int), decisions.probability, **costs_by_name(decisions.costs))
 
 
 def limit_costs(curve: CapacityCosts) -> list[LimitCost]:

@@ -49,6 +49,32 @@ def heading(words: str) -> str:
     return f"<h2>{text(words)}</h2>"
 
 
+def section(title: str, *parts: str) -> str:
+    """A heading and what stands below it, kept together; nothing without parts."""
+    body = "".join(part for part in parts if part)
+    return f"<section>{heading(title)}{body}</section>" if body else ""
+
+
+def grid(*sections: str) -> str:
+    """Sections side by side where there is room."""
+    return f'<div class="grid">{"".join(sections)}</div>' if any(sections) else ""
+
+
+def appendix(title: str, *parts: str) -> str:
+    """What only some readers want: folded, and not printed unless it is open."""
+    return f"<details><summary>{text(title)}</summary>{''.join(parts)}</details>"
+
+
+def bars(rows: Iterable[tuple[str, str, float]]) -> str:
+    """For each row a name, a bar of so much of the width, and an amount in words."""
+    shown = "".join(
+        f'<div class="name">{text(name)}</div><div class="bar"><i style="width:{100 * max(0.0, share):.1f}%"></i></div>'
+        f'<div class="amount">{text(amount)}</div>'
+        for name, amount, share in rows
+    )
+    return f'<div class="bars">{shown}</div>'
+
+
 def bullets(sentences: Iterable[str]) -> str:
     """A list of sentences."""
     return "<ul>" + "".join(f"<li>{text(sentence)}</li>" for sentence in sentences) + "</ul>"
@@ -125,12 +151,21 @@ _PAGE = """<!doctype html>
   img { filter: invert(.92) hue-rotate(180deg); }
 }
 * { box-sizing: border-box; }
-body { font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; max-width: 56rem; margin: 0 auto;
+body { font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; max-width: 74rem; margin: 0 auto;
   padding: 1.5rem 1rem 3rem; color: var(--ink); background: var(--back); overflow-wrap: break-word; }
 h1 { font-size: 1.55rem; line-height: 1.25; margin: .5rem 0 1rem; }
 h2 { font-size: 1.15rem; margin: 2.4rem 0 .6rem; }
 p, ul, h1 { max-width: 50rem; } p { margin: .6rem 0; } ul { padding-left: 1.2rem; } li { margin: .3rem 0; }
 .lead { font-size: 1.15rem; } .soft { color: var(--soft); font-size: .92rem; }
+.note { border-left: .25rem solid var(--soft); padding: .1rem .8rem; }
+.grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); gap: 0 2.5rem; }
+section { min-width: 0; }
+.bars { display: grid; grid-template-columns: minmax(4rem, max-content) minmax(3rem, 1fr) max-content;
+  gap: .3rem .8rem; align-items: center; font-size: .9rem; max-width: 38rem; margin: 1rem 0; }
+.bars .name { overflow-wrap: anywhere; max-width: 14rem; }
+.bars .amount { font-variant-numeric: tabular-nums; text-align: right; }
+.bars .bar i { display: block; height: .85rem; background: #3b75af; border-radius: .15rem; }
+details { margin: 2.4rem 0; } summary { cursor: pointer; font-weight: 600; }
 .warning { font-size: 1.1rem; color: var(--bad); background: var(--bad-back); padding: .7rem .9rem;
   border-radius: .4rem; }
 img { width: 100%; max-width: 38rem; height: auto; display: block; margin: 1rem 0; }
@@ -151,6 +186,17 @@ tr.ours td { background: var(--ours); font-weight: 600; }
     overflow-wrap: anywhere; }
   td:first-child { font-weight: 600; } td:empty { display: none; }
   td[data-name=""] { display: block; text-align: left; } td[data-name=""]::before { display: none; }
+}
+@media print {
+  @page { size: A4; margin: 11mm; }
+  body { font-size: 8pt; line-height: 1.35; max-width: none; padding: 0; }
+  h1 { font-size: 14pt; margin: 0 0 4pt; } h2 { font-size: 10pt; margin: 8pt 0 3pt; break-after: avoid; }
+  p { margin: 2pt 0; max-width: none; } .lead { font-size: 10pt; } table { font-size: 7pt; margin: 3pt 0; }
+  td, th { padding: 1pt 4pt; } li { margin: 1pt 0; }
+  .grid { grid-template-columns: 1fr 1fr; gap: 0 6mm; } section, table, img, tr { break-inside: avoid; }
+  img, img.narrow { max-width: 76mm; margin: 3pt 0; } .bars { font-size: 7.5pt; gap: 1pt 5pt; margin: 3pt 0; }
+  .bars .bar i { height: 7pt; print-color-adjust: exact; } tr.ours td { print-color-adjust: exact; }
+  details:not([open]) { display: none; }
 }
 pre { background: var(--panel); padding: .8rem; overflow: auto; font-size: .78rem; max-height: 24rem; }
 code { overflow-wrap: anywhere; font-size: .9em; }

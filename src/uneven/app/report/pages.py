@@ -13,16 +13,20 @@ from uneven.app.models.fit_table import Training
 from uneven.app.models.written_costs import WrittenCosts, costs_by_name
 from uneven.app.report.limit_costs import limit_costs
 from uneven.app.report.page import (
+    appendix,
+    bars,
     bullets,
     confusion_figure,
     cost_figure,
     cost_table,
     ensemble_parts,
     figure_of,
+    grid,
     heading,
     page,
     paragraph,
     picture,
+    section,
     table,
     text,
     what_if_table,
@@ -35,6 +39,7 @@ from uneven.app.report.sentences import (
     cheapest_in_words,
     first_line,
     model_in_words,
+    per_thousand,
     stability_in_words,
     threshold_in_words,
     what_if_title,
@@ -131,36 +136,78 @@ def demo_page(result: str, choice: Choice, outcome: Outcome, pipeline: Any, cert
 # -- the page of ``uneven report --html`` ------------------------------------------------------------------------------
 
 
-def report_page(made: Report, read_as: str) -> str:
-    """The report as HTML; ``read_as`` says how the table was read."""
+def report_page(made: Report, read_as: str = "") -> str:
+    """The report as HTML; ``read_as`` says how the table was read. The first two printed pages hold all but details."""
     used, unit = made.used, made.unit
     about = used.about
     title = f"Is {about['target']} {about['positive']}? What the decisions cost"
     count, positives = made.is_positive.size, int(made.is_positive.sum())
+    warned = made.answer.startswith("WARNING")
+    judged = made.new or made.known
     return page(
         title,
         f"<h1>{text(title)}</h1>",
-        paragraph(made.answer, "warning" if made.answer.startswith("WARNING") else "lead"),
-        paragraph(made.seen, "warning") if made.seen else "",
-        paragraph(f"{read_as} {count:,} rows with a label, {positives:,} positive ({positives / count:.1%}).", "soft"),
-        paragraph(used.given.in_words(used.decisions.costs)),
+        paragraph(made.answer, "warning" if warned else "lead"),
+        paragraph(made.volume, "lead") if made.volume else "",
+        paragraph(made.seen, "warning" if warned else "note") if made.seen else "",
+        paragraph(
+            f"{read_as} {count:,} rows with a label, {positives:,} positive ({positives / count:.1%}). "
+            f"{used.given.in_words(used.decisions.costs)}".strip(),
+            "soft",
+        ),
         *(_comparison_parts(made.rows, made.how, unit) if made.rows else ()),
-        *(_details(made, made.new) if made.new is not None else ()),
-        heading("Where is the threshold?"),
-        paragraph(threshold_in_words(used.decisions.threshold, has_probability=used.decisions.probability is not None)),
-        _threshold_figure(made, made.new) if made.new is not None else "",
-        *_limit_parts(made),
-        heading("The rows it would flag first"),
-        _first_table(made),
-        heading("What the model was not able to know"),
-        bullets(made.unknowns),
-        heading("The model"),
-        paragraph(f"It is the model {about['model']}, fitted to {about['rows']:,} rows."),
-        *_choice_parts(about, unit),
-        *(paragraph(words) for words in model_in_words(made.pipeline)),
-        *ensemble_parts(made.pipeline[-1], unit),
-        *(_on_known_rows(made, made.known) if made.known is not None else ()),
+        grid(
+            section("Which columns matter?", *_column_parts(made)),
+            section("What if only so many rows can be flagged?", *_limit_parts(made)),
+            section("What was decided, and what it cost", *_outcome_parts(made)) if made.new is not None else "",
+            section("Where is the threshold?", *_threshold_parts(made)),
+        ),
+        *(_what_if_parts(made, made.new) if made.new is not None else ()),
+        *_action_parts(made),
+        grid(
+            section("The rows it would flag first", _first_table(made)),
+            section("What the model was not able to know", bullets(made.unknowns)),
+        ),
+        *([_on_known_rows(made, made.known)] if made.known is not None and made.new is None else ()),
+        appendix(
+            "Appendix: the model, its threshold, and how the numbers were found",
+            paragraph(_fitted_in_words(about)),
+            *_choice_parts(about, unit),
+            *(paragraph(words) for words in model_in_words(made.pipeline)),
+            *ensemble_parts(made.pipeline[-1], unit),
+            paragraph(f"Intervals hold 95 % and allow for mistakes that no row has shown yet. {HOW_INTERVALS}", "soft"),
+            *([_on_known_rows(made, made.known)] if made.known is not None and made.new is not None else ()),
+        )
+        if judged is not None
+        else "",
     )
+
+
+#: Said in the appendix: what the numbers rest on.
+HOW_INTERVALS = (
+    "Differences are paired: all models are seen on the same rows. They are for new rows of the same kind: a change of "
+    "times, of prices or of who is asked is not in them."
+)
+
+
+def _fitted_in_words(about: dict[str, Any]) -> str:
+    fitted = f", fitted to {about['rows']:,} rows" if about["rows"] is not None else ""
+    return f"It is the model {about['model']}{fitted}."
+
+
+def _column_parts(made: Report) -> list[str]:
+    """What each column is worth, as bars."""
+    if not made.columns:
+        return [paragraph(made.columns_how, "soft")] if made.columns_how else []
+    unit = f" ({made.unit})" if made.unit else ""
+    most = max(worth.cost for worth in made.columns)
+    shown = [(worth.name, per_thousand(worth.cost), worth.cost / most if most > 0 else 0.0) for worth in made.columns]
+    rest = f" {len(shown) - _COLUMNS} others matter less." if len(shown) > _COLUMNS else ""
+    return [bars(shown[:_COLUMNS]), paragraph(f"{made.columns_how} Costs per 1,000 rows{unit}.{rest}", "soft")]
+
+
+#: Columns that are shown.
+_COLUMNS = 8
 
 
 def _comparison_parts(rows: list[CostEstimate], how: str, unit: str | None) -> list[str]:
@@ -178,13 +225,19 @@ def _comparison_parts(rows: list[CostEstimate], how: str, unit: str | None) -> l
     ]
 
 
-def _details(made: Report, judged: Judgement) -> list[str]:
-    """What was decided about some rows, and what it would be at other costs."""
-    used, given = made.used, next(what for what in judged.what_ifs if what.label == "as given")
-    costs, said = used.decisions.costs.take(judged.which), used.decisions.said_positive[judged.which]
+def _outcome_parts(made: Report) -> list[str]:
+    """The four outcomes."""
+    judged = made.new or made.known
+    if judged is None:
+        return []
+    costs, said = judged.decisions.costs, judged.decisions.said_positive
+    return [confusion_figure(judged.is_positive, said, made.used.words, costs, made.unit)]
+
+
+def _what_if_parts(made: Report, judged: Judgement) -> list[str]:
+    """What it would be at other costs of a miss."""
+    given = next(what for what in judged.what_ifs if what.label == "as given")
     return [
-        heading("What was decided, and what it cost"),
-        confusion_figure(made.is_positive[judged.which], said, used.words, costs, made.unit),
         heading(what_if_title(given)),
         paragraph(stability_in_words(judged.what_ifs)),
         what_if_table(judged.what_ifs, made.unit),
@@ -192,21 +245,31 @@ def _details(made: Report, judged: Judgement) -> list[str]:
     ]
 
 
-def _on_known_rows(made: Report, judged: Judgement) -> list[str]:
+def _on_known_rows(made: Report, judged: Judgement) -> str:
     """What the model costs on rows of the training table, with a warning; all that is known without new rows."""
-    return [
-        heading("On rows of the training table"),
+    parts = [
         paragraph(f"Costs per 1,000 rows, {judged.how}: do not expect them on new rows.", "warning"),
         cost_table(judged.rows, made.unit),
-        *([] if made.new is not None else [*_details(made, judged), _threshold_figure(made, judged)]),
     ]
+    if made.new is None:
+        parts += [*_outcome_parts(made), *_what_if_parts(made, judged), _threshold_figure(made, judged)]
+    return section("On rows of the training table", *parts)
+
+
+def _threshold_parts(made: Report) -> list[str]:
+    """In words, and as a curve of costs on rows that no fit has seen."""
+    used = made.used
+    words = "It is a model of others, and its decisions follow no threshold of its probabilities."
+    if not used.about.get("own_threshold"):
+        words = threshold_in_words(used.decisions.threshold, has_probability=used.decisions.probability is not None)
+    return [paragraph(words), _threshold_figure(made, made.new) if made.new is not None else ""]
 
 
 def _choice_parts(about: dict[str, Any], unit: str | None) -> list[str]:
     """What the comparison at the fit found; nothing if there was none."""
     rows = [CostEstimate(**row) for row in about["comparison"]]
     if not rows:
-        return [paragraph("It was fitted with --quick, without a comparison.", "soft")]
+        return [paragraph("It was fitted with --quick, without a comparison.", "soft")] if "costs" in about else []
     choice = Choice(rows, about["learner"] == AUTO, unit)
     how = f"Costs per 1,000 rows at the fit: {about['compared']}. Every model was tested on rows that it had not seen."
     return [
@@ -220,7 +283,7 @@ def _choice_parts(about: dict[str, Any], unit: str | None) -> list[str]:
 def _limit_parts(made: Report) -> list[str]:
     """What a limit on flagged rows would have cost, as a picture and a table; what further actions did."""
     if made.capacity is None:
-        return _action_parts(made)
+        return []
     from uneven.figures import CapacityCostDisplay
 
     unit = f" ({made.unit})" if made.unit else ""
@@ -229,7 +292,6 @@ def _limit_parts(made: Report) -> list[str]:
     with figure_of(CapacityCostDisplay(made.capacity, name="this model", unit=made.unit).plot()) as figure:
         shown = picture(figure, "Cost against the number of rows that may be flagged")
     return [
-        heading("What if only so many rows can be flagged?"),
         shown,
         table(header, [row.cells(count) for row in limit_costs(made.capacity)]),
         paragraph(
@@ -238,7 +300,6 @@ def _limit_parts(made: Report) -> list[str]:
             "who costs less pays.",
             "soft",
         ),
-        *_action_parts(made),
     ]
 
 
@@ -274,16 +335,16 @@ def _first_table(made: Report) -> str:
 def _threshold_figure(made: Report, judged: Judgement) -> str:
     from uneven.figures import ThresholdCostDisplay
 
-    score = made.used.decisions.score[judged.which]
+    score = judged.decisions.score
     finite = score[np.isfinite(score)]  # infinite where one decision is always the cheaper one
     score = np.clip(score, finite.min(initial=0.0) - 1, finite.max(initial=0.0) + 1)
     display = ThresholdCostDisplay.from_predictions(
-        made.is_positive[judged.which].astype(int),
+        judged.is_positive.astype(int),
         score,
         threshold=0.0,
         name="this model",
         unit=made.unit,
-        **costs_by_name(made.used.decisions.costs.take(judged.which)),
+        **costs_by_name(judged.decisions.costs),
     )
     with figure_of(display) as figure:
         return picture(figure, "Cost at every threshold of the score") + paragraph(

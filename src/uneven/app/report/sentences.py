@@ -304,6 +304,10 @@ def model_in_words(pipeline: Any) -> list[str]:
         return [_LOGISTIC[last.way]]
     if is_ensemble(last):
         return [*left_out_in_words(last), *shift_in_words(last)]
+    if hasattr(last, "shift_"):
+        return shift_in_words(last) if np.isfinite(last.shift_) else []
+    if not hasattr(getattr(last, "best_estimator_", last), "analysis_"):
+        return []  # a model of others: nothing is known of its loss
     found = []
     if hasattr(last, "best_params_"):
         found.append(f"Tuned: {_parameters_in_words(last.best_params_)}.")
@@ -378,13 +382,13 @@ def monotone_in_words(monotone: tuple[tuple[str, int], ...], members: tuple[str,
     return [f"The probability {' and '.join(asked)}, all else equal: only the ensemble is fitted for it.{left}"]
 
 
-def shift_in_words(ensemble: Any) -> list[str]:
+def shift_in_words(model: Any) -> list[str]:
     """The threshold that was found, against the one that right probabilities would need."""
-    shift, posterior = float(ensemble.shift_), ensemble.posterior_
+    shift, posterior = float(model.shift_), model.posterior_
     give_or_take = "" if posterior is None else f" (give or take {posterior.standard_deviation:.2g})"
-    direction = "raised" if shift > 0 else "lowered"
+    direction, of = "raised" if shift > 0 else "lowered", "average" if is_ensemble(model) else "model"
     return [
-        f"The threshold of the average's log-odds is {direction} by {abs(shift):.2g}{give_or_take}, which rows that it "
+        f"The threshold of the {of}'s log-odds is {direction} by {abs(shift):.2g}{give_or_take}, which rows that it "
         "had not seen support best. Probabilities stay as they are."
     ]
 

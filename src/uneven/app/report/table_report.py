@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import html
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
+from uneven.app.files.file_kinds import require_output, write_whole
 from uneven.app.files.remarks import new_categories
 from uneven.app.files.table import Table
 from uneven.app.files.table_columns import read_target
 from uneven.app.models.apply_model import (
     Application,
+    Decisions,
     apply_model,
     can_move,
     in_training,
@@ -21,8 +24,17 @@ from uneven.app.models.apply_model import (
 from uneven.app.models.candidates import CONSTANT_RULES, EVERYONE, NO_ONE
 from uneven.app.models.compare_candidates import what_ifs
 from uneven.app.models.written_costs import costs_by_name
-from uneven.app.report.limit_costs import FurtherActions, capacity_costs, further_actions
-from uneven.app.report.sentences import WhatIf, first_line, probability_in_words
+from uneven.app.report.columns_in_money import ColumnWorth, columns_in_money, columns_in_words
+from uneven.app.report.limit_costs import FurtherActions, capacity_costs, further_actions, limit_costs
+from uneven.app.report.sentences import (
+    WhatIf,
+    capitalise,
+    cheapest_in_words,
+    first_line,
+    probability_in_words,
+    threshold_in_words,
+    volume_in_words,
+)
 from uneven.costs import RowCosts, money
 from uneven.metrics import CapacityCosts, CostEstimate, compare_predictions
 from uneven.metrics.passing_costs import answer_with_costs
@@ -30,7 +42,7 @@ from uneven.metrics.passing_costs import answer_with_costs
 OURS = "this model"
 _FIRST = 10
 #: New rows, of both classes, from which they are judged alone; with fewer, the comparison of the fit says more.
-_ENOUGH = 50
+ENOUGH = 50
 _QUICK = "it was fitted with --quick, without a comparison"
 
 
@@ -70,8 +82,9 @@ class Judgement:
 
     Attributes
     ----------
-    which : ndarray of bool
-        Which of the rows with a label.
+    decisions : Decisions
+        About these rows.
+    is_positive : ndarray of bool
     rows : list of CostEstimate
         Ours first, then the alternatives and the constant rules.
     what_ifs : list of WhatIf
@@ -79,7 +92,8 @@ class Judgement:
         Which rows they are, in words.
     """
 
-    which: np.ndarray
+    decisions: Decisions
+    is_positive: np.ndarray
     rows: list[CostEstimate]
     what_ifs: list[WhatIf]
     how: str
@@ -87,7 +101,9 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Report:
-    """Answers in money.
+    """What a model costs and saves, on rows that it has not seen: one object for notebook, page and command.
+
+    In a notebook it shows itself; ``to_html`` writes the same page. Printed, it is its :meth:`summary`.
 
     Attributes
     ----------
@@ -112,6 +128,14 @@ class Report:
         What every limit on flagged rows would have cost, on new rows; None without such rows or probabilities.
     further : FurtherActions or None
         What the further actions of the model did on the rows with a label.
+    read_as : str
+        What the rows are and how they were read, in words.
+    rows_per_year : float or None
+        The volume for which money is told as well.
+    columns : list of ColumnWorth
+        Which columns matter, the dearest first; empty if nobody looked.
+    columns_how : str
+        On which rows that was found, or why it was not.
     """
 
     used: Application
@@ -126,6 +150,10 @@ class Report:
     pipeline: Any
     capacity: CapacityCosts | None
     further: FurtherActions | None
+    read_as: str = ""
+    rows_per_year: float | None = None
+    columns: list[ColumnWorth] = field(default_factory=list)
+    columns_how: str = ""
 
     @property
     def unit(self) -> str | None:
@@ -147,17 +175,99 @@ class Report:
         """The first sentence: what the model saves on rows that it has not seen."""
         if self.rows:
             return first_line(self.rows, self.unit)
-        lacking = "the comparison of the fit was at other costs" if self.used.about["comparison"] else _QUICK
+        lacking = self.used.about.get("lacking") or (
+            "the comparison of the fit was at other costs" if self.used.about["comparison"] else _QUICK
+        )
         return (
             "WARNING: it is not known what this model saves on new rows. This table has too few of them, and "
             f"{lacking}. Report on rows that were not in the training table."
         )
 
+    @property
+    def volume(self) -> str:
+        """What a year costs and saves; "" without ``rows_per_year``."""
+        return volume_in_words(self.rows, self.unit, self.rows_per_year) if self.rows else ""
+
+    # -- how it is shown ----------------------------------------------------------------------------------------------
+
+    def summary(self) -> str:
+        """The answer in a few lines: money saved, money in a year, the cheapest model, the threshold, the columns."""
+        used = self.used
+        lines = [self.answer, self.volume, self.seen]
+        if self.rows:
+            lines += [f"{capitalise(cheapest_in_words(self.rows))} ({self.how}.)"]
+        if not used.about.get("own_threshold"):
+            known = used.decisions.probability is not None
+            lines.append(threshold_in_words(used.decisions.threshold, has_probability=known))
+        if self.columns:
+            lines.append(f"Columns that matter most: {columns_in_words(self.columns, self.unit)}.")
+        return "\n".join(line for line in lines if line)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def to_html(self, path: Any = None) -> str:
+        """The page: one file that loads nothing from elsewhere, with figures if the extra ``plot`` is installed.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it; whole, or not at all.
+
+        Returns
+        -------
+        str
+            The page, or where it was written.
+        """
+        from uneven.app.report.pages import report_page
+
+        shown = report_page(self, self.read_as)
+        if path is None:
+            return shown
+        require_output(str(path))
+        write_whole(str(path), shown)
+        return str(path)
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the page in a frame, so that its style stays its own."""
+        shown = html.escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{shown}" style="width:100%;height:46rem;border:0" title="Report in money"></iframe>'
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same answers as plain data, for JSON."""
+        used = self.used
+        thresholds = [] if used.about.get("own_threshold") else np.unique(used.decisions.threshold[:]).tolist()
+        limits = [] if self.capacity is None else limit_costs(self.capacity)
+        return {
+            "answer": self.answer,
+            "unit": self.unit,
+            "rows_per_year": self.rows_per_year,
+            "year": self.volume,
+            "on": self.how if self.rows else None,
+            "rows": int(self.is_positive.size),
+            "positives": int(self.is_positive.sum()),
+            "seen": self.seen,
+            "costs": [row.to_dict() for row in self.rows],
+            "on_training_rows": [] if self.known is None else [row.to_dict() for row in self.known.rows],
+            "threshold": thresholds[0] if len(thresholds) == 1 else None,
+            "what_if": {
+                what.label: [row.to_dict() for row in what.rows]
+                for what in (self.new.what_ifs if self.new is not None else [])
+            },
+            "columns": [asdict(column) for column in self.columns],
+            "limits": [asdict(limit) for limit in limits],
+            "unknown": list(self.unknowns),
+        }
+
 
 def make_report(
-    content: dict[str, Any], table: Table, id_column: str | None = None, changes: dict[str, str] | None = None
+    content: dict[str, Any],
+    table: Table,
+    id_column: str | None = None,
+    changes: dict[str, str] | None = None,
+    rows_per_year: float | None = None,
 ) -> Report:
-    """The report of a model on a table; rows without a label are left out."""
+    """The report of a model file on a table; rows without a label are left out."""
     about = content["about"]
     labels = read_target(table, about["target"], about["positive"], others_negative=about["others_negative"])
     labelled = table.rows(labels.known)
@@ -165,13 +275,21 @@ def make_report(
     truth, pipeline = labels.is_positive, content["pipeline"]
     known = in_training(used.X, content["seen"])
     count = int((~known).sum())
-    enough = not known.any() or (count >= _ENOUGH and 0 < truth[~known].sum() < count)
+    enough = not known.any() or (count >= ENOUGH and 0 < truth[~known].sum() < count)
     new = f"on the {count:,} rows that were not in the training table" if known.any() else "on this table"
     old = f"on the {int(known.sum()):,} rows of the training table, where the model looks better than it is"
     compared = [] if changes else about["comparison"]
     fitted = [CostEstimate(**{**row, "name": OURS} if k == 0 else row) for k, row in enumerate(compared)]
     news = new_categories(content["preprocessing"], used.X)
     moved = can_move(pipeline)
+    told, shown = used.given.per_row or bool(changes), np.flatnonzero(~known) if enough else np.arange(truth.size)
+
+    def decide(X: Any, rows: np.ndarray) -> np.ndarray:
+        return predict_positive(pipeline, X, used.decisions.costs.take(shown[rows]), told=told)
+
+    columns, columns_how = columns_in_money(
+        decide, used.X.iloc[shown], truth[shown], used.decisions.costs.take(shown), learnt=not enough
+    )
     return Report(
         used=used,
         is_positive=truth,
@@ -179,12 +297,16 @@ def make_report(
         known=_judge(content, used, truth, known, old) if known.any() else None,
         fitted=fitted,
         how_moved="thresholds moved, nothing refitted" if moved else "the decisions stay, nothing refitted",
-        first=_first(used, labelled, truth),
+        first=flag_first(used.decisions, truth, _names(used, labelled)),
         seen=seen_in_words(known, _consequence(count, enough, bool(fitted))),
         unknowns=list_unknowns(about, used.X, truth, int((~labels.known).sum()), news),
         pipeline=pipeline,
-        capacity=capacity_costs(used, truth, ~known) if enough else None,
+        capacity=capacity_costs(used.decisions.take(~known), truth[~known]) if enough else None,
         further=further_actions(content, used, labelled, truth),
+        read_as=table.in_words(),
+        rows_per_year=rows_per_year,
+        columns=columns,
+        columns_how=columns_how,
     )
 
 
@@ -208,7 +330,7 @@ def _judge(content: dict[str, Any], used: Application, truth: np.ndarray, which:
         ours = predict_positive(pipeline, X, other, told=True) if moved else said
         return _compare(content, features, truth[which], other, ours)
 
-    return Judgement(which, rows, what_ifs(costs, rows, compared_at), how)
+    return Judgement(used.decisions.take(which), truth[which], rows, what_ifs(costs, rows, compared_at), how)
 
 
 def _compare(
@@ -224,25 +346,27 @@ def _compare(
     return [first, *sorted(others, key=lambda row: row.cost)]
 
 
-def _first(used: Application, table: Table, truth: np.ndarray) -> list[FlaggedRow]:
-    found = used.decisions
+def _names(used: Application, table: Table) -> list[str]:
+    if used.names is not None:
+        return [str(value) for value in used.names[1].to_numpy()]
+    return [f"row {number}" for number in table.frame.index.to_numpy() + 1]
+
+
+def flag_first(found: Decisions, truth: np.ndarray, names: list[str]) -> list[FlaggedRow]:
+    """The rows that are flagged first: those whose flag is expected to save most, or with the largest score."""
     gain = found.score if found.probability is None else found.saved
     flagged = np.flatnonzero(found.said_positive)
     order = flagged[np.argsort(-gain[flagged], kind="stable")][:_FIRST]
-    numbers = table.frame.index.to_numpy() + 1
-    names = [f"row {number}" for number in numbers[order]]
-    if used.names is not None:
-        names = [str(value) for value in used.names[1].to_numpy()[order]]
     return [
         FlaggedRow(
-            name,
+            names[k],
             bool(truth[k]),
             None if found.probability is None else float(gain[k]),
             None if found.probability is None else float(found.probability[k]),
             float(found.threshold[k]),
             float(found.score[k]),
         )
-        for name, k in zip(names, order, strict=True)
+        for k in order
     ]
 
 

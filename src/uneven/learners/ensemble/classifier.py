@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import _num_samples
 
 from uneven import inputs
-from uneven.costs import GivenCosts, RowCosts
+from uneven.costs import COSTS, GivenCosts, RowCosts
 from uneven.decisions.actions import Actions
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
@@ -42,6 +42,7 @@ from uneven.learners.ensemble.training import (
 from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
 from uneven.learners.folds import read_groups
 from uneven.learners.out_of_fold import folds_learnt_from, only_fold, splits
+from uneven.learners.seen_rows import MANY, remember_rows
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.comparison import rows_learnt_from
 from uneven.metrics.intervals import CostEstimate
@@ -424,7 +425,10 @@ class UnevenEnsembleClassifier(CorrectedActions):
         self.seconds_ = {name: choice.seconds for name, choice in trial.choices.items()}
         self.classes_ = classes.labels
         self._positive = classes.positive
+        remember_rows(self, task.X, MANY)
         self._forget_rows()
+        if not self._has_rows:
+            self._out_of_fold_costs = replace(self._out_of_fold_costs, said=None)
 
     # -- what was found ---------------------------------------------------------------------------------------------
 
@@ -454,6 +458,14 @@ class UnevenEnsembleClassifier(CorrectedActions):
                 raise AttributeError("out_of_fold_cost_ at other costs needs a fit of this version, got an older file")
             self._out_of_fold_cost = self._estimate_out_of_fold(self._trained)
         return self._out_of_fold_cost
+
+    def _decide_out_of_fold(self, costs: RowCosts) -> np.ndarray:
+        """At the costs of the fit, the decisions that ``out_of_fold_cost_`` is the cost of."""
+        said, fit = self._out_of_fold_costs.said, self._row_costs
+        same = all(np.array_equal(getattr(costs, name), getattr(fit, name)) for name in COSTS)
+        if said is None or self._at_other_costs or not same:
+            return super()._decide_out_of_fold(costs)
+        return said
 
     @property
     def _at_other_costs(self) -> bool:

@@ -347,11 +347,14 @@ class OutOfFoldCosts:
     members : dict of str to float
     ensemble : CostEstimate
     constant : dict of str to CostEstimate
+    said : ndarray of bool or None
+        Where the ensemble says positive among the tested rows; None with actions between the two, or if forgotten.
     """
 
     members: dict[str, float]
     ensemble: CostEstimate
     constant: dict[str, CostEstimate]
+    said: np.ndarray | None = None
 
 
 def out_of_fold_costs(
@@ -407,7 +410,7 @@ def out_of_fold_costs(
         name: cost_of_decisions(of_rows, is_positive, of_rows.prefers_positive(choice.probability[rows]), share)
         for name, choice in trial.choices.items()
     }
-    return OutOfFoldCosts(members, ensemble, {one.name: one for one in constant})
+    return OutOfFoldCosts(members, ensemble, {one.name: one for one in constant}, said)
 
 
 def _decide_without_fold(

@@ -55,10 +55,10 @@ def report(
     fit; nothing is fitted again.
     """
     from uneven.app.cli.terminal import print_first_rows, print_limits, print_members
-    from uneven.app.files.file_kinds import require_output, write_whole
+    from uneven.app.files.file_kinds import require_output
     from uneven.app.models.apply_model import read_rows
     from uneven.app.models.model_files import read_model
-    from uneven.app.report.sentences import is_ensemble, model_in_words, threshold_in_words, volume_in_words
+    from uneven.app.report.sentences import is_ensemble, model_in_words, threshold_in_words
     from uneven.app.report.table_report import make_report
 
     if page is not None:
@@ -73,15 +73,13 @@ def report(
         return
     changes = changed_costs(fp_cost, fn_cost, tp_cost, tn_cost)
     table, skipped = read_rows(content, data, options, changes, skip_bad_costs=skip_bad_costs)
-    made = make_report(content, table, id_column, changes)
+    made = make_report(content, table, id_column, changes, rows_per_year)
     if page is not None:
-        from uneven.app.report.pages import report_page
-
-        write_whole(page, report_page(made, table.in_words()))
+        made.to_html(page)
     used, unit = made.used, made.unit
     click.echo(made.answer)
-    if made.rows and (total := volume_in_words(made.rows, unit, rows_per_year)):
-        click.echo(total)
+    if made.volume:
+        click.echo(made.volume)
     if skipped:
         click.echo(skipped)
     if made.seen:
