@@ -140,7 +140,9 @@ def report_page(made: Report, read_as: str = "") -> str:
     """The report as HTML; ``read_as`` says how the table was read. The first two printed pages hold all but details."""
     used, unit = made.used, made.unit
     about = used.about
-    title = f"Is {about['target']} {about['positive']}? What the decisions cost"
+    plain = about["positive"] in ("True", "1")  # then the name of the target is the question
+    asked = about["target"] if plain else f"Is {about['target']} {about['positive']}"
+    title = f"{asked}? What the decisions cost"
     count, positives = made.is_positive.size, int(made.is_positive.sum())
     warned = made.answer.startswith("WARNING")
     judged = made.new or made.known
