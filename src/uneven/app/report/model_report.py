@@ -348,9 +348,9 @@ class _Found:
 
         def compared_at(_: str, other: RowCosts) -> list[CostEstimate]:
             there = {OURS: learner._decide_out_of_fold(other)}
-            return _compared(other, mine.is_positive, there, weight, learner._trained)
+            return _compared(other, mine.is_positive, there, weight, learner._trained, learner._group)
 
-        given = _compared(costs, mine.is_positive, {OURS: said}, weight, learner._trained)
+        given = _compared(costs, mine.is_positive, {OURS: said}, weight, learner._trained, learner._group)
         return Judgement(decided, mine.is_positive, given, what_ifs(costs, given, compared_at), _OUT_OF_FOLD), mine
 
     def _cross_validate(self, model: Any, against: Mapping[str, Any], y: Any, folds: int) -> list[CostEstimate]:
@@ -432,11 +432,12 @@ def _compared(
     said: dict[str, np.ndarray],
     weight: np.ndarray | None = None,
     trained: float | None = None,
+    groups: np.ndarray | None = None,
 ) -> list[CostEstimate]:
     """Costs with intervals, ours first, then by cost; with the constant rules."""
     rules = {NO_ONE: np.zeros_like(is_positive), EVERYONE: np.ones_like(is_positive)}
     every = {name: part[None] for name, part in {**said, **rules}.items()}
-    first, *others = estimates(costs, is_positive, every, weight, trained=trained, rules=CONSTANT_RULES)
+    first, *others = estimates(costs, is_positive, every, weight, trained=trained, rules=CONSTANT_RULES, groups=groups)
     return [first, *sorted(others, key=lambda row: row.cost)]
 
 
