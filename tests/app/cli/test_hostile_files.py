@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from mutated_files import ARCHIVE, BYTES, PACKED, mutants
 
 from uneven.app.cli.main import main
-from uneven.app.explorer import data_fits as explored
+from uneven.app.explorer import table_questions as explored
 from uneven.app.explorer.questions import Refusal
 from uneven.app.files import table, table_formats
 from uneven.app.models import model_files

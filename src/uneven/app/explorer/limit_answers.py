@@ -43,8 +43,8 @@ _LONGEST_UNIT = 20
 
 
 def describe_limits(
-    is_positive: np.ndarray, probability: np.ndarray, threshold: float, *, fp_cost: float, fn_cost: float
-) -> dict[str, Any]:
+    is_positive: np.ndarray, probability: np.ndarray, threshold: Any, *, fp_cost: Any, fn_cost: Any
+) -> dict[str, Any] | None:
     """The cost at every number of flags, and the rows for later questions.
 
     Parameters
@@ -52,24 +52,33 @@ def describe_limits(
     is_positive : ndarray of bool
     probability : ndarray
         Of rows that the models did not learn from.
-    threshold : float
-        The probability above which the model flags.
-    fp_cost, fn_cost : float
+    threshold : float or ndarray
+        The probability above which the model flags; one for each row if costs differ by row.
+    fp_cost, fn_cost : float or ndarray
 
     Returns
     -------
-    dict
+    dict or None
+        None for costs of rows and more rows than the page keeps: rows of different costs make no groups.
         ``unseen`` has the rows as :meth:`UnseenRows.read` reads them, in base64. Their probabilities are moved so
         that the model's threshold lies at alpha, by ``shift`` in the log-odds.
     """
+    by_row = np.ndim(fp_cost) > 0 or np.ndim(fn_cost) > 0
+    if by_row and is_positive.size > MOST_ROWS:
+        return None
     moved, shift = _move_to_alpha(probability, threshold, fp_cost, fn_cost)
     curve = cost_by_capacity(is_positive.astype(int), moved, fp_cost=fp_cost, fn_cost=fn_cost, pos_label=1)
     count = is_positive.size
     flags = round(float(curve.flagged[-1]) * count)
     last = min(count, max(int(_BEYOND * flags), flags + 1))
     kept = np.unique([*np.linspace(0, last, min(last + 1, _MOST_POINTS)).astype(int), flags, int(curve.best_capacity)])
-    rows = UnseenRows(moved, is_positive.astype(float), count).group()
-    free = Actions.refer(fp_cost=fp_cost, fn_cost=fn_cost, price=0, names=ACTIONS)
+    if by_row:
+        costs = tuple(np.broadcast_to(np.asarray(cost, dtype=float), count) for cost in (fp_cost, fn_cost))
+        rows, pays_below = UnseenRows(moved, is_positive.astype(float), count, costs), None
+    else:
+        rows = UnseenRows(moved, is_positive.astype(float), count).group()
+        free = Actions.refer(fp_cost=fp_cost, fn_cost=fn_cost, price=0, names=ACTIONS)
+        pays_below = inputs.to_float(free.price_at_which("review"))
     return {
         "unseen": base64.b64encode(rows.to_bytes()).decode(),
         "shift": shift,
@@ -77,24 +86,25 @@ def describe_limits(
         "capacity": kept.tolist(),
         "cost": round_numbers(1000 * curve.cost[kept]),
         "best": {"capacity": int(curve.best_capacity), "cost": finite_or_none(1000 * curve.best_cost)},
-        "pays_below": inputs.to_float(free.price_at_which("review")),
+        "pays_below": pays_below,
     }
 
 
-def _move_to_alpha(
-    probability: np.ndarray, threshold: float, fp_cost: float, fn_cost: float
-) -> tuple[np.ndarray, float]:
-    """Probabilities whose log-odds are moved so that the threshold comes to lie at alpha, and by how much."""
-    alpha = float(alpha_log_odds(RowCosts(1, fp_cost, fn_cost))[0][0])
-    shift = float(threshold_log_odds(np.array([threshold]))[0]) - alpha
-    if not np.isfinite(shift):  # everyone is flagged, or no one
-        shift = 0.0
+def _move_to_alpha(probability: np.ndarray, threshold: Any, fp_cost: Any, fn_cost: Any) -> tuple[np.ndarray, float]:
+    """Probabilities whose log-odds are moved so that the threshold comes to lie at alpha, and by how much.
+
+    With costs of rows each row has an alpha and a threshold of its own; the number is then that of the first row.
+    """
+    alpha = alpha_log_odds(RowCosts(probability.size, fp_cost, fn_cost))[0]
+    with np.errstate(invalid="ignore"):
+        shift = threshold_log_odds(np.broadcast_to(np.asarray(threshold, dtype=float), alpha.shape)) - alpha
+    shift = np.where(np.isfinite(shift), shift, 0.0)  # everyone is flagged, or no one
     with np.errstate(divide="ignore"):
         moved = np.asarray(expit(logit(probability) - shift))
-    cut = float(expit(alpha))
-    below = min(cut * (1 - _APART), np.nextafter(cut, 0))
-    above = min(max(cut * (1 + _APART), np.nextafter(cut, 1)), 1.0)
-    return np.where(probability > threshold, np.maximum(moved, above), np.minimum(moved, below)), shift
+    cut = expit(alpha)
+    below = np.minimum(cut * (1 - _APART), np.nextafter(cut, 0))
+    above = np.minimum(np.maximum(cut * (1 + _APART), np.nextafter(cut, 1)), 1.0)
+    return np.where(probability > threshold, np.maximum(moved, above), np.minimum(moved, below)), float(shift[0])
 
 
 @dataclass(frozen=True)
@@ -109,27 +119,32 @@ class UnseenRows:
         1 for a positive row, 0 for a negative one; the share of a group.
     of : int
         The number of rows in all.
+    costs : (ndarray, ndarray) or None
+        What a false alarm and a miss cost in each row, if that differs.
     """
 
     probability: np.ndarray
     positive: np.ndarray
     of: int
+    costs: tuple[np.ndarray, ...] | None = None
 
     @classmethod
-    def read(cls, content: bytes, of: Any) -> UnseenRows:
+    def read(cls, content: bytes, of: Any, *, by_row: bool = False) -> UnseenRows:
         """From :meth:`to_bytes`; a :class:`Refusal` if the bytes are something else."""
         wrong = Refusal("these are not the rows of a fit")
-        if not content or len(content) % 16 or isinstance(of, bool) or not isinstance(of, int):
+        columns = 4 if by_row else 2
+        if not content or len(content) % (8 * columns) or isinstance(of, bool) or not isinstance(of, int):
             raise wrong
-        probability, positive = np.frombuffer(content, "<f8").reshape(2, -1)
+        probability, positive, *costs = np.frombuffer(content, "<f8").reshape(columns, -1)
         inside = all(((part >= 0) & (part <= 1)).all() for part in (probability, positive))
-        if not inside or not positive.any() or of < positive.size:
+        known = all((np.isfinite(part) & (part >= 0)).all() for part in costs)
+        if not inside or not known or not positive.any() or of < positive.size or (by_row and of != positive.size):
             raise wrong
-        return cls(probability, positive, of)
+        return cls(probability, positive, of, tuple(costs) if by_row else None)
 
     def to_bytes(self) -> bytes:
-        """The probabilities, then the labels, as doubles."""
-        return np.concatenate([self.probability, self.positive]).astype("<f8").tobytes()
+        """The probabilities, then the labels, then the costs of the rows if there are any, as doubles."""
+        return np.concatenate([self.probability, self.positive, *(self.costs or ())]).astype("<f8").tobytes()
 
     def group(self) -> UnseenRows:
         """At most ``MOST_ROWS`` groups of neighbours by probability; their sizes differ by 1 at most."""
@@ -168,7 +183,8 @@ class UnseenRows:
 
 def flag_limit(data: Mapping[str, Any]) -> dict[str, Any]:
     """What it costs to flag at most so many rows, in numbers and in one sentence."""
-    rows, costs, unit = _read_rows(data), _read_costs(data), read_unit(data)
+    rows, unit = _read_rows(data), read_unit(data)
+    costs = _read_costs(data) if rows.costs is None else dict(zip(("fp_cost", "fn_cost"), rows.costs, strict=True))
     limit = _read_limit(data, "most_flags", rows)
     own = rows.own_limit(limit)
     label, probability, weight = rows.labelled()
@@ -268,7 +284,7 @@ def _at_most(limit: int, what: str) -> str:
 
 
 def _read_rows(data: Mapping[str, Any]) -> UnseenRows:
-    return UnseenRows.read(data["content"], data.get("rows"))
+    return UnseenRows.read(data["content"], data.get("rows"), by_row=data.get("per_row") is True)
 
 
 def _read_number(data: Mapping[str, Any], field: str) -> float:

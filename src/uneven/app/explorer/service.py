@@ -184,7 +184,10 @@ def application(host: str, port: int, given: GivenTable | None = None) -> ASGIAp
             Route("/api/table", _uploaded("table", pools["data"]), methods=["POST"]),
             Route("/api/flag_limit", _uploaded("flag_limit", pools["limits"]), methods=["POST"]),
             Route("/api/review", _uploaded("review", pools["limits"]), methods=["POST"]),
-            Route("/api/fit", _fit(pools["data"]), methods=["POST"]),
+            *(
+                Route(f"/api/{name}", _telling(name, pools["data"]), methods=["POST"])
+                for name in ("fit", "model_file", "decisions_file")
+            ),
         ],
         exception_handlers={HTTPException: _in_words},
         lifespan=lifespan,
@@ -349,14 +352,14 @@ def _uploaded(task: str, pool: Pool) -> Any:
     return reply
 
 
-def _fit(pool: Pool) -> Any:
+def _telling(task: str, pool: Pool) -> Any:
     """Lines of JSON: parts of the answer as they come, then the last one."""
 
     async def reply(request: Request) -> Response:
         data = await _read_upload(request)
         loop = asyncio.get_running_loop()
         parts: asyncio.Queue[bytes | None] = asyncio.Queue()
-        job = _submit(pool, "fit", data, lambda part: loop.call_soon_threadsafe(parts.put_nowait, part))
+        job = _submit(pool, task, data, lambda part: loop.call_soon_threadsafe(parts.put_nowait, part))
         job.future.add_done_callback(lambda _: loop.call_soon_threadsafe(parts.put_nowait, None))
 
         async def lines() -> AsyncIterator[bytes]:

@@ -40,13 +40,15 @@ TASKS = {
     "verdict": ("uneven.app.explorer.answers", "verdict"),
     "enclosure": ("uneven.app.explorer.answers", "enclosure"),
     "certificate": ("uneven.app.explorer.answers", "certificate"),
-    "table": ("uneven.app.explorer.data_fits", "table"),
+    "table": ("uneven.app.explorer.table_questions", "table"),
     "fit": ("uneven.app.explorer.data_fits", "fit"),
-    "example": ("uneven.app.explorer.data_fits", "example"),
+    "example": ("uneven.app.explorer.table_questions", "example"),
+    "model_file": ("uneven.app.explorer.saved_fits", "model_file"),
+    "decisions_file": ("uneven.app.explorer.saved_fits", "decisions_file"),
     "flag_limit": ("uneven.app.explorer.limit_answers", "flag_limit"),
     "review": ("uneven.app.explorer.limit_answers", "review"),
 }
-_TELLING = frozenset(("fit",))
+_TELLING = frozenset(("fit", "model_file", "decisions_file"))
 _OUR_FAULT = (
     "the explorer failed on this question, which it should not; please report it, with the address of this page and "
     "the lines on the terminal"

@@ -71,9 +71,11 @@ export async function askGiven() {
   return { file: new File([await reply.arrayBuffer()], name), question };
 }
 
-// Each line of the answer is a part of it; the last one has no progress.
-export async function askFit(file, question, receive, signal) {
-  const reply = await send("fit", withTable(file, question, signal));
+// A fit, or a file that may need the fit again. New rows follow the table. Each line of the answer is a part of it; the last
+// one has no progress.
+export async function askFit(file, question, receive, signal, { name = "fit", rows = null } = {}) {
+  const asked = rows ? { ...question, rows_at: file.size, rows_name: rows.name } : question;
+  const reply = await send(name, withBytes(rows ? new Blob([file, rows]) : file, { ...asked, name: file.name }, signal));
   const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   let last = null;
@@ -89,7 +91,7 @@ export async function askFit(file, question, receive, signal) {
       receive(last);
     }
   }
-  if (last === null || last.sentence === undefined) throw new Refused("The fit was cut short.", 0);
+  if (last === null || (last.sentence ?? last.file) === undefined) throw new Refused("The fit was cut short.", 0);
   return last;
 }
 

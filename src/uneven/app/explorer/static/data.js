@@ -6,7 +6,7 @@ import { DataPictures } from "/static/data_pictures.js";
 import { Limits } from "/static/limits.js";
 
 const MOST = 64 * 1024 * 1024;
-const PROBLEMS = { file: "file", target: "target", positive: "target", fp: "data-fp", fn: "data-fn", unit: "unit", seconds: "seconds", members: "seconds", columns: "columns" };
+const PROBLEMS = { file: "file", target: "target", positive: "target", fp: "data-fp", fn: "data-fn", unit: "unit", rows: "rows", seconds: "seconds", members: "seconds", columns: "columns" };
 const byId = (id) => document.getElementById(id);
 
 export class DataTab {
@@ -32,6 +32,10 @@ export class DataTab {
     for (const id of ["columns", "leak-boxes"]) byId(id).addEventListener("change", ({ target }) => this.leave(target.value, target.checked));
     byId("positive-value").addEventListener("change", () => this.showNegatives());
     byId("data-controls").addEventListener("submit", (event) => { event.preventDefault(); this.fit(); });
+    byId("save-model").addEventListener("click", () => this.save("model_file", "Writing the model …"));
+    byId("save-decisions").addEventListener("click", () => this.save("decisions_file", "Deciding …"));
+    byId("new-rows").addEventListener("click", () => { byId("new-rows").value = ""; });
+    byId("new-rows").addEventListener("change", () => { const [rows] = byId("new-rows").files; if (rows) this.save("decisions_file", `Deciding about ${rows.name} …`, rows); });
     byId("cancel").addEventListener("click", () => this.controller?.abort());
     const drop = byId("drop");
     for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, (event) => { event.preventDefault(); drop.classList.add("over"); });
@@ -70,7 +74,8 @@ export class DataTab {
   }
 
   hideResult() {
-    for (const id of ["data-panels", "leaks", "about"]) byId(id).hidden = true;
+    for (const id of ["data-panels", "leaks", "about", "save"]) byId(id).hidden = true;
+    byId("save-said").textContent = "";
     this.pictures.hide();
     this.limits.hide();
   }
@@ -163,6 +168,7 @@ export class DataTab {
 
   showColumns() {
     const names = this.columns.filter((name) => name !== byId("target").value);
+    byId("cost-columns").replaceChildren(...names.map((name) => new Option(name)));
     byId("columns").replaceChildren(...names.map((name) => box(name, name, this.leftOut.has(name))));
     byId("columns-count").textContent = this.leftOut.size ? `(${this.leftOut.size})` : "";
   }
@@ -194,7 +200,7 @@ export class DataTab {
     byId("progress").hidden = false;
     this.hideResult();
     this.say("Fitting …");
-    const question = {
+    const question = this.question = { // as it was fitted: what is saved belongs to it
       sheet: this.sheet, target: byId("target").value, positive: byId("positive-value").value, fp: byId("data-fp").value, fn: byId("data-fn").value,
       unit: byId("unit").value, members: byId("members").value, seconds: byId("seconds").value, leave_out: [...this.leftOut].filter((name) => name !== byId("target").value),
     };
@@ -207,7 +213,7 @@ export class DataTab {
       const note = `${result.note ? `${result.note} ` : ""}${out}Models averaged: ${members}.`;
       if (result.warning) this.say(result.warning, "mistake", `${result.sentence} ${note}`);
       else this.say(result.sentence, cheaper ? "calibrated" : "not calibrated", note);
-      byId("data-panels").hidden = false;
+      byId("data-panels").hidden = byId("save").hidden = false;
       this.pictures.showResult(result);
       this.limits.show(result);
     } catch (error) {
@@ -221,6 +227,33 @@ export class DataTab {
         byId("progress").hidden = true;
         this.controller = null;
       }
+    }
+  }
+
+  // The model or its decisions as a file; the fit of the page is used, or made again.
+  async save(name, words, rows = null) {
+    const { file, question } = this;
+    if (!file || !question || this.controller) return;
+    const mine = new AbortController();
+    this.controller = mine;
+    this.clear();
+    const parts = [byId("save-model"), byId("save-decisions"), byId("new-rows"), byId("fit")];
+    for (const part of parts) part.disabled = true;
+    byId("save-said").textContent = words;
+    try {
+      if (rows && file.size + rows.size > MOST) throw new Refused(`both tables have more than ${MOST / 2 ** 20} MB; \`uneven predict\` decides about larger ones`, 413, "rows");
+      const found = await askFit(file, question, (part) => { if (part.progress) byId("save-said").textContent = `Fitting again: ${part.progress}`; }, mine.signal, { name, rows });
+      if (this.controller !== mine) return;
+      download(found.name, found.file);
+      byId("save-said").textContent = `${found.name} is saved. ${found.words}`;
+    } catch (error) {
+      if (this.controller !== mine) return;
+      byId("save-said").textContent = "";
+      if (error.name !== "AbortError" && !(error instanceof Refused)) throw error;
+      if (error instanceof Refused) showProblem(byId("problem-rows"), error);
+    } finally {
+      for (const part of parts) part.disabled = false;
+      if (this.controller === mine) this.controller = null;
     }
   }
 
@@ -239,6 +272,14 @@ export class DataTab {
       this.pictures.showPath(part.gamma_path);
     }
   }
+}
+
+// Bytes in base64 as a file of the user.
+function download(name, content) {
+  const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([bytes])), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
 function box(value, words, checked) {

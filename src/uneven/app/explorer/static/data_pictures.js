@@ -55,16 +55,15 @@ export class DataPictures {
     this.result = result;
     byId("threshold-figure").hidden = false;
     byId("curve-figure").hidden = false;
-    const { at, misses, alarms } = result.threshold;
-    this.per = 1000 / result.rows;
-    this.costs = misses.map((miss, k) => this.per * (miss * result.fn_cost + alarms[k] * result.fp_cost));
+    const { at, cost } = result.threshold;
+    this.costs = cost;
     this.x = at.map((p) => logit(Math.min(Math.max(p, SMALLEST), 1 - SMALLEST)));
     this.at = logit(Math.min(Math.max(result.threshold.chosen, SMALLEST), 1 - SMALLEST));
     this.threshold.show(() => this.thresholdContent());
     this.curve.show(() => this.curveContent());
     this.showMoney();
     const { own } = result.curve;
-    byId("said-curve").textContent = `Your costs are at α = ${short(own)}. Dashed: flag everyone or no one. Dotted: this threshold kept at other costs. Line: the best threshold for each.`;
+    byId("said-curve").textContent = `Your costs are${result.per_row ? " on average" : ""} at α = ${short(own)}. Dashed: flag everyone or no one. Dotted: ${result.per_row ? "each row decided by its own costs" : "this threshold kept at other costs"}. Line: the best threshold for each.`;
   }
 
   thresholdContent() {
@@ -76,8 +75,9 @@ export class DataPictures {
     const top = Math.min(Math.max(...costs), 1.6 * Math.max(Math.min(all, none), costs[0])) * 1.05;
     const rule = (name, value) => line(name, ends(value).x, ends(value).y, "grey", { line: { dash: "dash", width: 1.4 } });
     const rules = [["flag everyone", all], ["flag no one", none]].filter(([, value]) => value <= top).map(([name, value]) => rule(name, value));
+    if (result.per_row) rules.push(line("each row by its own costs", ends(result.threshold.own.cost).x, ends(result.threshold.own.cost).y, "third"));
     return {
-      traces: [line("cost", [...x, high], [...costs, costs.at(-1)], "accent", { line: { shape: "hv" } }), ...rules],
+      traces: [line(result.per_row ? "one threshold for all rows" : "cost", [...x, high], [...costs, costs.at(-1)], "accent", { line: { shape: "hv" } }), ...rules],
       x: { range: [low, high], zeroline: false, tickvals: ticks.map(logit), ticktext: ticks.map((p) => String(p)) }, y: { range: [0, top] },
       words: `Cost at each threshold. ${byId("money").textContent}`,
     };
@@ -94,7 +94,9 @@ export class DataPictures {
     const name = result.everyone <= result.no_one ? "flagging everyone" : "flagging no one";
     const saved = rule - cost;
     const against = saved >= 0 ? `saves ${money(saved, result.unit)} against ${name}` : `costs ${money(-saved, result.unit)} more than ${name}`;
-    byId("money").textContent = `Flag above ${short(expit(this.at))}: ${misses[k].toLocaleString("en")} of ${result.positives.toLocaleString("en")} missed, ${alarms[k].toLocaleString("en")} false alarms. Per 1,000 rows it costs ${money(cost, result.unit)} and ${against}.`;
+    const { own } = result.threshold;
+    const instead = result.per_row ? ` Each row by its own costs: ${own.misses.toLocaleString("en")} missed, ${own.alarms.toLocaleString("en")} false alarms, ${money(own.cost, result.unit)}.` : "";
+    byId("money").textContent = `${result.per_row ? "One threshold for all rows: flag" : "Flag"} above ${short(expit(this.at))}: ${misses[k].toLocaleString("en")} of ${result.positives.toLocaleString("en")} missed, ${alarms[k].toLocaleString("en")} false alarms. Per 1,000 rows it costs ${money(cost, result.unit)} and ${against}.${instead}`;
   }
 
   curveContent() {
@@ -103,7 +105,7 @@ export class DataPictures {
     return {
       traces: [
         line("one rule for all", alpha, constant, "grey", { line: { dash: "dash", width: 1.4 } }),
-        line("this threshold", alpha, cost, "second", { line: { dash: "dot", width: 1.8 } }), line("best threshold", alpha, best, "accent"),
+        line(this.result.per_row ? "own costs" : "this threshold", alpha, cost, "second", { line: { dash: "dot", width: 1.8 } }), line("best threshold", alpha, best, "accent"),
         upright("your costs", own, range),
       ],
       x: { range: [0, 1] }, y: { range },

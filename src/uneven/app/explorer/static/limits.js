@@ -46,15 +46,21 @@ export class Limits {
 
   show(result) {
     this.result = result;
+    if (!result.limits) return; // too many rows with costs of their own
     const { unseen, flags, capacity } = result.limits;
     this.rows = Uint8Array.from(atob(unseen), (letter) => letter.charCodeAt(0));
     byId("flags-slider").max = capacity.at(-1);
     const usual = { "most-flags": String(flags), price: this.priceAt(PRICES.start), "person-misses": "0", "person-alarms": "0", "most-reviews": "" };
     for (const [id, value] of Object.entries(usual)) if (!this.chosen.has(id)) byId(id).value = value;
     for (const id of ["said-flags", "said-review", "shares"]) byId(id).replaceChildren();
-    for (const id of ["flags-figure", "review-figure"]) byId(id).hidden = false;
+    byId("flags-figure").hidden = false;
+    byId("review-figure").hidden = result.per_row; // its sentence is about one pair of costs
     this.picture.show(() => this.curve());
     this.followFlags();
+    if (result.per_row) {
+      this.flags.ask();
+      return;
+    }
     this.followPrice();
     this.followReviews();
     for (const question of this.questions) question.ask();
@@ -103,7 +109,7 @@ export class Limits {
   async ask(name, fields, said, signal) {
     const { result } = this;
     const written = Object.fromEntries(fields.map((field) => [field, byId(FIELDS[field]).value]));
-    const question = { ...written, rows: result.rows, fp: result.fp_cost, fn: result.fn_cost, unit: result.unit, shift: result.limits.shift };
+    const question = { ...written, rows: result.rows, per_row: result.per_row, fp: result.fp_cost, fn: result.fn_cost, unit: result.unit, shift: result.limits.shift };
     let [answer, refused] = [null, null];
     try {
       answer = await askAboutRows(name, this.rows, question, signal);
