@@ -63,7 +63,7 @@ def _listener(tell: Tell, start: float, end: float, what: str) -> Callable[[str,
     return lambda name, words, share: tell({"progress": f"{what}: {words}", "share": start + (end - start) * share})
 
 
-def _cost_numbers(asked: FitQuestion) -> dict[str, float]:
+def _cost_numbers(asked: FitQuestion) -> dict[str, Any]:
     """The costs of a learner: the numbers, or for costs of rows numbers in the ratio of their means."""
     training = asked.ready.training
     found = reference_costs(training.costs) if training.given.per_row else costs_by_name(training.costs)
