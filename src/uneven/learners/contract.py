@@ -25,6 +25,7 @@ from uneven.metrics.mean_interval import Cell, CountedRows, MeanInterval, mean_i
 from uneven.metrics.rows import read_decisions
 
 if TYPE_CHECKING:
+    from uneven.app.report.model_card import ModelCard
     from uneven.decisions.actions import Actions
     from uneven.decisions.decision_table import Decisions
     from uneven.learners.changed_costs import ChangedUse
@@ -321,6 +322,29 @@ class EstimatorContract:
         from uneven.learners.explaining.explanation import explain
 
         return explain(self, X, background, n_draws=n_draws, **GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
+
+    def card(self, X: Any = None, *, decided_by: str | None = None, unit: str | None = None) -> ModelCard:
+        """What is known of this model, for those who must answer for it: see docs/log.md.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like, optional
+            The table to describe: its columns, their types and missing values. A model keeps no table.
+        decided_by : str, optional
+            Who decided the costs, and when.
+        unit : str, optional
+            The unit of the costs, such as "EUR".
+
+        Returns
+        -------
+        ModelCard
+            ``to_html()`` is a page that holds the certificate of the loss, ``to_dict()`` all facts, ``summary()`` text.
+            A notebook shows it.
+        """
+        from uneven.app.report.model_card import learner_card
+
+        check_is_fitted(self, "classes_")
+        return learner_card(self, X, decided_by=decided_by, unit=unit)
 
     # -- other costs without a new fit ------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import zipfile
@@ -146,6 +147,14 @@ def usable_memory() -> int:
     from uneven.parts.sources import available_memory
 
     return available_memory()
+
+
+def file_hash(path: str) -> str | None:
+    """The SHA-256 of a file; None of several files."""
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def in_gigabytes(size: float) -> str:

@@ -121,10 +121,10 @@ def _order_by_codes(codes: np.ndarray, is_positive: np.ndarray, half: np.ndarray
 # -- sentences about a table -------------------------------------------------------------------------------------------
 
 
-def about_table(table: Table, plan: Plan, X: Any, labels: Target, width: int) -> Iterator[str]:
+def about_table(table: Table, plan: Plan, X: Any, labels: Target, width: int, leaks: dict[str, str]) -> Iterator[str]:
     """Sentences: how the table was read, which columns are not used, and which look suspicious."""
     yield from about_reading(table, plan, X, labels, width)
-    for name, why in leaking_columns(X, labels).items():
+    for name, why in leaks.items():
         option = f'--drop "{name}"' if " " in name else f"--drop {name}"
         yield f"WARNING: column {name!r} {why}. If it is not known when you decide, leave it out: {option}"
 

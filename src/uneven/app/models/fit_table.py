@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from uneven.app.files.remarks import repeated_ids
+from uneven.app.files.file_kinds import file_hash
+from uneven.app.files.remarks import leaking_columns, repeated_ids
 from uneven.app.files.table import Table, read_table
 from uneven.app.files.table_columns import Plan, Target, plan_columns, read_target, require_memory, type_columns
 from uneven.app.files.table_formats import Reading
@@ -215,9 +218,14 @@ class Prepared:
     cost_columns: list[str]
     notes: list[str]
 
+    @cached_property
+    def leaks(self) -> dict[str, str]:
+        """Columns that may give the target away, and what each tells about it."""
+        return leaking_columns(self.training.X, self.labels)
+
     def about(self) -> dict[str, Any]:
         """What the model file says about the training, as plain data."""
-        question, labels = self.question, self.labels
+        question, labels, X = self.question, self.labels, self.training.X
         return {
             "target": question.target,
             "positive": labels.positive,
@@ -231,7 +239,11 @@ class Prepared:
             "decimal": self.table.decimal,
             "rows": int(labels.is_positive.size),
             "positives": int(labels.is_positive.sum()),
-            "background": keep_background(self.training.X, self.plan.columns),
+            "background": keep_background(X, self.plan.columns),
+            "missing": dict(zip(X.columns, X.isna().to_numpy().sum(axis=0).tolist(), strict=True)),
+            "unlabelled": int((~labels.known).sum()),
+            "leaks": self.leaks,
+            "table": {"name": Path(self.table.path).name, "sha256": file_hash(self.table.path)},
         }
 
 

@@ -82,7 +82,7 @@ def _header(types: Iterable[str]) -> dict[str, Any]:
 
 
 def read_model(path: str) -> dict[str, Any]:
-    """The content of a model file, with the ``sha256`` of its bytes.
+    """The content of a model file, with the ``sha256`` of its bytes and the ``versions`` that made it.
 
     A file of another format, with types that `uneven fit` never writes, or that needs a library that is not installed,
     is refused. If it was made with other versions, a warning says so.
@@ -92,13 +92,15 @@ def read_model(path: str) -> dict[str, Any]:
             raise UnevenError(f"{path} is not a model written by `uneven fit`")
     require_unpackable(path, _WHAT)
     data = Path(path).read_bytes()
-    others = _other_versions(path, _versions(path, data))
+    made = _versions(path, data)
+    others = _other_versions(path, made)
     content = _load(path, data, others)
     lacking = [name for name in _PARTS if name not in content]
     if lacking:
         raise UnevenError(f"{path} is not a whole model of `uneven fit`: it lacks {', '.join(lacking)}; fit it again")
     with parsing(path, _WHAT):
         content["about"] = json.loads(content["about"])
+    content["versions"] = made
     content["sha256"] = hashlib.sha256(data).hexdigest()
     if others:
         warnings.warn(f"{path} was made with {others}; if that matters to you, fit it again", UserWarning, stacklevel=2)

@@ -193,7 +193,7 @@ tr.ours td { background: var(--ours); font-weight: 600; }
   h1 { font-size: 14pt; margin: 0 0 4pt; } h2 { font-size: 10pt; margin: 8pt 0 3pt; break-after: avoid; }
   p { margin: 2pt 0; max-width: none; } .lead { font-size: 10pt; } table { font-size: 7pt; margin: 3pt 0; }
   td, th { padding: 1pt 4pt; } li { margin: 1pt 0; }
-  .grid { grid-template-columns: 1fr 1fr; gap: 0 6mm; } section, table, img, tr { break-inside: avoid; }
+  .grid { grid-template-columns: 1fr 1fr; gap: 0 6mm; } section, table, img, tr, li { break-inside: avoid; }
   img, img.narrow { max-width: 76mm; margin: 3pt 0; } .bars { font-size: 7.5pt; gap: 1pt 5pt; margin: 3pt 0; }
   .bars .bar i { height: 7pt; print-color-adjust: exact; } tr.ours td { print-color-adjust: exact; }
   details:not([open]) { display: none; }
@@ -222,10 +222,9 @@ def cost_figure(rows: list[CostEstimate], unit: str | None) -> str:
     return picture(without_caption(figure), "Costs of the models, with intervals")
 
 
-def cost_table(rows: list[CostEstimate], unit: str | None) -> str:
-    """What each classifier costs per 1,000 rows; ours is the first."""
-    ours = rows[0].name
-    header = ["", f"cost{f' ({unit})' if unit else ''}", f"more than {ours}", "false alarms", "misses"]
+def cost_cells(rows: list[CostEstimate], unit: str | None) -> tuple[list[str], list[list[str]]]:
+    """Header and cells of a table of what each classifier costs per 1,000 rows; ours is the first."""
+    header = ["", f"cost{f' ({unit})' if unit else ''}", f"more than {rows[0].name}", "false alarms", "misses"]
     cells = [
         [
             row.name,
@@ -236,8 +235,14 @@ def cost_table(rows: list[CostEstimate], unit: str | None) -> str:
         ]
         for row in rows
     ]
+    return header, cells
+
+
+def cost_table(rows: list[CostEstimate], unit: str | None) -> str:
+    """What each classifier costs per 1,000 rows; ours is the first."""
+    header, cells = cost_cells(rows, unit)
     rough = rough_in_words(rows)
-    return table(header, cells, strong=ours) + (paragraph(rough, "soft") if rough else "")
+    return table(header, cells, strong=rows[0].name) + (paragraph(rough, "soft") if rough else "")
 
 
 def what_if_table(what_ifs: list[WhatIf], unit: str | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 @click.option("--quick", is_flag=True, help="Skip the comparison: fit the ensemble, or the learner that you name.")
 @click.option("--save-anyway", is_flag=True, help="Save the model even if flagging everyone or no one is as cheap.")
 @click.option("--others-negative", is_flag=True, help="Every value of the target but the positive one is negative.")
+@click.option("--decided-by", metavar="WHO", help="Who decided the costs, and when; kept in the model file.")
 @click.option("--id", "id_column", metavar="COL", help="The column that names the rows: not used for prediction.")
 @click.option("--drop", multiple=True, metavar="COL", help="A column to leave out (may be repeated).")
 @click.option("--keep", multiple=True, metavar="COL", help="A column to use though it looks like an ID.")
@@ -81,6 +83,7 @@ def fit(
     quick: bool,
     save_anyway: bool,
     others_negative: bool,
+    decided_by: str | None,
     id_column: str | None,
     drop: tuple[str, ...],
     keep: tuple[str, ...],
@@ -114,15 +117,16 @@ def fit(
     require_output(output, inputs=(data,))
     options = read_options(**reading)
     question = Question(target, positive, others_negative, id_column, drop, keep)
+    told = {"decided_by": decided_by, "fitted": f"{datetime.now(UTC):%Y-%m-%d}"}
     if is_in_parts(data, memory_limit):
         if actions:
             raise UnevenError("--action is for a table that fits into memory; files in parts are decided row by row")
-        _fit_in_parts(data, question, asked, given, memory_limit, output, rows_per_year, quick=quick)
+        _fit_in_parts(data, question, asked, given, memory_limit, output, rows_per_year, told, quick=quick)
         return
     asked.require_loss(None if given.per_row else given.numbers())
     ready = prepare(data, options, question, given, asked, skip_bad_costs=skip_bad_costs)
     training = ready.training
-    for sentence in about_table(ready.table, ready.plan, training.X, ready.labels, ready.width):
+    for sentence in about_table(ready.table, ready.plan, training.X, ready.labels, ready.width, ready.leaks):
         click.echo(sentence)
     for sentence in [*ready.notes, *training.plan_in_words(ready.cost_columns)]:
         click.echo(sentence)
@@ -135,7 +139,14 @@ def fit(
     content = {
         "pipeline": pipeline,
         "preprocessing": preprocessing,
-        "about": {**ready.about(), **about, "model": name, "learner": asked.kind, "actions": list(actions)},
+        "about": {
+            **ready.about(),
+            **about,
+            "model": name,
+            "learner": asked.kind,
+            "actions": list(actions),
+            **told,
+        },
         "rivals": rivals,
         "seen": row_hashes(training.X),
     }
@@ -167,7 +178,7 @@ def _compare_and_fit(
 
     with stopping_at_ctrl_c() as progress:
         name = training.first_choice
-        about: dict[str, Any] = {"comparison": [], "compared": "", "broken_promise": ""}
+        about: dict[str, Any] = {"comparison": [], "compared": "", "broken_promise": "", "order": ""}
         outcome = None if quick else training.compare(progress)
         if outcome is not None:
             name = training.cheapest(outcome)
@@ -182,7 +193,7 @@ def _compare_and_fit(
         if outcome is not None:
             choice = replace(choice, broken=training.broken_promise(choice.rows[0], pipeline))
             about["broken_promise"] = choice.broken
-        order = training.order_in_words(quick=quick)
+        about["order"] = order = training.order_in_words(quick=quick)
         behind = training.fit_alternatives(name, pipeline, quick=quick)
         end_progress()
     if outcome is not None and (save_anyway or choice.broken or not choice.useless):
@@ -200,6 +211,7 @@ def _fit_in_parts(
     memory_limit: str | None,
     output: str,
     rows_per_year: float | None,
+    told: dict[str, Any],
     *,
     quick: bool,
 ) -> None:
@@ -215,7 +227,7 @@ def _fit_in_parts(
     if not quick:
         _tell_of_sample(data, question, asked, given, rows_per_year)
     learner, about = fit_in_parts(data, question, asked, given, memory_limit)
-    content = {"pipeline": learner, "preprocessing": None, "about": about, "rivals": {}, "seen": None}
+    content = {"pipeline": learner, "preprocessing": None, "about": {**about, **told}, "rivals": {}, "seen": None}
     write_whole(output, model_bytes(content))
     for sentence in fit_in_words(data, learner, about):
         click.echo(sentence)
@@ -243,7 +255,7 @@ def _tell_of_sample(
     except UnevenError as error:
         click.echo(f"A sample of the rows cannot tell what the model costs: {error}")
         return
-    for sentence in about_table(ready.table, ready.plan, ready.training.X, ready.labels, ready.width):
+    for sentence in about_table(ready.table, ready.plan, ready.training.X, ready.labels, ready.width, ready.leaks):
         click.echo(sentence)
     for sentence in [*ready.notes, *ready.training.plan_in_words(ready.cost_columns)]:
         click.echo(sentence)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", type=click.Path())
 def verify(file: str) -> None:
-    """Check the proof in a certificate FILE, or whether a log of decisions is as it was written.
+    """Check the proof in a certificate or model card FILE, or whether a log of decisions is as it was written.
 
-    Exit code 0: valid; 1: invalid; 2: neither a certificate nor a log.
+    Exit code 0: valid; 1: invalid; 2: neither a certificate, nor a card that holds one, nor a log.
     """
     result = _check_log(file) if Path(file).is_dir() else _check_certificate(file)
     click.echo(str(result), err=not result)
@@ -36,4 +36,9 @@ def _check_certificate(file: str) -> Verification:
     from uneven.calibration.trusted.document import MAX_CHARACTERS
 
     with Path(file).open(encoding="utf-8") as opened:
-        return recheck(opened.read(MAX_CHARACTERS + 1))
+        content = opened.read(MAX_CHARACTERS + 1)
+    if content.lstrip().lower().startswith("<!doctype html"):
+        from uneven.app.report.model_card import certificate_in
+
+        content = certificate_in(content)
+    return recheck(content)
