@@ -21,11 +21,14 @@ class Alarm:
         The batch after which it was raised.
     message : str
         What was found, and what to do.
+    episode : int
+        1, and one more after each correction of the model: each kind of alarm is raised once in each.
     """
 
     kind: str
     batch: str
     message: str
+    episode: int = 1
 
 
 @dataclass

@@ -123,6 +123,7 @@ class CostMonitor:
         self.batches: list[Batch] = []
         self.alarms: list[Alarm] = []
         self._waiting: dict[str, WaitingRows] = {}
+        self._same_model = reference is not None  # models of folds spread their scores a little otherwise
         self._set_reference(*self._read_reference(reference), promise, most_cost)
 
     # -- the reference ----------------------------------------------------------------------------------------------
@@ -187,6 +188,11 @@ class CostMonitor:
     @property
     def model(self) -> Any:
         return self._decides.model
+
+    @property
+    def prevalence_in_use(self) -> PrevalenceEstimate:
+        """The share of positives that decisions are for: of the reference, or as last corrected."""
+        return self._in_use
 
     @property
     def waiting(self) -> int:
@@ -329,14 +335,14 @@ class CostMonitor:
                 f"({made.prevalence.value:.2%} and {made.by_decisions.value:.2%}): rows of a class no longer look as "
                 "in the reference, and the estimates need labels."
             )
-        elif self._scores.chance(said.margin, made.prevalence.value) < _MISFIT:
+        elif self._same_model and self._scores.chance(said.margin, made.prevalence.value) < _MISFIT:
             made.notes.append(
                 "Scores are spread as no share of positives explains: rows of a class no longer look as in the "
                 "reference, and the estimates need labels."
             )
 
     def _prevalence_alarm(self, made: Batch, said: SaidRows) -> Alarm | None:
-        """An alarm if two intervals at a level that all batches together share do not meet, and money is at stake."""
+        """An alarm if shares differ, at a level that all batches together share, and money is at stake."""
         number = len(self.batches) + 1
         level = 1 - _OF_PREVALENCE / (number * (number + 1)) / 2
         now = share_by_probability(self._reference, said.log_odds, level)
@@ -345,14 +351,16 @@ class CostMonitor:
             ends = share_interval(self._reference.share, float(self._reference.weight.sum()), level)
             before = PrevalenceEstimate(self._reference.share, *ends)
         worth = made.estimate.saved > _WORTH * abs(made.estimate.value)
-        if now.overlaps(before) or not worth:
+        told = any(one.kind == "prevalence" and one.episode == self._episodes for one in self.alarms)
+        if told or not worth or not now.differs(before):
             return None
         return Alarm(
             "prevalence",
             made.name,
             f"{now.value:.2%} of the rows seem to be positive, and decisions are for {before.value:.2%}. Corrected "
             f"decisions are expected to save {1000 * made.estimate.saved:.4g} per 1,000 rows: "
-            "monitor.correct(), or model.with_costs(prevalence=...). " + ASSUMES,
+            "monitor.correct(), or model.with_costs(prevalence=...). " + " ".join(made.notes or [ASSUMES]),
+            self._episodes,
         )
 
     # -- labels -----------------------------------------------------------------------------------------------------
@@ -437,16 +445,18 @@ class CostMonitor:
         self.realised.update(np.clip(np.concatenate(paid), self._least, self._most))
         before = self._alarm.fires
         if of_alarm and self._alarm.update(np.concatenate(of_alarm)).fires and not before:
-            self.alarms.append(self._cost_alarm(self.batches[-1].name))
+            self.alarms.append(self._cost_alarm(next(one for one in reversed(self.batches) if one.name in fresh)))
 
-    def _cost_alarm(self, batch: str) -> Alarm:
+    def _cost_alarm(self, batch: Batch) -> Alarm:
+        assert batch.realised is not None
         return Alarm(
             "cost",
-            batch,
+            batch.name,
             f"The decisions cost more than the promised {1000 * self.promise:.4g} per 1,000 rows: the labelled rows so "
-            f"far {1000 * self._alarm.mean:.4g}, and chance does as much in at most "
-            f"{self._alarm.delta:.2%} of lives. Look which batches are dear; if the share of positives moved, correct "
-            "the decisions, else fit the model again on newer rows.",
+            f"far {1000 * self._alarm.mean:.4g}, those of {batch.name} {1000 * batch.realised.cost:.4g}. Chance "
+            f"alone does as much in at most {self._alarm.delta:.2%} of lives. Look which batches are dear; if the "
+            "share of positives moved, correct the decisions, else fit the model again on newer rows.",
+            self._episodes,
         )
 
     # -- what to do -------------------------------------------------------------------------------------------------

@@ -56,6 +56,19 @@ class PrevalenceEstimate:
         """Whether the two intervals have a share in common."""
         return self.low <= other.high and other.low <= self.high
 
+    def differs(self, other: PrevalenceEstimate) -> bool:
+        """Whether 0 is not in the interval of the difference, made of both intervals (Zou and Donner, 2008).
+
+        Examples
+        --------
+        >>> from uneven.monitor.prevalence import PrevalenceEstimate
+        >>> first = PrevalenceEstimate(0.1, 0.07, 0.14)
+        >>> first.differs(PrevalenceEstimate(0.15, 0.12, 0.19)), first.differs(PrevalenceEstimate(0.2, 0.16, 0.24))
+        (False, True)
+        """
+        lower, upper = (self, other) if self.value <= other.value else (other, self)
+        return upper.value - lower.value > math.hypot(upper.value - upper.low, lower.high - lower.value)
+
 
 @dataclass(frozen=True)
 class ScoredReference:

@@ -41,6 +41,7 @@ def write_state(monitor: CostMonitor) -> dict[str, Any]:
             "weight": pack(reference.weight.astype(np.float64)),
         },
         "scores": monitor._scores.counts,
+        "same_model": monitor._same_model,
         "expected": monitor.expected_cost.to_dict(),
         "range": [monitor._least, monitor._most],
         "in_use": asdict(monitor._in_use),
@@ -84,6 +85,7 @@ def _fill(monitor: CostMonitor, state: dict[str, Any], model: Any, pos_label: An
         unpack(kept["flagged"]).astype(bool),
         unpack(kept["weight"]),
     )
+    monitor._same_model = bool(state["same_model"])
     negative, positive = state["scores"]
     monitor._scores = ScoreReference((tuple(negative), tuple(positive)))
     monitor.expected_cost = CostEstimate(**state["expected"])
