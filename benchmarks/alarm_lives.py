@@ -83,9 +83,8 @@ def unchanged_lives(lives: int, reference: int, count: int) -> None:
     found = [live(unchanged, seed, reference, count) for seed in range(lives)]
     kinds = ", ".join(f"{kind} {sum(kind in one for one in found)}" for kind in ("cost", "prevalence"))
     some = sum(bool(one) for one in found)
-    print(
-        f"reference {reference}, {count} rows a month: false alarm in {some} of {lives} lives, {some / lives:.2%} ({kinds})"
-    )
+    what = f"reference {reference}, {count} rows a month"
+    print(f"{what}: false alarm in {some} of {lives} lives, {some / lives:.2%} ({kinds})")
 
 
 def changed_lives(lives: int) -> None:
