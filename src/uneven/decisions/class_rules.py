@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from uneven.decisions.class_shifts import ClassRows, ClassRule, calibrate, find_shifts
+from uneven.decisions.class_shifts import ClassRows, ClassRule, calibrate, cheapest, find_shifts
 
 #: Parts that take turns if one model judged all rows.
 _PARTS = 5
@@ -54,14 +54,17 @@ class FoldRules:
         """By how much the shifted decisions cost less per row, each part judged with what the others say."""
         return self._saving(frozenset(np.unique(self._parts[0]).tolist()))
 
-    def act_out_of_fold(self) -> tuple[np.ndarray, np.ndarray]:
-        """The action of each row by what was known without its fold, and the one at the models' own probabilities."""
+    def act_plainly(self) -> np.ndarray:
+        """The cheapest action of each row at the models' own probabilities."""
+        return cheapest(self.rows.probability, self.rows.costs)
+
+    def act_out_of_fold(self) -> np.ndarray:
+        """The action of each row by what was known without its fold."""
         chosen = np.empty(self.rows.truth.size, dtype=np.intp)
         for test, known in self._folds(frozenset(np.unique(self._parts[0]).tolist())):
             rows = self.rows.take(test)
             chosen[test] = self._chosen(known).act(rows.probability, rows.costs)
-        plain = ClassRule(1.0, np.zeros(self.rows.probability.shape[1]), np.zeros(1), -np.inf)
-        return chosen, plain.act(self.rows.probability, self.rows.costs)
+        return chosen
 
     def _folds(self, among: frozenset[int]) -> Iterator[tuple[np.ndarray, frozenset[int]]]:
         """For each of some parts its rows, and the parts among them that were known before."""

@@ -27,8 +27,8 @@ from uneven.inputs import brief, warn_caller
 from uneven.labels import positive_label, read_target, read_weights, require_weighted_classes, several_classes
 from uneven.learners.contract import _has
 from uneven.learners.corrected_actions import CorrectedActions
-from uneven.metrics.intervals import CostEstimate
-from uneven.metrics.matrix_estimates import MatrixCostEstimate, matrix_estimates
+from uneven.learners.folds import read_groups
+from uneven.metrics.matrix_estimates import matrix_estimates
 from uneven.metrics.matrix_rows import read_matrix_rows
 
 #: Cost matrices that are made from the classes of a fit.
@@ -175,28 +175,43 @@ class MatrixDecisions(CorrectedActions, ABC):
         self._matrix = matrix
 
     def _keep_classes(
-        self, task: ClassTask, probability: np.ndarray, fold: np.ndarray, learnt: np.ndarray, trained: float | None
+        self,
+        task: ClassTask,
+        probability: np.ndarray,
+        fold: np.ndarray,
+        learnt: np.ndarray,
+        trained: float | None,
+        groups: Any = None,
+        chosen: np.ndarray | None = None,
     ) -> None:
-        """Find calibration and shifts from out-of-fold probabilities, and keep what other costs need."""
+        """Find calibration and shifts from out-of-fold probabilities, and keep what other costs need.
+
+        ``chosen`` are the actions by what was known without each row's fold, if more than the rule comes from folds.
+        """
         tested = ~np.isnan(probability[:, 0])
         rows = ClassRows(probability[tested], task.truth[tested], task.masses[tested], task.matrix.take(tested).costs)
         found = FoldRules(rows, fold[tested], learnt, self.method, int(self.order))
         self.classes_, self._matrix, self._class_rule = task.classes, task.matrix.take(np.zeros(1, int)), found.rule
         self._shifts_save = found.pays
-        chosen, plain = found.act_out_of_fold()
+        plain = found.act_plainly()
+        chosen = found.act_out_of_fold() if chosen is None else chosen[tested]
         weight = None if (rows.weight == 1).all() else rows.weight
         taken = {"plain": plain[None], self.method: chosen[None]}
-        self._class_cost = matrix_estimates(rows.costs, rows.truth, taken, weight, trained=trained)[-1]
+        group = None if groups is None else read_groups(groups)
+        of_tested = None if group is None else group[tested]
+        how: dict[str, Any] = {"trained": trained, "groups": of_tested}
+        self._class_cost = matrix_estimates(rows.costs, rows.truth, taken, weight, **how)[-1]
         width = len(task.matrix.actions)
         every = {f"all {a}": np.full((1, task.truth.size), k) for k, a in enumerate(task.matrix.actions)}
         all_weight = task.weight_or_none
-        constant = matrix_estimates(task.matrix.costs, task.truth, every, all_weight, rules=every)
+        constant = matrix_estimates(task.matrix.costs, task.truth, every, all_weight, rules=every, groups=group)
         self._class_constant = {one.name: one for one in constant[:width]}
         self._class_probability = probability
         kept = rows if self.keep_training_rows else rows.thin()
         self._class_rows, self._class_fold, self._class_learnt = kept, fold[tested], learnt
         if kept.truth.size < rows.truth.size:
             self._class_fold = np.full(kept.truth.size, -1)
+        self._class_how = how if kept.truth.size == rows.truth.size else {"trained": trained}
         self._class_kept: dict[int, ClassRule] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -237,7 +252,7 @@ class MatrixDecisions(CorrectedActions, ABC):
         super()._require_odds()
 
     @property
-    def constant_costs_(self) -> dict[str, CostEstimate] | dict[str, MatrixCostEstimate]:  # type: ignore[override]
+    def constant_costs_(self) -> dict[str, Any]:
         """Expected costs of the same decision for every row, on the training rows, with 95 % intervals."""
         check_is_fitted(self, "classes_")
         return super().constant_costs_ if self._class_rule is None else self._class_constant
@@ -463,10 +478,10 @@ class MatrixDecisions(CorrectedActions, ABC):
         found = FoldRules(rows, self._class_fold, self._class_learnt, self.method, int(self.order))
         other._matrix, other._class_rule, other._class_rows = matrix, found.rule, rows
         other.costs, other._class_kept, other._shifts_save = matrix, {}, found.pays
-        chosen, plain = found.act_out_of_fold()
+        chosen, plain = found.act_out_of_fold(), found.act_plainly()
         weight = None if (rows.weight == 1).all() else rows.weight
         taken = {"plain": plain[None], self.method: chosen[None]}
-        other._class_cost = matrix_estimates(rows.costs, rows.truth, taken, weight, trained=None)[-1]
+        other._class_cost = matrix_estimates(rows.costs, rows.truth, taken, weight, **self._class_how)[-1]
         return other
 
     def explain(self, X: Any, background: Any = None, **options: Any) -> Any:

@@ -36,8 +36,6 @@ from uneven.learners.out_of_fold import (
 from uneven.learners.seen_rows import MANY, remember_rows
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.comparison import rows_learnt_from
-from uneven.metrics.intervals import CostEstimate
-from uneven.metrics.matrix_estimates import MatrixCostEstimate
 from uneven.solvers.progress import Bar
 
 
@@ -318,7 +316,8 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type:
             probability = self._prefit_probability(X, task.truth > 0, told, asked)
         else:
             probability = self._out_of_fold_probability(X, labels, task.classes, told, asked, params)
-        self._keep_classes(task, probability, self._fold, self._learnt, self._trained)
+        self._keep_classes(task, probability, self._fold, self._learnt, self._trained, params.get("groups"))
+        remember_rows(self, X, MANY)
         self._take_feature_names()
 
     def _take_feature_names(self) -> None:
@@ -464,7 +463,7 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type:
         return found
 
     @property
-    def out_of_fold_cost_(self) -> CostEstimate | MatrixCostEstimate:
+    def out_of_fold_cost_(self) -> Any:  # CostEstimate, or MatrixCostEstimate of several classes
         """Cost of the out-of-fold decisions, with an interval and the difference to those without a correction."""
         check_is_fitted(self, "classes_")
         if self._class_rule is not None:

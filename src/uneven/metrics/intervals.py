@@ -277,9 +277,13 @@ class Outcome:
     possible: np.ndarray
 
 
-def sum_groups(
-    outcomes: Mapping[OutcomeKey, Outcome], groups: np.ndarray, weight: np.ndarray | None
-) -> dict[OutcomeKey, Cell]:
+def outcome_cell(one: Outcome, weight: np.ndarray | None) -> Cell:
+    """The cell of an outcome. If its class has no rows, the costs of all rows stand for those of its own."""
+    rows = one.possible if one.possible.any() else np.ones_like(one.possible)
+    return _cell(one.cost, 1.0, rows, one.seen, weight)
+
+
+def sum_groups(outcomes: Mapping[_Key, Outcome], groups: np.ndarray, weight: np.ndarray | None) -> dict[_Key, Cell]:
     """The cells of groups of rows: see :func:`group_cells`. Keys begin with the class of the rows."""
     number = int(groups.max()) + 1
     weights = np.ones(groups.size) if weight is None else weight
@@ -291,7 +295,7 @@ def sum_groups(
     parts = {key: np.stack([sums(one.cost * made) for made in one.seen]) for key, one in outcomes.items()}
     stacked = np.stack(list(parts.values()))
     paid, largest = stacked.sum(axis=0), np.abs(stacked).argmax(axis=0)
-    found: dict[OutcomeKey, Cell] = {}
+    found: dict[_Key, Cell] = {}
     for place, (key, one) in enumerate(outcomes.items()):
         of_class = np.sum([part for other, part in parts.items() if other[0] == key[0]], axis=0)
         could = (paid - of_class).mean(axis=0) + sums(one.cost * one.possible)

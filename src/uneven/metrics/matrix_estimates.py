@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from uneven.metrics.intervals import worth_of_rows
-from uneven.metrics.mean_interval import Cell, CountedRows, mean_interval
+from uneven.metrics.intervals import Outcome, outcome_cell, sum_groups, worth_of_rows
+from uneven.metrics.mean_interval import Cell, mean_interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +57,7 @@ def matrix_estimates(
     *,
     trained: float | None = None,
     rules: Collection[str] = (),
+    groups: np.ndarray | None = None,
 ) -> list[MatrixCostEstimate]:
     """An estimate for each classifier; as :func:`uneven.metrics.intervals.estimates` for two classes.
 
@@ -72,6 +73,8 @@ def matrix_estimates(
         The number of rows that the models of a fold learnt from.
     rules : collection of str
         The classifiers that take the same action for every row by rule.
+    groups : ndarray of int, shape (n,), optional
+        The group of each row, such as a customer: groups are independent, not rows.
     """
     weight = None if weight is None else weight / weight.max()
     found: list[MatrixCostEstimate] = []
@@ -81,7 +84,8 @@ def matrix_estimates(
         paid = _paid(costs, truth, actions)
         cost = float(np.average(paid, weights=weight))
         interval = mean_interval(
-            _cells(costs, truth, (actions, fixed), weight), worth=worth_of_rows(actions, None if fixed else trained)
+            _cells(costs, truth, (actions, fixed), weight, groups),
+            worth=worth_of_rows(actions, None if fixed else trained),
         )
         counts = np.zeros(costs.shape[-2:])
         np.add.at(counts, (np.broadcast_to(truth, actions.shape), actions), 1 / len(actions))
@@ -92,7 +96,7 @@ def matrix_estimates(
         else:
             more = float(np.average(paid - _paid(costs, truth, first[0]), weights=weight))
             interval = mean_interval(
-                _cells(costs, truth, (actions, fixed), weight, first), worth=worth_of_rows(actions, trained)
+                _cells(costs, truth, (actions, fixed), weight, groups, first), worth=worth_of_rows(actions, trained)
             )
             estimate = replace(
                 estimate,
@@ -117,6 +121,7 @@ def _cells(
     truth: np.ndarray,
     way: tuple[np.ndarray, bool],
     weight: np.ndarray | None,
+    groups: np.ndarray | None,
     other: tuple[np.ndarray, bool] | None = None,
 ) -> list[Cell]:
     """What can happen to rows of each class, and what did; a rule takes no action that no row got.
@@ -126,29 +131,21 @@ def _cells(
     classes, width = costs.shape[-2:]
     actions, rule = way
     mine = np.unique(actions) if rule else np.arange(width)
-    theirs: np.ndarray | list[int] = [-1]
+    theirs = np.array([-1])
     if other is not None:
         theirs = np.unique(other[0]) if other[1] else np.arange(width)
-    factor = np.ones(truth.size) if weight is None else weight
-    found = []
+    found: dict[tuple[Any, ...], Outcome] = {}
     for y in range(classes):
-        of_class = np.flatnonzero(truth == y)
-        rows = of_class if of_class.size else np.arange(truth.size)
-        outcomes: dict[float | tuple[int, int], list[np.ndarray]] = {}
-        x: dict[float | tuple[int, int], np.ndarray] = {}
+        of_class = truth == y
         for a in mine:
             for b in theirs:
                 paid = costs[..., y, a] - (0.0 if other is None else costs[..., y, b])
-                key = float(paid) if costs.ndim == 2 else (int(a), int(b))
-                seen = actions[:, of_class] == a
+                seen = of_class & (actions == a)
                 if other is not None:
-                    seen = seen & (other[0][:, of_class] == b)
-                outcomes.setdefault(key, []).append(of_class[np.nonzero(seen)[1]])
-                x[key] = np.broadcast_to(paid, truth.shape)
-        for key, parts in outcomes.items():
-            some = np.concatenate(parts)
-            value = factor * x[key]
-            seen_rows = CountedRows.of(value[some], factor[some])
-            seen_rows = replace(seen_rows, count=seen_rows.count / len(actions))
-            found.append(Cell(seen_rows, CountedRows.of(value[rows], factor[rows])))
-    return found
+                    seen = seen & (other[0] == b)
+                key = (y, float(paid)) if costs.ndim == 2 else (y, int(a), int(b))
+                before = found.get(key)
+                found[key] = Outcome(paid, seen if before is None else before.seen | seen, of_class)
+    if groups is not None:
+        return list(sum_groups(found, groups, weight).values())
+    return [outcome_cell(one, weight) for one in found.values()]

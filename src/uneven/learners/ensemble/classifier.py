@@ -13,17 +13,18 @@ from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from uneven import inputs
 from uneven.costs import COSTS, GivenCosts, RowCosts
 from uneven.decisions.actions import Actions
+from uneven.decisions.cost_matrix import CostMatrix
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
 from uneven.inputs import Exact, brief, require_choice
 from uneven.labels import Classes
 from uneven.learners.background import run_parts
-from uneven.learners.corrected_actions import CorrectedActions
+from uneven.learners.ensemble.class_costs import act_without_folds, keep_several, member_matrix_costs
 from uneven.learners.ensemble.members import FAMILIES, LARGE, Candidate, Size, choose_families, families_named
 from uneven.learners.ensemble.mixture import Mixture, Views, read_table, row_chunks
 from uneven.learners.ensemble.monotone_columns import keep_monotone, named_columns, read_monotone, signs_of_columns
@@ -34,6 +35,7 @@ from uneven.learners.ensemble.training import (
     Trial,
     deadline_of,
     final_models,
+    is_tested,
     mix,
     out_of_fold_costs,
     run_folds,
@@ -41,18 +43,18 @@ from uneven.learners.ensemble.training import (
 )
 from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
 from uneven.learners.folds import read_groups
-from uneven.learners.out_of_fold import folds_learnt_from, only_fold, splits
+from uneven.learners.matrix_decisions import ClassTask, MatrixDecisions
+from uneven.learners.out_of_fold import AllClasses, folds_learnt_from, only_fold, splits
 from uneven.learners.seen_rows import MANY, remember_rows
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.comparison import rows_learnt_from
-from uneven.metrics.intervals import CostEstimate
 from uneven.solvers.progress import Bar, progress
 
 #: Folds for many rows: fewer fits, and each fold still holds thousands of rows.
 _FOLDS_OF_MANY = 3
 
 
-class UnevenEnsembleClassifier(CorrectedActions):
+class UnevenEnsembleClassifier(MatrixDecisions):
     r"""The cheapest decisions for your costs from a table and two numbers.
 
     Several ordinary learners, blind to costs, are fitted on folds of the rows. Their out-of-fold probabilities serve
@@ -113,6 +115,11 @@ class UnevenEnsembleClassifier(CorrectedActions):
         ``{"income": -1}``; for an array, numbers of columns. Members that cannot keep it are left out (``left_out_``):
         only linear, lightgbm, xgboost, catboost and histogram can. The average, its calibration and its threshold keep
         it. It says nothing about missing values.
+    costs : CostMatrix, "equal" or "ordinal", optional
+        In place of the costs, for two or more classes: what each action costs in each class. Then :meth:`predict` gives
+        actions. "equal": every confusion costs 1. "ordinal": as many as levels lie between; the classes are numbers.
+        Of several classes, the log-odds of each are shifted if that pays out of fold; the methods are "gibbs",
+        "argmin", "cost" and "none".
 
     Attributes
     ----------
@@ -151,11 +158,15 @@ class UnevenEnsembleClassifier(CorrectedActions):
         Positive is predicted exactly where ``predict_proba`` is above it; None after a fit with costs of each row.
     action_thresholds_ : dict of str to float
         After a fit with actions: the probability above which each action that pays, but the first, is taken.
+    costs_ : CostMatrix
+        After a fit with ``costs``: the matrix with its classes in the order of ``classes_``.
+    shifts_ : ndarray of shape (n_classes,)
+        After a fit to several classes, in place of ``shift_``.
     guarantee_ : ShiftGuarantee or ActionsGuarantee
         Bounds of what the shift costs on new rows against the best shift, with 95 % confidence. They count all
         settings and weights that could have been chosen. With few rows they say nothing, and ``guarantee_.vacuous``
         says so.
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         Sorted labels.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -211,6 +222,7 @@ class UnevenEnsembleClassifier(CorrectedActions):
         cost_range: Any = None,
         actions: Actions | None = None,
         monotone: Any = None,
+        costs: CostMatrix | str | None = None,
     ) -> None:
         self.fp_cost = fp_cost
         self.fn_cost = fn_cost
@@ -231,10 +243,10 @@ class UnevenEnsembleClassifier(CorrectedActions):
         self.cost_range = cost_range
         self.actions = actions
         self.monotone = monotone
+        self.costs = costs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         own = [get_tags(member).input_tags for member in self.members.values()] if _is_mapping(self.members) else []
         tags.input_tags.sparse = all(tag.sparse for tag in own)
         tags.input_tags.allow_nan = all(tag.allow_nan for tag in own)
@@ -250,6 +262,7 @@ class UnevenEnsembleClassifier(CorrectedActions):
         sample_weight: Any = None,
         groups: Any = None,
         *,
+        costs: Any = None,
         fp_cost: Any = None,
         fn_cost: Any = None,
         tp_cost: Any = None,
@@ -263,11 +276,13 @@ class UnevenEnsembleClassifier(CorrectedActions):
         X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
             Numbers may be missing (NaN).
         y : array-like of shape (n_samples,)
-            Labels of two classes.
+            Labels of two classes, or of those of the cost matrix.
         sample_weight : array-like of shape (n_samples,), optional
             Nonnegative weights: of the rows in the choices, and for members that take weights.
         groups : array-like of shape (n_samples,), optional
             Rows of one customer: they are in one fold, or go to the splitter of ``cv``. See docs/folds.md.
+        costs : CostMatrix or array-like of shape (n_samples, classes, actions), optional
+            A matrix for each row; an array has classes and actions in the order of the constructor's matrix.
         fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
             Costs, the same for all rows or one for each; those not given are the constructor's. Members do not see
             them; the correction does.
@@ -281,21 +296,48 @@ class UnevenEnsembleClassifier(CorrectedActions):
         self._read_parameters()
         deadline = deadline_of(self.time_limit)
         require_target(self, y)
-        X = read_table(self, X, reset=True, as_it_is=_is_mapping(self.members))
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+        X = read_table(self, X, reset=True, as_it_is=_is_mapping(self.members))
+        if self._fit_by_matrix(X, y, sample_weight, costs, given, {"groups": groups, "times": times}):
+            return self
         problem = read_training_set(self, X, y, sample_weight, given)
         count, classes, is_positive = problem.y.size, problem.classes, problem.y == 1
         costs = self._given_costs(count, given)
         labels = classes.label(is_positive)
         weight = problem.weight_or_none
         parts = splits(self._folds(count), X, labels, classes.labels, groups, self.random_state, times)
-        task, entries = self._plan(X, labels, classes, is_positive, weight, parts, deadline)
+        task, entries = self._plan(X, labels, classes.pos_label, is_positive, weight, parts, deadline)
         task = replace(task, groups=None if groups is None else read_groups(groups))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # of members, many times over
-            trial, mixture, weights = self._train(task, entries)
+        trial, mixture, weights = self._train(task, entries)
         self._keep(task, trial, mixture, weights, classes, costs)
         return self
+
+    def _fit_classes(self, X: Any, task: ClassTask, params: dict[str, Any]) -> None:
+        """Fit to several classes, with a cost matrix."""
+        if self.monotone:
+            raise ParameterError("monotone is for two classes, where there is one probability that rises or falls")
+        count, labels, asked = task.truth.size, task.classes[task.truth], AllClasses(task.classes)
+        parts = splits(
+            self._folds(count),
+            X,
+            labels,
+            task.classes,
+            params["groups"],
+            self.random_state,
+            params["times"],
+            every_class=False,
+        )
+        deadline = deadline_of(self.time_limit)
+        work, entries = self._plan(X, labels, asked, task.truth, task.weight_or_none, parts, deadline)
+        trial, mixture, weights = self._train(work, entries)
+        self._keep_models(work, trial, mixture, weights)
+        fold = only_fold(parts, count)
+        chosen = act_without_folds(work, trial, task.matrix, WEIGHTINGS[self.weighting], self.method, int(self.order))
+        probability = mix({name: choice.probability for name, choice in trial.choices.items()}, weights)
+        learnt, trained = folds_learnt_from(parts, fold), rows_learnt_from([parts])
+        self._keep_classes(task, probability, fold, learnt, trained, params["groups"], chosen)
+        self._class_members = member_matrix_costs(work, trial, task.matrix)
+        remember_rows(self, X, MANY)
 
     def _read_parameters(self) -> None:
         require_choice("weighting", self.weighting, tuple(WEIGHTINGS))
@@ -333,7 +375,7 @@ class UnevenEnsembleClassifier(CorrectedActions):
         self,
         X: Any,
         labels: np.ndarray,
-        classes: Classes,
+        positive: Any,
         is_positive: np.ndarray,
         weight: np.ndarray | None,
         parts: Any,
@@ -341,7 +383,7 @@ class UnevenEnsembleClassifier(CorrectedActions):
     ) -> tuple[Task, list[Entry]]:
         """What all members are trained on, and the estimators to try."""
         if _is_mapping(self.members):
-            task = Task(X, labels, classes.pos_label, is_positive, weight, parts, self.n_jobs, deadline, None)
+            task = Task(X, labels, positive, is_positive, weight, parts, self.n_jobs, deadline, None)
             return task, [Entry(name, Candidate(member, ({},))) for name, member in self.members.items()]
         target = is_positive.astype(np.int64)
         views = Views(X, target, parts)
@@ -355,6 +397,9 @@ class UnevenEnsembleClassifier(CorrectedActions):
                 views.forget(view)  # made again for the final models: the folds need the memory now
         families = chosen or choose_families({view: _sizes_in_folds(X, views, view) for view in needed})
         families, unable = keep_monotone(families, monotone)
+        several = isinstance(positive, AllClasses)
+        if several:
+            families, unable = keep_several(families)
         for view in {family.view for family in families} if monotone else ():
             signs_of_columns(views.encoder(view), monotone)  # now, so that an error is one about X
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -364,13 +409,19 @@ class UnevenEnsembleClassifier(CorrectedActions):
             for candidate in family.candidates(size, seed)
         ]
         n_jobs = -1 if self.n_jobs is None else self.n_jobs
-        return Task(X, target, 1, is_positive, weight, parts, n_jobs, deadline, views, monotone, unable), entries
+        asked = AllClasses(np.arange(len(positive.labels))) if several else 1
+        return Task(X, target, asked, is_positive, weight, parts, n_jobs, deadline, views, monotone, unable), entries
 
     def _train(self, task: Task, entries: list[Entry]) -> tuple[Trial, Mixture, dict[str, float]]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of members, many times over
+            return self._train_members(task, entries)
+
+    def _train_members(self, task: Task, entries: list[Entry]) -> tuple[Trial, Mixture, dict[str, float]]:
         tell = progress(self.verbose, type(self).__name__)
         tell(f"members {', '.join(dict.fromkeys(entry.member for entry in entries))}")
         if task.unable:
-            tell(f"left out, because they cannot be monotone: {', '.join(task.unable)}")
+            tell(f"left out: {', '.join(f'{name} {why}' for name, why in task.unable.items())}")
         folds = len(task.splits)
         effort = folds * sum(entry.effort for entry in entries)
         bar = Bar(self.verbose, type(self).__name__, len(entries) * folds, "fits", effort)
@@ -402,8 +453,7 @@ class UnevenEnsembleClassifier(CorrectedActions):
         self._group = None if task.groups is None else task.groups[rows]
         self._fold, self._learnt = fold[rows], folds_learnt_from(task.splits, fold)
         self._trained = rows_learnt_from([trial.folds])
-        self._settings_tried = dict(trial.settings_tried)
-        self._mixture = mixture
+        self._keep_models(task, trial, mixture, weights)
         self._out_of_fold_costs: OutOfFoldCosts = out_of_fold_costs(
             task,
             trial,
@@ -415,6 +465,16 @@ class UnevenEnsembleClassifier(CorrectedActions):
             self._correct_for(costs),
             self._actions_of_fit,
         )
+        self.classes_ = classes.labels
+        self._positive = classes.positive
+        remember_rows(self, task.X, MANY)
+        self._forget_rows()
+        if not self._has_rows:
+            self._out_of_fold_costs = replace(self._out_of_fold_costs, said=None)
+
+    def _keep_models(self, task: Task, trial: Trial, mixture: Mixture, weights: dict[str, float]) -> None:
+        self._settings_tried = dict(trial.settings_tried)
+        self._mixture = mixture
         self.weights_ = weights
         self.settings_ = {
             name: dict(choice.entry.candidate.settings[choice.number])
@@ -423,12 +483,6 @@ class UnevenEnsembleClassifier(CorrectedActions):
         }
         self.left_out_ = {**task.unable, **trial.left_out}
         self.seconds_ = {name: choice.seconds for name, choice in trial.choices.items()}
-        self.classes_ = classes.labels
-        self._positive = classes.positive
-        remember_rows(self, task.X, MANY)
-        self._forget_rows()
-        if not self._has_rows:
-            self._out_of_fold_costs = replace(self._out_of_fold_costs, said=None)
 
     # -- what was found ---------------------------------------------------------------------------------------------
 
@@ -439,17 +493,22 @@ class UnevenEnsembleClassifier(CorrectedActions):
 
     @property
     def member_costs_(self) -> dict[str, float]:
-        """Expected cost of each member alone, out of fold, cut at alpha."""
+        """Expected cost of each member alone, out of fold, without a correction."""
+        check_is_fitted(self, "classes_")
+        if self._class_rule is not None:
+            return self._class_members
         if self._at_other_costs:
             raise AttributeError("member_costs_ is for the costs of the fit; what members say about rows is not kept")
         return self._out_of_fold_costs.members
 
     @property
-    def out_of_fold_cost_(self) -> CostEstimate:
+    def out_of_fold_cost_(self) -> Any:  # CostEstimate, or MatrixCostEstimate of several classes
         """Expected cost of the ensemble, out of fold, with an interval.
 
         After :meth:`with_costs`, the correction of a fold comes from the other folds, settings and weights from all.
         """
+        if self._class_rule is not None:
+            return self._class_cost
         if not self._at_other_costs:
             return self._out_of_fold_costs.ensemble
         if "_out_of_fold_cost" not in self.__dict__:
@@ -476,12 +535,15 @@ class UnevenEnsembleClassifier(CorrectedActions):
         return not same
 
     @property
-    def constant_costs_(self) -> dict[str, CostEstimate]:
-        """Expected costs of the two constant rules."""
-        return super().constant_costs_ if self._at_other_costs else self._out_of_fold_costs.constant
+    def constant_costs_(self) -> dict[str, Any]:
+        """Expected costs of the same decision for every row."""
+        several = self._class_rule is not None
+        return super().constant_costs_ if several or self._at_other_costs else self._out_of_fold_costs.constant
 
     def _why_no_guarantee(self) -> str | None:
         """None if the theorem covers the fit: the mixture was chosen among finitely many."""
+        if self._class_rule is not None:
+            return super()._why_no_guarantee()
         scaled = [name for name, member in self._mixture.members.items() if member.sigmoid is not None]
         if scaled:
             return (
@@ -498,6 +560,9 @@ class UnevenEnsembleClassifier(CorrectedActions):
     @property
     def _is_refitted(self) -> bool:
         return any(len(member.models) == 1 for member in self._mixture.members.values())
+
+    def _raw_probabilities(self, X: Any) -> np.ndarray:
+        return self._raw_probability(X)
 
     def _raw_probability(self, X: Any) -> np.ndarray:
         as_it_is = self._takes_tables_as_they_are
@@ -564,7 +629,7 @@ class UnevenEnsembleClassifier(CorrectedActions):
 def tested_rows(trial: Trial) -> np.ndarray:
     """Numbers of the rows that some fold tested."""
     first = next(iter(trial.choices.values()))
-    return np.flatnonzero(~np.isnan(first.probability))
+    return np.flatnonzero(is_tested(first.probability))
 
 
 def _is_mapping(members: Any) -> bool:

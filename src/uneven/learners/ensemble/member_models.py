@@ -28,7 +28,15 @@ from sklearn.utils.validation import check_is_fitted
 from uneven.costs import GivenCosts
 from uneven.decisions.platt import Sigmoid
 from uneven.learners.linear import UnevenLinearClassifier, fits_along
-from uneven.learners.out_of_fold import out_of_fold, positive_probability, splits, weight_parameters
+from uneven.learners.multinomial import UnevenMultinomialClassifier
+from uneven.learners.out_of_fold import (
+    AllClasses,
+    out_of_fold,
+    pick_classes,
+    positive_probability,
+    splits,
+    weight_parameters,
+)
 from uneven.solvers.linear.path import Follower
 
 
@@ -204,19 +212,19 @@ class BoostingRounds(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.rounds = rounds
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BoostingRounds:
-        """Fit the booster with the most rounds."""
-        self.booster_ = self.unfitted_at(len(self.rounds) - 1).fit(X, y, sample_weight=sample_weight)
-        self.classes_ = np.asarray(self.booster_.classes_)
+        """Fit the booster with the most rounds. It sees the numbers of the classes: XGBoost wants no gap in them."""
+        self.classes_, index = np.unique(y, return_inverse=True)
+        self.booster_ = self.unfitted_at(len(self.rounds) - 1).fit(X, index, sample_weight=sample_weight)
         return self
 
     def probability_by_setting(self, X: Any, positive: Any) -> np.ndarray:
         """One column for each number of rounds."""
-        index = self.classes_.tolist().index(positive)
-        return np.stack([_after(self.booster_, X, rounds)[:, index] for rounds in self.rounds], axis=1)
+        said = (_after(self.booster_, X, rounds) for rounds in self.rounds)
+        return np.stack([pick_classes(positive, self.classes_, one) for one in said], axis=1)
 
     def fitted_at(self, number: int) -> FirstRounds:
         """The fitted booster, stopped after one of the numbers of rounds."""
-        return FirstRounds(self.booster_, self.rounds[number])
+        return FirstRounds(self.booster_, self.rounds[number], self.classes_)
 
     def unfitted_at(self, number: int) -> Any:
         """The booster with one of the numbers of rounds."""
@@ -226,14 +234,10 @@ class BoostingRounds(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class FirstRounds:
     """A fitted booster of which only the first rounds are used."""
 
-    def __init__(self, booster: Any, rounds: int) -> None:
+    def __init__(self, booster: Any, rounds: int, classes: np.ndarray) -> None:
         self.booster = booster
         self.rounds = rounds
-
-    @property
-    def classes_(self) -> np.ndarray:
-        """Classes of the booster."""
-        return np.asarray(self.booster.classes_)
+        self.classes_ = classes
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities after the first rounds."""
@@ -305,6 +309,8 @@ class Landmarks(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 class LinearPath(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Logistic regression for several C, each fit started from the one before, after a transformer or none.
 
+    Of more than two classes it is multinomial, and each C has a fit of its own.
+
     Parameters
     ----------
     Cs : tuple of float
@@ -348,6 +354,8 @@ class LinearPath(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fit_all(self, X: Any, y: Any, sample_weight: Any) -> list[Any]:
+        if np.unique(y).size > 2:
+            return [UnevenMultinomialClassifier(C=C, tol=self.tol).fit(X, y, sample_weight) for C in self.Cs]
         learner = UnevenLinearClassifier(tol=self.tol)
         params = [{"C": C} for C in self.Cs]
         return list(fits_along(learner, X, y, sample_weight, GivenCosts(), params, Follower(), by="C", proved=False))
@@ -356,6 +364,8 @@ class LinearPath(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """One column for each C."""
         if self.transformer_ is not None:
             X = self.transformer_.transform(X)
+        if isinstance(positive, AllClasses):
+            return np.stack([positive.columns(one.classes_, one.predict_proba(X)) for one in self.models_], axis=1)
         sign = 1.0 if self.classes_.tolist()[1] == positive else -1.0
         return np.stack([expit(sign * model.decision_function(X)) for model in self.models_], axis=1)
 

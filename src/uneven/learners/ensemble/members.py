@@ -106,6 +106,8 @@ class Family:
         Time of a fit, roughly, in units of the fastest family; for the time left.
     monotone : bool
         Whether it can keep a probability that only rises, or only falls, with a column.
+    several : bool
+        Whether it learns more than two classes.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Family:
     instead_of: tuple[str, ...] = ()
     effort: float = 1.0
     monotone: bool = False
+    several: bool = True
 
     @property
     def installed(self) -> bool:
@@ -214,7 +217,7 @@ FAMILIES: dict[str, Family] = {
     for family in (
         Family("linear", "linear", _linear, monotone=True),
         Family("kernel", "linear", _kernel, lambda size: size.small and size.columns <= 500),
-        Family("svc", "linear", _svc, lambda size: size.rows <= 3_000 and size.columns <= 1_000),
+        Family("svc", "linear", _svc, lambda size: size.rows <= 3_000 and size.columns <= 1_000, several=False),
         Family("extra_trees", "trees", _extra_trees, effort=4.0),
         Family(
             "lightgbm",

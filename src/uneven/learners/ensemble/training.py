@@ -27,7 +27,14 @@ from uneven.learners.ensemble.mixture import FittedMember, Mixture, Views
 from uneven.learners.ensemble.monotone_columns import signs_of_columns
 from uneven.learners.ensemble.weights import Weighting, log_losses
 from uneven.learners.folds import Split
-from uneven.learners.out_of_fold import OutOfFold, OutOfFolds, out_of_fold, sentence, weight_parameters
+from uneven.learners.out_of_fold import (
+    AllClasses,
+    OutOfFold,
+    OutOfFolds,
+    out_of_fold,
+    sentence,
+    weight_parameters,
+)
 from uneven.learners.several_actions import envelope_rules, estimate_actions, have_actions_between
 from uneven.metrics.comparison import rows_learnt_from
 from uneven.metrics.expected_cost import cost_of_decisions
@@ -43,9 +50,10 @@ class Task:
     X : array, sparse matrix or DataFrame
     labels : ndarray
         As the members see them.
-    positive : label
-        The positive one of them.
+    positive : label or AllClasses
+        The positive one of them, or all.
     is_positive : ndarray of bool
+        With several classes the number of each row's class.
     weight : ndarray or None
         Sample weights.
     splits : sequence of pairs of row numbers
@@ -80,6 +88,11 @@ class Task:
         if not self.monotone or self.views is None:
             return None
         return signs_of_columns(self.views.encoder(str(view), fold), self.monotone)
+
+    @property
+    def several(self) -> bool:
+        """Whether there may be more than two classes, of which all probabilities are asked."""
+        return isinstance(self.positive, AllClasses)
 
     @property
     def weights(self) -> np.ndarray:
@@ -235,9 +248,10 @@ def _judge(trial: Trial, entry: Entry, result: OutOfFold, task: Task) -> None:
             trial.left_out.setdefault(name, result.error or f"not finished ({trial.ending})")
         return
     trial.left_out.pop(name, None)
-    columns = result.probability.reshape(result.probability.shape[0], -1)
+    count, classes = len(result.probability), len(task.positive.labels) if task.several else 0
+    columns = result.probability.reshape((count, -1, classes) if classes else (count, -1))
     trial.columns.setdefault(name, []).append(columns)
-    known = ~np.isnan(columns[:, 0])
+    known = is_tested(columns)
     losses = log_losses(columns[known], task.is_positive[known], task.weights[known])
     best = int(np.argmin(losses))
     before = trial.choices.get(name)
@@ -246,6 +260,11 @@ def _judge(trial: Trial, entry: Entry, result: OutOfFold, task: Task) -> None:
         before.seconds = seconds
         return
     trial.choices[name] = Choice(entry, best, columns[:, best], result, seconds, float(losses[best]))
+
+
+def is_tested(probability: np.ndarray) -> np.ndarray:
+    """Whether some fold tested each row."""
+    return ~np.isnan(probability.reshape(len(probability), -1)[:, 0])
 
 
 def _warn_of_failures(trial: Trial, results: OutOfFolds, named: Mapping[str, Entry]) -> None:
@@ -308,8 +327,8 @@ def _refit(task: Task, choice: Choice) -> Any:
     estimator, view = choice.entry.candidate.estimator, choice.entry.view
     X = task.X if task.views is None else task.views.of(str(view)).train
     signs = task.signs(view)
-    if signs is not None and isinstance(estimator, LinearPath):
-        path = LinearPath((estimator.Cs[choice.number],), tol=estimator.tol, signs=signs)
+    if isinstance(estimator, LinearPath) and (signs is not None or task.several):
+        path = LinearPath((estimator.Cs[choice.number],), estimator.transformer, tol=estimator.tol, signs=signs)
         return path.fit(X, task.labels, task.weight).fitted_at(0)
     model = estimator.unfitted_at(choice.number) if has_settings(estimator) else clone(estimator)
     if signs is not None:

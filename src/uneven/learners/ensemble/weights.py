@@ -15,8 +15,16 @@ STEPS = 20
 #: Log loss, per row, that counts as much as a factor e between two softmax weights.
 TEMPERATURE = 0.02
 
-#: From the probabilities of m members (n rows, m columns), the positive rows and their weights to m weights.
+#: From the probabilities of m members (n rows, m columns; of several classes a third axis), the positive rows, or the
+#: number of each row's class, and weights of the rows to m weights.
 Weighting = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+def of_truth(probability: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """What each column says of the true class: P(positive), or the probabilities of all classes on a third axis."""
+    if probability.ndim == 2:
+        return np.where(truth[:, None], probability, 1 - probability)
+    return np.asarray(np.take_along_axis(probability, truth[:, None, None], axis=2)[:, :, 0])
 
 
 def log_losses(probability: np.ndarray, is_positive: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -32,8 +40,8 @@ def log_losses(probability: np.ndarray, is_positive: np.ndarray, weight: np.ndar
     [0.693, 0.288]
     """
     least = 1 / (row_count(weight) + 2)
-    of_truth = np.where(is_positive[:, None], probability, 1 - probability)
-    return np.asarray(-(weight @ np.log(np.clip(of_truth, least, 1 - least))) / weight.sum())
+    said = of_truth(probability, is_positive)
+    return np.asarray(-(weight @ np.log(np.clip(said, least, 1 - least))) / weight.sum())
 
 
 def greedy(probability: np.ndarray, is_positive: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -49,15 +57,15 @@ def greedy(probability: np.ndarray, is_positive: np.ndarray, weight: np.ndarray)
     [0.5, 0.5, 0.0]
     """
     least = 1 / (row_count(weight) + 2)
-    of_truth = np.where(is_positive[:, None], probability, 1 - probability)
+    said = of_truth(probability, is_positive)
     chosen = np.zeros(probability.shape[1])
     total = np.zeros(is_positive.size)
     share = weight / weight.sum()
     for step in range(1, STEPS + 1):
-        losses = [-float(share @ np.log(np.clip((total + column) / step, least, 1 - least))) for column in of_truth.T]
+        losses = [-float(share @ np.log(np.clip((total + column) / step, least, 1 - least))) for column in said.T]
         best = int(np.argmin(losses))
         chosen[best] += 1
-        total += of_truth[:, best]
+        total += said[:, best]
     return chosen / STEPS
 
 
