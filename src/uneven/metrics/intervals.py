@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -158,6 +158,7 @@ def worth_of_rows(said_positive: np.ndarray, trained: float | None) -> float:
 
 #: The truth about rows, what a classifier says, and what another says if there is one: True for positive.
 OutcomeKey = tuple[int, ...]
+_Key = TypeVar("_Key", bound=tuple[Any, ...])
 
 
 def outcome_cells(
