@@ -1,4 +1,4 @@
-"""A cost for every confusion in the ensemble: two classes as ever, members that learn several, scikit-learn's checks."""
+"""A cost for every confusion in the ensemble: two classes as ever, and members that learn several."""
 
 from __future__ import annotations
 
