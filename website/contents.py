@@ -12,6 +12,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Decide about data": (
         "start",
         "example-table",
+        "report",
         "when-it-pays",
         "command",
         "estimators",

@@ -1,16 +1,13 @@
-"""Pages of the demo and of a report on a table."""
+"""The page of a report."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 
-from uneven.app.models.candidates import ALTERNATIVES, AUTO, AskedLearner
-from uneven.app.models.compare_candidates import AS_GIVEN, Outcome
-from uneven.app.models.fit_table import Training
-from uneven.app.models.written_costs import WrittenCosts, costs_by_name
+from uneven.app.models.candidates import AUTO
+from uneven.app.models.written_costs import costs_by_name
 from uneven.app.report.limit_costs import limit_costs
 from uneven.app.report.page import (
     appendix,
@@ -32,12 +29,9 @@ from uneven.app.report.page import (
     what_if_table,
 )
 from uneven.app.report.sentences import (
-    RULES,
     Choice,
-    better_constant,
     capitalise,
     cheapest_in_words,
-    first_line,
     model_in_words,
     per_thousand,
     stability_in_words,
@@ -45,95 +39,7 @@ from uneven.app.report.sentences import (
     what_if_title,
 )
 from uneven.app.report.table_report import Judgement, Report
-from uneven.costs import RowCosts
 from uneven.metrics import CostEstimate
-from uneven.tables.columns import NUMBER, Column
-
-FP_COST, FN_COST = 1, 20
-
-
-def demo_training(asked: AskedLearner) -> Training:
-    """All patients; a malignant tumour is positive."""
-    from sklearn.datasets import load_breast_cancer
-
-    data = load_breast_cancer(as_frame=True)
-    given = WrittenCosts(str(FP_COST), str(FN_COST))
-    costs = RowCosts.read(len(data.data), fp_cost=FP_COST, fn_cost=FN_COST)
-    columns = [Column(name, NUMBER) for name in data.data.columns]
-    return Training(asked, given, costs, columns, data.data.astype(float), (data.target == 0).to_numpy())
-
-
-def result_in_words(rows: list[CostEstimate]) -> str:
-    """What happened to the patients, in people; the first row is the model that was chosen."""
-    ours, rule = rows[0], better_constant(rows)
-    plain = next(row for row in rows if row.name == "plain logistic regression")
-    simple = ours.name in ALTERNATIVES and ours is not plain
-    kind = f"{ours.name} logistic regression" if simple else ours.name
-    said = (
-        f"Every patient was judged by a model that was fitted without that patient. The cheapest model, {kind}, "
-        f"missed {ours.false_negatives:.0f} of 212 tumours and raised {ours.false_positives:.0f} false alarms among "
-        f"357 others: a cost of {569 * ours.cost:.0f}."
-    )
-    if plain is not ours:
-        said += (
-            f" Plain logistic regression, which ignores the costs, missed {plain.false_negatives:.0f}: a cost of "
-            f"{569 * plain.cost:.0f}."
-        )
-    return f"{said} {RULES[rule.name].capitalize()} costs {569 * rule.cost:.0f}."
-
-
-_TITLE = "A missed malignancy costs twenty false alarms"
-
-
-def demo_page(result: str, choice: Choice, outcome: Outcome, pipeline: Any, certificate: Any) -> str:
-    """The report as HTML."""
-    rows = choice.rows
-    name, what_ifs = rows[0].name, outcome.what_ifs(rows[0].name)
-    given = next(what for what in what_ifs if what.label == AS_GIVEN)
-    said, costs = outcome.decisions[AS_GIVEN][name][0], outcome.costs[AS_GIVEN]
-    document = text(json.dumps(certificate.document, indent=1))
-    return page(
-        "uneven: report",
-        f"<h1>{_TITLE}</h1>",
-        paragraph(result, "lead"),
-        paragraph(choice.warning(), "warning") if choice.warning() else paragraph(first_line(rows, None)),
-        paragraph(choice.in_words()),
-        paragraph(
-            "Wisconsin breast cancer data: 569 patients, 212 of them with a malignant tumour, 30 measurements each. "
-            "Every classifier is fitted and tested on the same five folds. A missed malignancy costs 20, a false alarm "
-            "costs 1.",
-            "soft",
-        ),
-        heading("Who is the cheapest?"),
-        cost_figure(rows, None),
-        cost_table(rows, None),
-        paragraph(
-            "Costs per 1,000 patients, with 95 % intervals, which allow for mistakes that no row has shown yet. "
-            "Differences are paired: all models are seen on the same patients. The cost of the cheapest is a little "
-            "too low, because it was chosen by it.",
-            "soft",
-        ),
-        heading("What was decided, and what it cost"),
-        confusion_figure(outcome.is_positive, said, ("benign", "malignant"), costs, None),
-        heading(what_if_title(given)),
-        paragraph(stability_in_words(what_ifs)),
-        what_if_table(what_ifs, None),
-        heading("The model"),
-        paragraph(f"It is the model {name}, fitted to all 569 patients."),
-        *(paragraph(words) for words in model_in_words(pipeline)),
-        *ensemble_parts(pipeline[-1], None),
-        heading("The certificate"),
-        paragraph(
-            "The ensemble corrects its threshold by a smooth loss that looks only near the probability at which the "
-            "decision changes. It is calibrated for these costs: whoever makes it small makes cheap decisions. "
-            "This is proved, not tested."
-        ),
-        f"<p>{text(certificate.statement)} <code>uneven.verify</code> checks the proof from this text alone:</p>",
-        f"<details><summary>show it</summary><pre>{document}</pre></details>",
-    )
-
-
-# -- the page of ``uneven report --html`` ------------------------------------------------------------------------------
 
 
 def report_page(made: Report, read_as: str = "") -> str:

@@ -199,7 +199,7 @@ class Report:
         if not used.about.get("own_threshold"):
             known = used.decisions.probability is not None
             lines.append(threshold_in_words(used.decisions.threshold, has_probability=known))
-        if self.columns:
+        if self.columns and not self.seen:  # on rows of the fit columns look more useful than they are
             lines.append(f"Columns that matter most: {columns_in_words(self.columns, self.unit)}.")
         return "\n".join(line for line in lines if line)
 

@@ -91,7 +91,7 @@ def fit(
     output: str,
     **reading: Any,
 ) -> None:
-    """Find the cheapest classifier for your costs.
+    """Compare classifiers by your costs, and save the cheapest of them.
 
     DATA is a table: .csv, .tsv, .txt (also .gz), .xlsx or .parquet. How it is written is detected, and shown. A cost is
     a number, a column or an arithmetic of columns, such as "amount*0.9 + 5". An ensemble of several learners, logistic
