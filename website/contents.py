@@ -24,6 +24,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "decide",
         "explain",
         "change",
+        "folds",
         "log",
         "case-fraud",
         "case-medicine",

@@ -1,4 +1,4 @@
-"""Labels of two classes, which of them is positive, and the weights of examples: how they are read and checked."""
+"""Labels of two classes, which of them is positive, groups and weights of examples: how they are read and checked."""
 
 from __future__ import annotations
 
@@ -50,6 +50,32 @@ def _is_missing(label: Any) -> bool:
         return label is None or bool(operator.ne(label, label))
     except TypeError:  # pandas.NA has no truth value
         return True
+
+
+def read_groups(groups: Any, name: str = "groups") -> np.ndarray:
+    """For each row the number of its group.
+
+    Examples
+    --------
+    >>> from uneven.labels import read_groups
+    >>> read_groups(["Ann", "Bob", "Ann"]).tolist()
+    [0, 1, 0]
+    """
+    if isinstance(groups, str) or not hasattr(groups, "__len__"):
+        raise CostError(f"{name} must have an entry for each row, got {brief(groups)}")
+    values = np.asarray(groups)
+    if values.ndim != 1:
+        raise CostError(f"{name} must have one entry for each row, got an array of shape {values.shape}")
+    if values.dtype.kind in "biu":
+        return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.int64)
+    missing = np.array([_is_missing(value) or value == "" for value in values.tolist()], dtype=bool)
+    if missing.any():
+        raise CostError(
+            f"{name} must be known for every row, got {int(missing.sum()):,} of {missing.size:,} rows without one; "
+            "give these a group of their own each, or leave them out"
+        )
+    place: dict[Any, int] = {}
+    return np.array([place.setdefault(value, len(place)) for value in values.tolist()], dtype=np.int64)
 
 
 def require_same_length(**arrays: np.ndarray) -> None:

@@ -12,7 +12,8 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, Stratified
 
 import uneven
 from uneven.errors import CostError
-from uneven.learners.folds import read_groups, time_and_group_splits
+from uneven.labels import read_groups
+from uneven.learners.folds import time_and_group_splits
 from uneven.tables.times import read_times
 
 

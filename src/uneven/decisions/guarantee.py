@@ -176,7 +176,9 @@ class ShiftGuarantee:
             assumed = f"that no mistake costs more than you said ({largest})."
         share = "the same share of positives" if self.prevalence is None else f"{100 * self.prevalence:.4g} % positives"
         alike = "" if self.prevalence is None else " within each class"
-        terms = f"They assume independent rows, new rows like these{alike} with {share}, and {assumed}"
+        terms = (
+            f"They assume independent rows, new rows like those that were held out{alike} with {share}, and {assumed}"
+        )
         return f"{which} {terms}"
 
 

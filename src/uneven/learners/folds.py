@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from uneven.errors import CostError
-from uneven.inputs import brief, warn_caller
-from uneven.tables.times import is_missing, read_times
+from uneven.inputs import warn_caller
+from uneven.labels import read_groups
+from uneven.tables.times import read_times
 
 #: Train and test rows of a fold.
 Split = tuple[np.ndarray, np.ndarray]
@@ -22,34 +23,9 @@ Split = tuple[np.ndarray, np.ndarray]
 #: With times and groups: at most so many tested blocks, and parts of the groups in each. 3 times 3 fits, where more of
 #: both would cost more than they tell, and models of two thirds of the groups.
 _BLOCKS, _PARTS = 3, 3
+MOST_FITS = _BLOCKS * _PARTS
 #: Rows of each class that the first block has to hold.
 _FEWEST = 2
-
-
-def read_groups(groups: Any, name: str = "groups") -> np.ndarray:
-    """For each row the number of its group.
-
-    Examples
-    --------
-    >>> from uneven.learners.folds import read_groups
-    >>> read_groups(["Ann", "Bob", "Ann"]).tolist()
-    [0, 1, 0]
-    """
-    if isinstance(groups, str) or not hasattr(groups, "__len__"):
-        raise CostError(f"{name} must have an entry for each row, got {brief(groups)}")
-    values = np.asarray(groups)
-    if values.ndim != 1:
-        raise CostError(f"{name} must have one entry for each row, got an array of shape {values.shape}")
-    if values.dtype.kind in "biu":
-        return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.int64)
-    missing = np.array([is_missing(value) for value in values.tolist()], dtype=bool)
-    if missing.any():
-        raise CostError(
-            f"{name} must be known for every row, got {int(missing.sum()):,} of {missing.size:,} rows without one; "
-            "give these a group of their own each, or leave them out"
-        )
-    place: dict[Any, int] = {}
-    return np.array([place.setdefault(value, len(place)) for value in values.tolist()], dtype=np.int64)
 
 
 def time_and_group_splits(

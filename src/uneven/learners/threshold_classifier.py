@@ -21,7 +21,8 @@ from uneven.decisions.platt import Sigmoid
 from uneven.decisions.scored_rows import MOST_ROWS
 from uneven.errors import CostError, ParameterError
 from uneven.inputs import Exact, brief, warn_caller
-from uneven.learners.folds import Split, read_groups
+from uneven.labels import read_groups
+from uneven.learners.folds import Split
 from uneven.learners.matrix_decisions import ClassTask, MatrixDecisions
 from uneven.learners.out_of_fold import (
     AllClasses,

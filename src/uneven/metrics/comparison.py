@@ -13,7 +13,7 @@ from uneven import inputs
 from uneven.costs import GivenCosts, RowCosts
 from uneven.errors import CostError
 from uneven.inputs import Exact, brief
-from uneven.labels import read_labels, read_relative_weights, require_same_length, where_positive
+from uneven.labels import read_groups, read_labels, read_relative_weights, require_same_length, where_positive
 from uneven.metrics.intervals import CostEstimate, estimates
 from uneven.metrics.passing_costs import fit_with_costs, predict_labels, require_way_to_decide
 
@@ -168,6 +168,7 @@ def compare_predictions(
     pos_label: Any = None,
     sample_weight: Any = None,
     rules: Collection[str] = (),
+    groups: Any = None,
 ) -> list[CostEstimate]:
     """Expected cost of several classifiers from their predictions for the same rows, with paired differences.
 
@@ -181,6 +182,8 @@ def compare_predictions(
         As in :func:`expected_cost`.
     rules : collection of str
         Names of predictions that are the same for every row by rule, as in :func:`compare`.
+    groups : array-like of shape (n,), optional
+        Rows of one customer, which are not independent: the intervals are then those of sums over groups.
 
     Returns
     -------
@@ -208,7 +211,10 @@ def compare_predictions(
     costs = RowCosts.read(truth.size, fp_cost=fp_cost, fn_cost=fn_cost, tp_cost=tp_cost, tn_cost=tn_cost)
     weight = None if sample_weight is None else read_relative_weights(sample_weight, truth.size)
     named = {name: said[None] for name, said in zip(labels, decisions, strict=True)}
-    return estimates(costs, is_positive, named, weight, rules=rules)
+    group = None if groups is None else read_groups(groups)
+    if group is not None:
+        require_same_length(y_true=truth, groups=group)
+    return estimates(costs, is_positive, named, weight, rules=rules, groups=group)
 
 
 @dataclass(frozen=True)

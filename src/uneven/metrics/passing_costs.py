@@ -47,9 +47,12 @@ def answer_with_costs(estimator: Any, method: str, X: Any, costs: RowCosts) -> A
     return answer_with_costs(_inside(estimator), method, X, costs)
 
 
-def fit_with_costs(estimator: Any, X: Any, y: Any, costs: RowCosts) -> Any:
-    """``fit``, told what each row costs if the estimator takes it; with metadata routing, if it requests it."""
-    return estimator.fit(X, y, **_fit_parameters(estimator, costs))
+def fit_with_costs(estimator: Any, X: Any, y: Any, costs: RowCosts, **more: Any) -> Any:
+    """``fit``, told what each row costs if the estimator takes it; with metadata routing, if it requests it.
+
+    ``more`` are further arguments of ``fit``.
+    """
+    return estimator.fit(X, y, **_fit_parameters(estimator, costs), **more)
 
 
 def predict_labels(

@@ -69,7 +69,7 @@ def _order(values: np.ndarray, missing: np.ndarray, name: str) -> np.ndarray:
 def _order_objects(values: np.ndarray, name: str, day_first: bool | None, decimal: str) -> np.ndarray:
     """Texts, dates and periods as objects; each different one is read once."""
     place: dict[Any, int] = {}
-    missing = np.array([is_missing(value) for value in values], dtype=bool)
+    missing = np.array([_is_missing(value) for value in values], dtype=bool)
     codes = np.array(
         [-1 if gone else place.setdefault(value, len(place)) for value, gone in zip(values, missing, strict=True)],
         dtype=np.int64,
@@ -125,7 +125,7 @@ def _period(text: str) -> tuple[str, tuple[int, ...]] | None:
     return re.sub(r"\d+", "0", text).lower(), tuple(map(int, numbers))
 
 
-def is_missing(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     """Whether an object stands for no value: None, NaN, NaT or pandas' NA, or an empty text."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return True

@@ -120,8 +120,10 @@ def _stop() -> NoReturn:
 _WIDE = 100
 
 
-def print_choice(choice: Choice, what_ifs: list[WhatIf], how: str, rows_per_year: float | None = None) -> None:
-    """Print what a comparison found: the answer first."""
+def print_choice(
+    choice: Choice, what_ifs: list[WhatIf], how: str, rows_per_year: float | None = None, random_folds: str = ""
+) -> None:
+    """Print what a comparison found: the answer first, then what random folds would have claimed."""
     from uneven.app.report.sentences import first_line, volume_in_words
 
     warning, chosen = choice.warning(), choice.in_words()
@@ -132,6 +134,8 @@ def print_choice(choice: Choice, what_ifs: list[WhatIf], how: str, rows_per_year
             click.echo(sentence)
         if total := volume_in_words(choice.rows, choice.unit, rows_per_year):
             click.echo(total)
+    if random_folds:
+        click.echo(random_folds)
     print_costs(choice.rows, how, choice.unit)
     print_what_ifs(what_ifs, "models refitted or thresholds moved", choice.unit)
 

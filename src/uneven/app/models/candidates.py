@@ -312,6 +312,8 @@ class Candidate:
         Whether it decides at other costs without a new fit.
     learns_means : bool
         Whether it learns with the mean costs of the rows it is fitted to, though it decides each row by its own.
+    makes_folds : bool
+        Whether its ``fit`` makes folds, and takes ``times`` and ``groups`` for them.
     """
 
     name: str
@@ -319,6 +321,7 @@ class Candidate:
     whole: bool = False
     moves: bool = False
     learns_means: bool = False
+    makes_folds: bool = False
 
     def pipeline(self, costs: RowCosts, preprocessing: Any) -> Pipeline:
         """From typed columns to decisions; not fitted. ``preprocessing`` may be "passthrough"."""
@@ -337,9 +340,10 @@ def candidates(
     ]
     if asked.kind in (LINEAR, SVC) or asked.tune:
         by_means = given.per_row and not asked.tune and asked.has_probabilities
-        found.append(Candidate(_learner_name(asked), _learner(asked, given, costs), learns_means=by_means))
+        new = _learner(asked, given, costs)
+        found.append(Candidate(_learner_name(asked), new, learns_means=by_means, makes_folds=asked.tune))
     if asked.has_ensemble:
-        found.append(Candidate(ENSEMBLE, _ensemble(asked, given, seconds), whole=True, moves=True))
+        found.append(Candidate(ENSEMBLE, _ensemble(asked, given, seconds), whole=True, moves=True, makes_folds=True))
     return found
 
 

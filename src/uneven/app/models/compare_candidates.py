@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -16,11 +16,12 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from uneven.app.models.apply_model import predict_positive
 from uneven.app.models.candidates import CONSTANT_RULES, Candidate
 from uneven.app.models.written_costs import scale_misses
-from uneven.app.report.sentences import WhatIf, ratio_in_words
+from uneven.app.report.sentences import WhatIf, chance_in_words, per_thousand, ratio_in_words
 from uneven.costs import RowCosts
-from uneven.errors import CostError
+from uneven.errors import CostError, UnevenError
+from uneven.learners.folds import MOST_FITS, Split, time_and_group_splits
 from uneven.metrics import CostEstimate
-from uneven.metrics.comparison import Split, decide_on_folds, rows_learnt_from, stratified_folds
+from uneven.metrics.comparison import decide_on_folds, rows_learnt_from, stratified_folds
 from uneven.metrics.intervals import estimates
 from uneven.metrics.passing_costs import fit_with_costs
 from uneven.solvers.progress import Listener, listening
@@ -29,12 +30,83 @@ from uneven.solvers.progress import Listener, listening
 AS_GIVEN = "as given"
 FACTORS = {"half": 0.5, AS_GIVEN: 1.0, "double": 2.0}
 _TESTED = 0.25  # of the rows, if there is one split only
+#: What a learner says if times or groups allow fewer folds than it wants; the command says how many it used.
+_FEWER_FOLDS = "times has .* different values|only .* groups have"
 
 
 class Progress(Protocol):
     """Told a sentence and the share that is done; ``detail`` marks what comes often."""
 
     def __call__(self, message: str, share: float, *, detail: bool = False) -> None: ...
+
+
+@dataclass(frozen=True)
+class FoldColumns:
+    """Columns that say which rows a fold may test: later ones than it learnt from, or those of other groups.
+
+    Attributes
+    ----------
+    time, group : str or None
+        Their names; at least one of them.
+    times, groups : ndarray of int or None
+        The place of each row's time among all times, and the number of its group.
+    """
+
+    time: str | None = None
+    group: str | None = None
+    times: np.ndarray | None = None
+    groups: np.ndarray | None = None
+
+    def take(self, rows: np.ndarray) -> FoldColumns:
+        """Those of some of the rows."""
+        times, groups = (None if part is None else part[rows] for part in (self.times, self.groups))
+        return replace(self, times=times, groups=groups)
+
+    def splits(self, is_positive: np.ndarray, folds: int, seed: int = 0) -> list[Split]:
+        """Train and test rows; one fold means one split."""
+        share = _TESTED if folds == 1 else None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # fewer folds: the comparison says how many there are
+            try:
+                return time_and_group_splits(
+                    is_positive, max(2, folds), times=self.times, groups=self.groups, seed=seed, share=share
+                )
+            except CostError as error:
+                words = str(error).replace("times has", f"column {self.time!r} has")
+                raise CostError(words.replace("groups has", f"column {self.group!r} has")) from None
+
+    def fits(self, folds: int) -> int:
+        """How many fits so many folds are at most."""
+        return MOST_FITS if self.time is not None and self.group is not None and folds > 1 else folds
+
+    def given_to_fit(self, is_positive: np.ndarray) -> dict[str, np.ndarray]:
+        """What an ensemble or a search is given, for folds of its own; nothing if these rows do not suffice for them.
+
+        Such as rows of one month, from which the first of several folds learns.
+        """
+        try:
+            self.splits(is_positive, 2)
+        except UnevenError:
+            return {}
+        known = {"times": self.times, "groups": self.groups}
+        return {name: values for name, values in known.items() if values is not None}
+
+    def how(self, folds: int, tested: int) -> str:
+        """How the rows were split, in words."""
+        if self.time is None:
+            if folds == 1:
+                return f"on {tested:,} rows kept out of the fits, whole groups of {self.group!r}"
+            return f"cross-validated, {folds} folds of whole groups of {self.group!r}"
+        where = f"out of time: {tested:,} rows, each with models of earlier rows (column {self.time!r})"
+        return where if self.group is None else f"{where} and of other groups (column {self.group!r})"
+
+    @property
+    def in_words(self) -> str:
+        """What is tested, for a sentence with a cost."""
+        later, others = "out of time", f"for new groups (column {self.group!r})"
+        if self.time is None:
+            return others
+        return later if self.group is None else f"{later} and {others}"
 
 
 @dataclass(frozen=True)
@@ -49,26 +121,33 @@ class Rows:
     costs : RowCosts
     per_row : bool
         Whether costs are passed to ``fit`` and ``predict`` for each row.
+    by : FoldColumns or None
+        What folds look at; None: they are shuffled.
     """
 
     X: Any
     is_positive: np.ndarray
     costs: RowCosts
     per_row: bool
+    by: FoldColumns | None = None
 
     def take(self, rows: np.ndarray) -> Rows:
         """Some of the rows."""
-        return Rows(self.X.iloc[rows], self.is_positive[rows], self.costs.take(rows), self.per_row)
+        by = None if self.by is None else self.by.take(rows)
+        return Rows(self.X.iloc[rows], self.is_positive[rows], self.costs.take(rows), self.per_row, by)
 
     def fit(self, candidate: Candidate, costs: RowCosts, preprocessing: Any = "passthrough") -> Any:
         """A pipeline that is made for ``costs`` and fitted to these rows, whose mistakes that pay are known already."""
         y = self.is_positive.astype(int)
         pipeline = candidate.pipeline(self.costs if candidate.learns_means else costs, preprocessing)
+        given = {} if self.by is None or not candidate.makes_folds else self.by.given_to_fit(self.is_positive)
+        more = {f"classifier__{name}": values for name, values in given.items()}
         with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=_FEWER_FOLDS, category=UserWarning)
             warnings.filterwarnings("ignore", message="in .* rows the mistake costs less", category=UserWarning)
             if self.per_row and not candidate.learns_means:
-                return fit_with_costs(pipeline, self.X, y, self.costs)
-            return pipeline.fit(self.X, y)
+                return fit_with_costs(pipeline, self.X, y, self.costs, **more)
+            return pipeline.fit(self.X, y, **more)
 
 
 @dataclass(frozen=True)
@@ -86,6 +165,10 @@ class Outcome:
         How the rows were split, in words.
     trained : float
         Rows that the models of a fold learnt from.
+    tested : ndarray of int
+        Which rows these are.
+    groups : ndarray of int or None
+        The group of each of them, if rows of a group are not independent.
     """
 
     is_positive: np.ndarray
@@ -93,6 +176,8 @@ class Outcome:
     decisions: dict[str, dict[str, np.ndarray]]
     how: str
     trained: float
+    tested: np.ndarray
+    groups: np.ndarray | None = None
 
     def cheapest(self, names: list[str]) -> str:
         """The cheapest of some candidates at the given costs; the simplest of those that cost the same."""
@@ -102,7 +187,14 @@ class Outcome:
         """Costs with intervals: the named candidate, then the others and their paired differences, by cost."""
         others = sorted((n for n in self.decisions[label] if n != first), key=lambda name: self._cost(label, name))
         said = {name: self.decisions[label][name] for name in (first, *others)}
-        return estimates(self.costs[label], self.is_positive, said, trained=self.trained, rules=CONSTANT_RULES)
+        return estimates(
+            self.costs[label],
+            self.is_positive,
+            said,
+            trained=self.trained,
+            rules=CONSTANT_RULES,
+            groups=self.groups,
+        )
 
     def what_ifs(self, first: str) -> list[WhatIf]:
         """The same at other costs of a miss."""
@@ -116,11 +208,24 @@ def compare_on_folds(
     rows: Rows, found: list[Candidate], preprocessing: BaseEstimator, progress: Progress, *, folds: int, repeats: int
 ) -> Outcome:
     """Fit and test all candidates; one fold means one split."""
-    splits = _splits(rows.is_positive, folds, repeats)
+    splits = _splits(rows, folds, repeats)
+    return _compare(rows, splits, found, preprocessing, progress, FACTORS)
+
+
+def _compare(
+    rows: Rows,
+    splits: list[list[Split]],
+    found: list[Candidate],
+    preprocessing: BaseEstimator,
+    progress: Progress,
+    factors: Mapping[str, float],
+    doing: str = "",
+) -> Outcome:
+    repeats = len(splits)
     clock = _Clock(len(splits) * len(splits[0]))
 
     def decide_fold(repeat: int, fold: int) -> dict[tuple[str, str], np.ndarray]:
-        where = _where(repeat, repeats, fold, len(splits[repeat]))
+        where = doing + _where(repeat, repeats, fold, len(splits[repeat]))
         progress(f"{where}{clock.left}", clock.share)
         seen, unseen = (rows.take(part) for part in splits[repeat][fold])
         encoder = clone(preprocessing).fit(seen.X)
@@ -129,23 +234,88 @@ def compare_on_folds(
         for candidate in found:
             with warnings.catch_warnings(), listening(_listener(progress, where, clock)):
                 warnings.simplefilter("ignore", ConvergenceWarning)  # the fit to all rows tells
-                at_costs = _decisions(candidate, rows.costs, *((seen, unseen) if candidate.whole else encoded))
+                at_costs = _decisions(candidate, rows.costs, *((seen, unseen) if candidate.whole else encoded), factors)
             said |= {(label, candidate.name): part for label, part in at_costs.items()}
         clock.advance()
         return said
 
     tested, said = decide_on_folds(splits, decide_fold)
-    decisions = {label: {c.name: said[label, c.name] for c in found} for label in FACTORS}
-    costs = {label: scale_misses(rows.costs.take(tested), factor) for label, factor in FACTORS.items()}
-    how = _how(len(splits[0]), repeats, tested.size)
-    return Outcome(rows.is_positive[tested], costs, decisions, how, rows_learnt_from(splits))
+    decisions = {label: {c.name: said[label, c.name] for c in found} for label in factors}
+    costs = {label: scale_misses(rows.costs.take(tested), factor) for label, factor in factors.items()}
+    how = _how(len(splits[0]), repeats, tested.size) if rows.by is None else rows.by.how(len(splits[0]), tested.size)
+    groups = None if rows.by is None or rows.by.groups is None else rows.by.groups[tested]
+    return Outcome(rows.is_positive[tested], costs, decisions, how, rows_learnt_from(splits), tested, groups)
 
 
-def _decisions(candidate: Candidate, costs: RowCosts, seen: Rows, unseen: Rows) -> dict[str, np.ndarray]:
+@dataclass(frozen=True)
+class RandomClaim:
+    """What random folds would have claimed for a model, next to what its folds said of the same rows.
+
+    Attributes
+    ----------
+    claimed, found : CostEstimate
+        With random folds, and by time or group; the second has the paired difference from the first.
+    rows : int
+    by : FoldColumns
+    """
+
+    claimed: CostEstimate
+    found: CostEstimate
+    rows: int
+    by: FoldColumns
+
+    def in_words(self, unit: str | None) -> str:
+        """The two costs, their difference, and why they may differ."""
+        more = self.found.difference or 0.0
+        ends = chance_in_words(self.found, 1 if more >= 0 else -1)
+        why = "knows other rows of the same group"
+        if self.by.time is not None:
+            why = "learns from later rows too, and from more rows"
+        if self.by.time is not None and self.by.group is not None:
+            why = "learns from later rows too, from other rows of the same group, and from more rows"
+        return (
+            f"Random folds would have claimed {per_thousand(self.claimed.cost, unit)} per 1,000 rows for "
+            f"{self.found.name}; {self.by.in_words} it is {per_thousand(self.found.cost, unit)}, "
+            f"{per_thousand(abs(more), unit)} {'more' if more >= 0 else 'less'}{ends}, on the same {self.rows:,} rows. "
+            f"In random folds a model {why}."
+        )
+
+
+def random_claim(
+    rows: Rows, outcome: Outcome, candidate: Candidate, preprocessing: BaseEstimator, progress: Progress, folds: int
+) -> RandomClaim:
+    """Test one candidate on the rows of a comparison again, with random folds, as if there were no time and no groups.
+
+    With one fold, half of these rows are tested, and the others are learnt from.
+    """
+    assert rows.by is not None
+    shuffled, tested, y = replace(rows, by=None), outcome.tested, outcome.is_positive
+    part = np.empty(tested.size, dtype=np.intp)
+    for label in (True, False):
+        own = np.random.default_rng(0).permutation(np.flatnonzero(y == label))
+        part[own] = np.arange(own.size) % max(2, folds)
+    everything = np.arange(rows.is_positive.size)
+    parts = [tested[part == number] for number in range(max(2, folds) if folds > 1 else 1)]
+    splits = [(np.setdiff1d(everything, test), test) for test in parts if test.size]
+    doing = "what random folds would claim: "
+    again = _compare(shuffled, [splits], [candidate], preprocessing, progress, {AS_GIVEN: 1.0}, doing)
+    kept = np.searchsorted(tested, again.tested)
+    ours, theirs = outcome.decisions[AS_GIVEN][candidate.name][:1, kept], again.decisions[AS_GIVEN][candidate.name]
+    said = {"random folds": theirs, candidate.name: ours}
+    trained = min(outcome.trained, again.trained)
+    groups = None if outcome.groups is None else outcome.groups[kept]
+    costs = again.costs[AS_GIVEN]
+    claimed, found = estimates(costs, again.is_positive, said, trained=trained, groups=groups)
+    return RandomClaim(claimed, found, kept.size, rows.by)
+
+
+def _decisions(
+    candidate: Candidate, costs: RowCosts, seen: Rows, unseen: Rows, factors: Mapping[str, float]
+) -> dict[str, np.ndarray]:
     """Decisions of a candidate that is fitted to the rows that were seen, at each cost of a miss."""
     found: dict[str, np.ndarray] = {}
     model = None
-    for label, factor in sorted(FACTORS.items(), key=lambda item: item[0] != AS_GIVEN):
+    for label, factor in sorted(factors.items(), key=lambda item: item[0] != AS_GIVEN):
         given = label == AS_GIVEN
         at = costs if given else scale_misses(costs, factor)
         if model is None or not candidate.moves:
@@ -156,10 +326,14 @@ def _decisions(candidate: Candidate, costs: RowCosts, seen: Rows, unseen: Rows) 
     return found
 
 
-def _splits(is_positive: np.ndarray, folds: int, repeats: int) -> list[list[Split]]:
+def _splits(rows: Rows, folds: int, repeats: int) -> list[list[Split]]:
+    is_positive = rows.is_positive
     fewest = int(min(is_positive.sum(), (~is_positive).sum()))
     if fewest < 2:
         raise CostError(f"a comparison needs two rows of each class, got {fewest} of one; --quick skips it")
+    if rows.by is not None:
+        seeds = range(repeats if rows.by.times is None and folds > 1 else 1)
+        return [rows.by.splits(is_positive, folds, seed) for seed in seeds]
     if folds > 1:
         return stratified_folds(is_positive, folds, repeats)
     splitter = StratifiedShuffleSplit(1, test_size=_TESTED, random_state=0)

@@ -17,7 +17,15 @@ from uneven.app.files.table_columns import Plan, Target, plan_columns, read_targ
 from uneven.app.files.table_formats import Reading
 from uneven.app.models.apply_model import predict_positive
 from uneven.app.models.candidates import ALTERNATIVES, AUTO, AskedLearner, Candidate, candidates, savable
-from uneven.app.models.compare_candidates import Outcome, Progress, Rows, compare_on_folds
+from uneven.app.models.compare_candidates import (
+    FoldColumns,
+    Outcome,
+    Progress,
+    RandomClaim,
+    Rows,
+    compare_on_folds,
+    random_claim,
+)
 from uneven.app.models.row_reasons import keep_background
 from uneven.app.models.written_costs import WrittenCosts, mean_regrets
 from uneven.app.report.sentences import (
@@ -29,12 +37,15 @@ from uneven.app.report.sentences import (
 )
 from uneven.costs import RowCosts
 from uneven.decisions.alpha import probability_thresholds
+from uneven.errors import UnevenError
+from uneven.labels import read_groups
 from uneven.metrics import CostEstimate
 from uneven.metrics.intervals import ends_in_words, estimates
 from uneven.solvers.progress import listening
 from uneven.tables import FrameEncoder
 from uneven.tables.category_columns import MOST_CATEGORIES
 from uneven.tables.columns import DATE, Column
+from uneven.tables.times import read_times
 
 #: Folds of a comparison with ensembles, by the largest number of rows; above the last, one split.
 _FOLDS = {1000: 5, 20_000: 3}
@@ -57,6 +68,8 @@ class Training:
     columns : list of Column
     X : DataFrame
     is_positive : ndarray of bool
+    by : FoldColumns or None
+        What folds look at; None: they are shuffled.
     """
 
     asked: AskedLearner
@@ -65,6 +78,7 @@ class Training:
     columns: list[Column]
     X: Any
     is_positive: np.ndarray
+    by: FoldColumns | None = None
 
     def __post_init__(self) -> None:
         mean_regrets(self.costs)  # an error if there is nothing to decide
@@ -108,6 +122,13 @@ class Training:
         how = {"folds": self._folds, "repeats": repeats}
         return compare_on_folds(self._rows, self._candidates(), self._preprocessing(), progress, **how)
 
+    def random_claim(self, outcome: Outcome, name: str, progress: Progress) -> RandomClaim | None:
+        """What random folds would have claimed for a candidate; None if the folds are random."""
+        if self.by is None:
+            return None
+        chosen = next(candidate for candidate in self._candidates() if candidate.name == name)
+        return random_claim(self._rows, outcome, chosen, self._preprocessing(), progress, self._folds)
+
     def cheapest(self, outcome: Outcome) -> str:
         """The name of the cheapest candidate that may be saved."""
         return outcome.cheapest([candidate.name for candidate in savable(self.asked, self._candidates())])
@@ -128,11 +149,18 @@ class Training:
             return self._rows.fit(chosen, self.costs, self._preprocessing())
 
     def broken_promise(self, shown: CostEstimate, pipeline: Any) -> str:
-        """A warning if the fitted pipeline does not cost what the comparison showed; else ""."""
+        """A warning if the fitted pipeline does not cost what the comparison showed; else "".
+
+        Out of time it may well not: the comparison is about later rows than the model's own folds and its training.
+        """
+        if self.by is not None and self.by.time is not None:
+            return ""
         return broken_promise(shown, pipeline, self._rows)
 
     def order_in_words(self, *, quick: bool) -> str:
         """A sentence if later rows may cost more than shuffled folds say; else "". Quick: look at dates only."""
+        if self.by is not None and self.by.time is not None:
+            return ""
         dates = [column.name for column in self.columns if column.role == DATE]
         return order_in_words(None if quick else self._rows, self._preprocessing(), dates)
 
@@ -147,7 +175,7 @@ class Training:
 
     @property
     def _rows(self) -> Rows:
-        return Rows(self.X, self.is_positive, self.costs, self.given.per_row)
+        return Rows(self.X, self.is_positive, self.costs, self.given.per_row, self.by)
 
     @property
     def _folds(self) -> int:
@@ -157,7 +185,8 @@ class Training:
 
     def _candidates(self) -> list[Candidate]:
         limit = self.asked.time_limit
-        seconds = None if limit is None else _FOR_ENSEMBLES * limit / (self._folds + 1)
+        fits = self._folds + 1 if self.by is None else self.by.fits(self._folds) + self._folds + 1
+        seconds = None if limit is None else _FOR_ENSEMBLES * limit / fits
         return candidates(self.asked, self.given, self.costs, seconds)
 
     def _preprocessing(self) -> Any:
@@ -179,7 +208,9 @@ class Question:
     id_column : str or None
         The column that names the rows.
     drop, keep : tuple of str
-        Columns to leave out, and to use though they look like an ID.
+        Columns to leave out, and to use though they look like an ID, or are the time.
+    time, group : str or None
+        Columns that folds look at: models are tested on later rows, and on rows of other groups.
     """
 
     target: str
@@ -188,6 +219,27 @@ class Question:
     id_column: str | None = None
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    time: str | None = None
+    group: str | None = None
+
+    @property
+    def unused(self) -> list[str]:
+        """Columns that are not for prediction: those that name rows or groups, and the time unless it is kept."""
+        names = [self.id_column, self.group, None if self.time in self.keep else self.time]
+        return [*self.drop, *(name for name in names if name is not None)]
+
+    def require_fold_columns(self) -> None:
+        """Raise if the columns of time and group are not two that the folds can look at."""
+        for option, name in (("--time", self.time), ("--group", self.group)):
+            if name is not None and name == self.target:
+                raise UnevenError(f"{option} {name!r} is the column to predict; name another one")
+        if self.time is not None and self.time == self.group:
+            raise UnevenError(f"--time and --group both name {self.time!r}; name two columns, or leave one out")
+        if self.group is not None and self.group in self.keep:
+            raise UnevenError(
+                f"--keep {self.group!r} would use the group for prediction, and new groups have other values; leave it "
+                "out"
+            )
 
 
 @dataclass(frozen=True)
@@ -235,6 +287,8 @@ class Prepared:
             "costs": self.training.given.to_dict(),
             "columns": [column.to_dict() for column in self.plan.columns],
             "dropped": list(question.drop),
+            "time": question.time,
+            "group": question.group,
             "skipped": self.plan.skipped,
             "decimal": self.table.decimal,
             "rows": int(labels.is_positive.size),
@@ -264,6 +318,7 @@ def prepare_table(
     table: Table, question: Question, given: WrittenCosts, asked: AskedLearner, *, skip_bad_costs: bool = False
 ) -> Prepared:
     """What can be learnt from a table that was read."""
+    question.require_fold_columns()
     cost_columns = given.columns(table, question.target)
     skipped = ""
     if skip_bad_costs:
@@ -271,16 +326,59 @@ def prepare_table(
     labels = read_target(table, question.target, question.positive, others_negative=question.others_negative)
     labelled = table.rows(labels.known)
     costs = given.of(labelled)
-    dropped = [*question.drop, *([question.id_column] if question.id_column else [])]
-    plan = plan_columns(labelled, question.target, leave_out=dropped, keep=question.keep)
+    plan = plan_columns(labelled, question.target, leave_out=question.unused, keep=question.keep)
+    by = _fold_columns(labelled, question)
     asked.require_columns(plan.columns)
     X = type_columns(labelled, plan.columns)
     width = require_memory(X, MOST_CATEGORIES)
-    training = Training(asked, given, costs, plan.columns, X, labels.is_positive)
+    training = Training(asked, given, costs, plan.columns, X, labels.is_positive, by)
     again = repeated_ids(labelled, question.id_column)
     advice = " If these are the same case, keep one row of each: copies in training and test make a model look cheaper."
-    notes = [skipped, again + advice if again else ""]
+    if question.group is not None:
+        advice = ""
+    notes = [skipped, again + advice if again else "", *_folds_in_words(question, by)]
     return Prepared(question, table, labels, plan, training, width, cost_columns, [note for note in notes if note])
+
+
+def _fold_columns(table: Table, question: Question) -> FoldColumns | None:
+    """The times and groups of the rows; an error names the column if they do not make folds."""
+    if question.time is None and question.group is None:
+        return None
+    times = groups = None
+    if question.time is not None:
+        name, decimal = f"column {question.time!r}", table.decimals.get(question.time, table.decimal)
+        times = read_times(_values(table, question.time), name, day_first=table.reading.day_first, decimal=decimal)
+    if question.group is not None:
+        groups = read_groups(_values(table, question.group), f"column {question.group!r}")
+    return FoldColumns(question.time, question.group, times, groups)
+
+
+def _values(table: Table, name: str) -> Any:
+    """A column as it is typed, or its texts."""
+    dtype = table.types[name]
+    typed = getattr(dtype, "kind", "O") in "biufMm" or getattr(dtype, "ordered", False)
+    return table.frame[name] if typed else table.texts(name).to_pylist()
+
+
+def _folds_in_words(question: Question, by: FoldColumns | None) -> list[str]:
+    """What the folds look at, and whether that is used for prediction."""
+    found = []
+    if by is not None and by.times is not None:
+        used = (
+            f"It is used for prediction too, because of --keep {question.time}."
+            if question.time in question.keep
+            else f"It is not used for prediction; --keep {question.time} would use it."
+        )
+        found.append(
+            f"Column {by.time!r} is the time, with {int(by.times.max()) + 1:,} different values: models are tested on "
+            f"later rows than they learnt from. {used}"
+        )
+    if by is not None and by.groups is not None:
+        found.append(
+            f"Column {by.group!r} names {int(by.groups.max()) + 1:,} groups: no model is tested on a group that it "
+            "learnt from, and intervals count groups, not rows. It is not used for prediction."
+        )
+    return found
 
 
 # -- whether the comparison holds: for the model that is saved, and for later rows -------------------------------------
@@ -335,13 +433,13 @@ def order_in_words(rows: Rows | None, preprocessing: BaseEstimator, dates: list[
             f"The order of the rows matters: a logistic regression costs {per_thousand(found.difference or 0.0)} more "
             "per 1,000 rows on blocks of the file than on shuffled rows (95 % interval "
             f"{ends_in_words(low, high, rough=found.difference_rough)}). If the file is in the order of time, "
-            "later rows may cost that much more than said here, where all folds are shuffled; in Python, "
-            "cv=TimeSeriesSplit() measures it."
+            "later rows may cost that much more than said here, where all folds are shuffled; --time COLUMN measures "
+            "it."
         )
     if dates:
         return (
             f"Column {dates[0]!r} holds dates. All folds are shuffled: if things change over time, later rows may cost "
-            "more than said here; in Python, cv=TimeSeriesSplit() measures it."
+            f"more than said here; --time {dates[0]!r} measures it."
         )
     return ""
 

@@ -183,6 +183,7 @@ def _choice_parts(about: dict[str, Any], unit: str | None) -> list[str]:
     return [
         paragraph(choice.warning(), "warning") if choice.warning() else "",
         paragraph(f"When it was fitted: {choice.in_words()[:1].lower()}{choice.in_words()[1:]}"),
+        *([paragraph(about["random_folds"])] if about.get("random_folds") else []),
         cost_table(rows, unit),
         paragraph(how, "soft"),
     ]

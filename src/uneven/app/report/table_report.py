@@ -38,6 +38,7 @@ from uneven.app.report.sentences import (
 from uneven.costs import RowCosts, money
 from uneven.metrics import CapacityCosts, CostEstimate, compare_predictions
 from uneven.metrics.passing_costs import answer_with_costs
+from uneven.tables.column_values import distinct_texts
 
 OURS = "this model"
 _FIRST = 10
@@ -281,7 +282,7 @@ def make_report(
     compared = [] if changes else about["comparison"]
     fitted = [CostEstimate(**{**row, "name": OURS} if k == 0 else row) for k, row in enumerate(compared)]
     news = new_categories(content["preprocessing"], used.X)
-    moved = can_move(pipeline)
+    moved, groups = can_move(pipeline), _groups_of(labelled, about)
     told, shown = used.given.per_row or bool(changes), np.flatnonzero(~known) if enough else np.arange(truth.size)
 
     def decide(X: Any, rows: np.ndarray) -> np.ndarray:
@@ -293,8 +294,8 @@ def make_report(
     return Report(
         used=used,
         is_positive=truth,
-        new=_judge(content, used, truth, ~known, new) if enough else None,
-        known=_judge(content, used, truth, known, old) if known.any() else None,
+        new=_judge(content, used, truth, ~known, new, groups) if enough else None,
+        known=_judge(content, used, truth, known, old, groups) if known.any() else None,
         fitted=fitted,
         how_moved="thresholds moved, nothing refitted" if moved else "the decisions stay, nothing refitted",
         first=flag_first(used.decisions, truth, _names(used, labelled)),
@@ -319,22 +320,44 @@ def _consequence(new: int, enough: bool, compared: bool) -> str:
     return so + few
 
 
-def _judge(content: dict[str, Any], used: Application, truth: np.ndarray, which: np.ndarray, how: str) -> Judgement:
+def _groups_of(table: Table, about: dict[str, Any]) -> np.ndarray | None:
+    """The group of each row, if the fit had groups and this table names them; a row without one is alone."""
+    name = about.get("group")
+    if name is None or name not in table.frame.columns:
+        return None
+    codes, names = distinct_texts(table.texts(name))
+    return np.where(codes >= 0, codes, names.size + np.arange(codes.size))
+
+
+def _judge(
+    content: dict[str, Any],
+    used: Application,
+    truth: np.ndarray,
+    which: np.ndarray,
+    how: str,
+    groups: np.ndarray | None,
+) -> Judgement:
     """Compare on some of the rows."""
     pipeline, X, costs = content["pipeline"], used.X.iloc[np.flatnonzero(which)], used.decisions.costs.take(which)
     features, said = content["preprocessing"].transform(X), used.decisions.said_positive[which]
-    rows = _compare(content, features, truth[which], costs, said)
+    group = None if groups is None else groups[which]
+    rows = _compare(content, features, truth[which], costs, said, group)
     moved = can_move(pipeline)
 
     def compared_at(_: str, other: RowCosts) -> list[CostEstimate]:
         ours = predict_positive(pipeline, X, other, told=True) if moved else said
-        return _compare(content, features, truth[which], other, ours)
+        return _compare(content, features, truth[which], other, ours, group)
 
     return Judgement(used.decisions.take(which), truth[which], rows, what_ifs(costs, rows, compared_at), how)
 
 
 def _compare(
-    content: dict[str, Any], features: Any, truth: np.ndarray, costs: RowCosts, ours: np.ndarray
+    content: dict[str, Any],
+    features: Any,
+    truth: np.ndarray,
+    costs: RowCosts,
+    ours: np.ndarray,
+    groups: np.ndarray | None,
 ) -> list[CostEstimate]:
     """Costs on these rows, ours first, then by cost; the alternatives were fitted with the training table."""
     predictions = {OURS: ours.astype(int)}
@@ -342,7 +365,7 @@ def _compare(
         predictions[name] = answer_with_costs(model, "predict", features, costs)
     predictions |= {NO_ONE: np.zeros(truth.size, dtype=int), EVERYONE: np.ones(truth.size, dtype=int)}
     four = costs_by_name(costs)
-    first, *others = compare_predictions(truth.astype(int), predictions, rules=CONSTANT_RULES, **four)
+    first, *others = compare_predictions(truth.astype(int), predictions, rules=CONSTANT_RULES, groups=groups, **four)
     return [first, *sorted(others, key=lambda row: row.cost)]
 
 
@@ -416,7 +439,12 @@ def list_unknowns(
         found.append(f"Missing values were guessed: {shown}.")
     if unlabelled:
         found.append(f"{unlabelled:,} {_rows(unlabelled)} without a label: not in the costs.")
-    if any(column["role"] == "date" for column in about["columns"]):
+    if about.get("time"):
+        found.append(
+            f"Cross-validation tested later rows than it learnt from (column {about['time']!r}): what changes after "
+            "its last rows is not in its costs."
+        )
+    elif any(column["role"] == "date" for column in about["columns"]):
         found.append("Cross-validation mixed earlier and later rows: a change over time is not in its costs.")
     else:
         found.append("No column with dates is used: whether things change over time cannot be seen.")

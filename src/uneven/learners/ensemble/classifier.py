@@ -22,7 +22,7 @@ from uneven.decisions.cost_matrix import CostMatrix
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
 from uneven.inputs import Exact, brief, require_choice
-from uneven.labels import Classes
+from uneven.labels import Classes, read_groups
 from uneven.learners.background import run_parts
 from uneven.learners.ensemble.class_costs import act_without_folds, keep_several, member_matrix_costs
 from uneven.learners.ensemble.members import FAMILIES, LARGE, Candidate, Size, choose_families, families_named
@@ -42,7 +42,6 @@ from uneven.learners.ensemble.training import (
     weigh,
 )
 from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
-from uneven.learners.folds import read_groups
 from uneven.learners.matrix_decisions import ClassTask, MatrixDecisions
 from uneven.learners.out_of_fold import AllClasses, folds_learnt_from, only_fold, splits
 from uneven.learners.seen_rows import MANY, remember_rows

@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 @click.option("--id", "id_column", metavar="COL", help="The column that names the rows: not used for prediction.")
 @click.option("--drop", multiple=True, metavar="COL", help="A column to leave out (may be repeated).")
 @click.option("--keep", multiple=True, metavar="COL", help="A column to use though it looks like an ID.")
+@click.option("--time", "time_column", metavar="COL", help="When each row happened: models are tested on later rows.")
+@click.option("--group", "group_column", metavar="COL", help="Such as a customer: models are tested on other groups.")
 @click.option("--memory-limit", metavar="SIZE", help="Read Parquet files in parts, within this memory, such as 1.5GB.")
 @reading_options
 @click.option("-o", "--output", required=True, metavar="MODEL", help="The model file (skops) to write.")
@@ -87,6 +89,8 @@ def fit(
     id_column: str | None,
     drop: tuple[str, ...],
     keep: tuple[str, ...],
+    time_column: str | None,
+    group_column: str | None,
     memory_limit: str | None,
     output: str,
     **reading: Any,
@@ -116,11 +120,16 @@ def fit(
     given = WrittenCosts(fp_cost, fn_cost, tp_cost, tn_cost, unit)
     require_output(output, inputs=(data,))
     options = read_options(**reading)
-    question = Question(target, positive, others_negative, id_column, drop, keep)
+    question = Question(target, positive, others_negative, id_column, drop, keep, time_column, group_column)
     told = {"decided_by": decided_by, "fitted": f"{datetime.now(UTC):%Y-%m-%d}"}
     if is_in_parts(data, memory_limit):
         if actions:
             raise UnevenError("--action is for a table that fits into memory; files in parts are decided row by row")
+        if time_column is not None or group_column is not None:
+            raise UnevenError(
+                "--time and --group make folds of a table that fits into memory, and this one is read in parts, "
+                "without folds; fewer files, or a sample of their rows, would work"
+            )
         _fit_in_parts(data, question, asked, given, memory_limit, output, rows_per_year, told, quick=quick)
         return
     asked.require_loss(None if given.per_row else given.numbers())
@@ -184,9 +193,11 @@ def _compare_and_fit(
             name = training.cheapest(outcome)
             choice = Choice(outcome.rows(name), asked.kind == AUTO, unit)
             about |= {"comparison": [row.to_dict() for row in choice.rows], "compared": outcome.how}
+            claim = training.random_claim(outcome, name, progress)
+            about["random_folds"] = "" if claim is None else claim.in_words(unit)
             if choice.useless and not save_anyway:
                 end_progress()
-                print_choice(choice, outcome.what_ifs(name), outcome.how, rows_per_year)
+                print_choice(choice, outcome.what_ifs(name), outcome.how, rows_per_year, about["random_folds"])
                 _ask_before_saving(name)
         progress(f"fitting {name} to all rows", 1.0)
         pipeline = training.fit(name, progress)
@@ -197,7 +208,7 @@ def _compare_and_fit(
         behind = training.fit_alternatives(name, pipeline, quick=quick)
         end_progress()
     if outcome is not None and (save_anyway or choice.broken or not choice.useless):
-        print_choice(choice, outcome.what_ifs(name), outcome.how, rows_per_year)
+        print_choice(choice, outcome.what_ifs(name), outcome.how, rows_per_year, about["random_folds"])
     if order:
         click.echo(order)
     return name, pipeline, about, behind

@@ -84,6 +84,8 @@ def report(
         click.echo(skipped)
     if made.seen:
         click.echo(made.seen)
+    if claim := used.about.get("random_folds"):
+        click.echo(f"At the fit: {claim[:1].lower()}{claim[1:]}")
     click.echo(table.in_words())
     click.echo(f"{made.is_positive.size:,} rows, {int(made.is_positive.sum()):,} positive.")
     click.echo(used.given.in_words(used.decisions.costs))
