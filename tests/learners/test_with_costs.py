@@ -127,6 +127,19 @@ def test_guarantee_and_costs_are_those_of_a_fit_at_the_new_costs() -> None:
     assert other.score(X, y) == new.score(X, y)
 
 
+def test_groups_of_the_fit_stay() -> None:
+    X, y, _ = rows()
+    group = np.arange(len(y)) // 3
+    wrapped = uneven.UnevenThresholdClassifierCV(LogisticRegression(), pos_label=FRAUD, cv=3)
+    other = clone(wrapped).fit(X, y, groups=group).with_costs(fn_cost=30)
+    new = clone(wrapped).set_params(fn_cost=30).fit(X, y, groups=group)
+    assert other.out_of_fold_cost_ == new.out_of_fold_cost_
+    assert other.threshold_ == new.threshold_
+    assert any("rows of one group are not independent" in note for note in other.with_costs_)
+    with pytest.raises(AttributeError, match="not independent"):
+        other.guarantee_  # noqa: B018 - the property raises
+
+
 @pytest.mark.slow
 def test_ensemble_has_costs_at_the_new_costs(fitted: dict[str, Any]) -> None:
     model = fitted["UnevenEnsembleClassifier"]
