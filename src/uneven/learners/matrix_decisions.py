@@ -24,10 +24,16 @@ from uneven.decisions.cost_matrix import CostMatrix
 from uneven.decisions.matrix_table import MatrixTable
 from uneven.errors import CostError, ParameterError
 from uneven.inputs import brief, warn_caller
-from uneven.labels import positive_label, read_target, read_weights, require_weighted_classes, several_classes
+from uneven.labels import (
+    positive_label,
+    read_groups,
+    read_target,
+    read_weights,
+    require_weighted_classes,
+    several_classes,
+)
 from uneven.learners.contract import _has
 from uneven.learners.corrected_actions import CorrectedActions
-from uneven.learners.folds import read_groups
 from uneven.metrics.matrix_estimates import matrix_estimates
 from uneven.metrics.matrix_rows import read_matrix_rows
 
