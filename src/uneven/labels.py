@@ -314,7 +314,7 @@ def require_weighted_classes(weight: np.ndarray, index: np.ndarray, classes: np.
         if weight.size and not weight[index == label].any():
             raise CostError(
                 "the labels must come from two classes, but sample_weight is 0 for every example of class "
-                f"{classes[label]!r}"
+                f"{classes[label].item()!r}"
             )
 
 

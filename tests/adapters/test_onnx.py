@@ -62,6 +62,28 @@ def test_every_loss(name: str) -> None:
     assert_same(learner, X)
 
 
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_several_classes_and_actions(loss: str) -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(150, 3))
+    y = np.array(["low", "mid", "top"])[(X[:, :3] + random.gumbel(size=(150, 3))).argmax(axis=1)]
+    table = {"low": [0, 3, 9, 2], "mid": [4, 0, 3, 2], "top": [20, 6, 0, 3]}
+    named = {label: dict(zip(("go", "wait", "stop", "ask"), row, strict=True)) for label, row in table.items()}
+    two = {label: {"go": row[0], "stop": row[2]} for label, row in table.items()}
+    for costs in (None, named, two):
+        for rows in (X, X.astype(np.float32)):
+            assert_same(uneven.UnevenMultinomialClassifier(loss, costs=costs).fit(rows, y), rows, score=1e-4)
+    numbers = uneven.UnevenMultinomialClassifier(loss).fit(X, np.where(y == "low", 3, 7))
+    assert assert_same(numbers, X)["label"].dtype == np.int64
+    each = np.broadcast_to(np.array(list(table.values()), dtype=float), (150, 3, 4))
+    of_rows = uneven.UnevenMultinomialClassifier(loss).fit(X, y, costs=each)
+    if loss == "hinge":
+        assert_same(of_rows, X)
+    else:
+        with pytest.raises(ParameterError, match="has no costs of its own"):
+            to_onnx(of_rows, X[:1])
+
+
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid"])
 def test_kernels(kernel: str) -> None:
     X, y = data()
@@ -200,6 +222,9 @@ def learners() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for converter in converters():
         name = converter.learner.__name__
+        if converter.actions is not None:
+            found[name] = converter.learner(costs=[[0, 1], [3, 0]])
+            continue
         if converter.inner is None:
             found[name] = converter.learner(fn_cost=3)
             continue

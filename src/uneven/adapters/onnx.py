@@ -45,8 +45,9 @@ def to_onnx(model: Any, X: Any, *, sample: Any = None, **options: Any) -> Any:
     """A fitted learner, or a pipeline that ends in one, as an ONNX model.
 
     Its outputs are ``label`` (of shape (n,), in the type of ``classes_``), ``score`` (of shape (n,), like
-    ``decision_function``: positive values favour ``classes_[1]``) and, if the learner has probabilities,
-    ``probability`` (of shape (n, 2), columns in the order of ``classes_``). The costs of the fit decide. Our own steps
+    ``decision_function``: positive values favour ``classes_[1]``; of shape (n, n_actions) if there are more than two)
+    and, if the learner has probabilities, ``probability`` (of shape (n, n_classes), columns in the order of
+    ``classes_``). The costs of the fit decide. Our own steps
     are computed in double precision, others by skl2onnx in the precision of the input.
 
     Before it is returned, the exported model is compared with Python, in onnxruntime. If it gives other labels, it is
@@ -55,9 +56,9 @@ def to_onnx(model: Any, X: Any, *, sample: Any = None, **options: Any) -> Any:
     Parameters
     ----------
     model : fitted classifier or Pipeline
-        UnevenLinearClassifier, UnevenSVC, UnevenPerceptron, UnevenAdaBoostClassifier, UnevenThresholdClassifierCV
-        around a classifier that skl2onnx or we can export, a fitted UnevenClassifierCV of these, or a learner given to
-        :func:`register`. Other steps of a pipeline must be known to skl2onnx.
+        UnevenLinearClassifier, UnevenMultinomialClassifier, UnevenSVC, UnevenPerceptron, UnevenAdaBoostClassifier,
+        UnevenThresholdClassifierCV around a classifier that skl2onnx or we can export, a fitted UnevenClassifierCV of
+        these, or a learner given to :func:`register`. Other steps of a pipeline must be known to skl2onnx.
     X : array-like of shape (n_samples, n_features)
         Some rows, from which type and number of columns are read: float32 or float64. They are also compared.
     sample : array-like of shape (n_samples, n_features), optional
@@ -236,12 +237,13 @@ def _parser_of(converter: Converter) -> Callable[..., Any]:
         alias = skl2onnx._supported_operators._get_sklearn_operator_name(type(model))
         operator = scope.declare_local_operator(alias, model)
         operator.inputs = inputs
+        labels = model.classes_ if converter.actions is None else converter.actions(model)
         shapes: dict[str, tuple[Any, list[int | None]]] = {
-            "label": (_label_type(model), [None]),
-            "score": (type(number), [None]),
+            "label": (_label_type(labels), [None]),
+            "score": (type(number), [None] if len(labels) == 2 else [None, len(labels)]),
         }
         if converter.has_probability(model):
-            shapes["probability"] = (type(number), [None, 2])
+            shapes["probability"] = (type(number), [None, len(model.classes_)])
         for name, (kind, shape) in shapes.items():
             operator.outputs.append(scope.declare_local_variable(name, kind(shape)))
         return operator.outputs
@@ -249,11 +251,11 @@ def _parser_of(converter: Converter) -> Callable[..., Any]:
     return parser
 
 
-def _label_type(model: Any) -> Any:
-    kind = model.classes_.dtype.kind
-    if kind not in _LABEL_TYPES or (kind == "O" and not all(isinstance(label, str) for label in model.classes_)):
+def _label_type(labels: np.ndarray) -> Any:
+    kind = labels.dtype.kind
+    if kind not in _LABEL_TYPES or (kind == "O" and not all(isinstance(label, str) for label in labels)):
         raise ParameterError(
-            f"labels of a model to export must be numbers, truth values or texts, got {brief(model.classes_.tolist())}"
+            f"labels of a model to export must be numbers, truth values or texts, got {brief(labels.tolist())}"
         )
     return _LABEL_TYPES[kind]
 
@@ -271,6 +273,9 @@ def _nodes_of(converter: Converter) -> Callable[..., None]:
             column = graph.constant(np.int64(converter.inner(model).classes_.tolist().index(model._classes.pos_label)))
             values = graph.node("Gather", values, column, axis=1)
         score = converter.scores(graph, model, values)
+        if converter.actions is not None:
+            _several(graph, converter, model, values, score, names, number)
+            return
         in_order = model._classes.in_order
         labels = graph.constant(model._classes.label(np.array([0, 1])))  # of a negative and of a positive decision
         positive = graph.node("Cast", graph.node("Greater", score, graph.number(0.0)), to=TensorProto.INT64)
@@ -284,3 +289,18 @@ def _nodes_of(converter: Converter) -> Callable[..., None]:
             graph.into(names[2:], "Cast", both, to=number)
 
     return convert
+
+
+def _several(
+    graph: SkGraph, converter: Converter, model: Any, values: str, score: str, names: list[str], number: int
+) -> None:
+    """Add the outputs of a learner that chooses the largest of several scores."""
+    assert converter.actions is not None
+    actions = converter.actions(model)
+    place = graph.node("ArgMax", score, axis=1, keepdims=0)
+    graph.into(names[:1], "Gather", graph.constant(actions), place)
+    if len(actions) == 2:  # as decision_function: the second less the first
+        score = graph.node("MatMul", score, graph.constant(np.array([-1.0, 1.0])))
+    graph.into(names[1:2], "Cast", score, to=number)
+    if len(names) > 2:
+        graph.into(names[2:], "Cast", converter.probability(graph, model, values), to=number)

@@ -46,7 +46,7 @@ def difference(model: Any, exported: Any, X: Any, *, ties: bool) -> str | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about names of columns, which exported models do not have
             rows, usual = _rows(model, X, run)
-            here = np.asarray(model.decision_function(rows), dtype=np.float64)
+            here = _lead(model.decision_function(rows))
             labels = model.predict(rows).tolist()
         label, score = run(rows)
     except _CannotRun as error:
@@ -58,7 +58,7 @@ def difference(model: Any, exported: Any, X: Any, *, ties: bool) -> str | None:
     clearest = int(np.argmax(np.where(wrong, np.abs(here), -1)))
     return (
         f"for {wrong.sum():,} of {wrong.size:,} rows the exported model gives another label than Python, such as for a "
-        f"row with the score {here[clearest]:.4g} in Python and {score[clearest]:.4g} in ONNX"
+        f"row with the score {here[clearest]:.4g} in Python and {_lead(score)[clearest]:.4g} in ONNX"
     )
 
 
@@ -116,8 +116,15 @@ def _rows(model: Any, X: Any, run: _Runner) -> tuple[Any, float]:
     return given, _usual(model.decision_function(given))
 
 
+def _lead(scores: Any) -> np.ndarray:
+    """The score; of several, by how much the largest one leads."""
+    found = np.asarray(scores, dtype=np.float64)
+    return found if found.ndim == 1 else -np.diff(np.sort(found, axis=1)[:, :-3:-1], axis=1)[:, 0]
+
+
 def _usual(scores: np.ndarray) -> float:
-    finite = np.abs(scores[np.isfinite(scores)])
+    leads = _lead(scores)
+    finite = np.abs(leads[np.isfinite(leads)])
     return float(np.median(finite)) if finite.size else 0.0
 
 

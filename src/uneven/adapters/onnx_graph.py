@@ -231,6 +231,10 @@ class Converter:
     inner : callable or None
         From a fitted learner to a classifier whose probability of the positive class is the input of ``scores``. None:
         the input is X.
+    actions : callable or None
+        Of a learner for several classes: what its scores stand for, an array of labels. ``scores`` then gives a score
+        for each, of which the largest is chosen, and ``probability`` gives, from the input, the probabilities of all
+        classes.
     """
 
     learner: type
@@ -238,3 +242,4 @@ class Converter:
     probability: Probability = by_inverse_link
     has_probability: Callable[[Any], bool] = identifies_probabilities
     inner: Callable[[Any], Any] | None = None
+    actions: Callable[[Any], np.ndarray] | None = None

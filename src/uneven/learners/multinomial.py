@@ -15,12 +15,12 @@ from uneven.decisions.cost_matrix import CostMatrix
 from uneven.errors import CostError, LossError
 from uneven.inputs import Exact, brief, generator, require_integer, warn_caller
 from uneven.labels import (
-    distinct_labels,
     read_labels,
     read_target,
     read_weights,
-    require_classes,
     require_same_length,
+    require_weighted_classes,
+    several_classes,
 )
 from uneven.learners.contract import EstimatorContract
 from uneven.learners.training_set import read_features, require_target
@@ -102,7 +102,7 @@ class UnevenMultinomialClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     duality_gap_ : float
         Proved bound of how far the objective is above its optimum.
     stationarity_ : float
-        The largest entry of the gradient, each divided by the sum of the absolute values of its terms.
+        The largest entry of the gradient, each divided by a bound of the sum of the absolute values of its terms.
     n_iter_ : int
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -199,14 +199,9 @@ class UnevenMultinomialClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         require_target(self, y)
         rows = read_features(self, X, reset=True)
         labels, weight = _read_rows(y, sample_weight, rows.shape[0])
-        self.classes_, index = np.unique(labels, return_inverse=True)
+        self.classes_, index = several_classes(labels)
         matrix = self._matrix(self.costs if costs is None else costs, rows.shape[0], of_rows=costs is not None)
-        if len(self.classes_) < 2:
-            raise CostError(f"y must hold two classes or more, got one class only: {brief(self.classes_[0].item())}")
-        totals = np.bincount(index, weights=weight, minlength=len(self.classes_))
-        if not totals.all():
-            lost = self.classes_[totals.argmin()].item()
-            raise CostError(f"all rows of the class {brief(lost)} have the sample_weight 0; leave them out")
+        require_weighted_classes(weight, index, self.classes_)
         self._costs_of_rows = matrix.per_row
         self.costs_ = None if matrix.per_row else matrix
         self.actions_ = self._labels_of(matrix)
@@ -270,8 +265,6 @@ class UnevenMultinomialClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         """A cost matrix whose classes include those of the fit."""
         labels = self.classes_.tolist()
         if given is None:
-            if len(labels) < 2:
-                raise CostError(f"y must hold two classes or more, got one class only: {brief(labels[0])}")
             return CostMatrix(1.0 - np.eye(len(labels)), labels)
         found = given if isinstance(given, CostMatrix) else CostMatrix(given)
         plain = tuple(range(len(found.classes)))
@@ -433,10 +426,6 @@ def _read_rows(y: Any, sample_weight: Any, count: int) -> tuple[np.ndarray, np.n
     labels = read_target(y, count)
     if not count:
         raise CostError("X must have at least one row, got none")
-    require_classes(labels)
-    read_labels("y", labels)
-    if labels.dtype.kind == "O" and len({type(label) for label in distinct_labels(labels)}) > 1:
-        raise CostError(f"y must hold labels of one type, got {brief(distinct_labels(labels))}")
     weight = read_weights(sample_weight, count)
     return labels, weight if weight.size else np.ones(count)
 

@@ -144,7 +144,7 @@ def test_what_is_refused_and_why(data: tuple[np.ndarray, np.ndarray]) -> None:
         Multinomial(costs=np.ones((len(y), 3, 3))).fit(X, y)
     with pytest.raises(CostError, match="one class only: 'stroke'"):
         Multinomial().fit(X, np.full(len(y), "stroke"))
-    with pytest.raises(CostError, match="all rows of the class 'stroke' have the sample_weight 0"):
+    with pytest.raises(CostError, match="sample_weight is 0 for every example of class 'stroke'"):
         Multinomial().fit(X, y, np.where(y == "stroke", 0.0, 1.0))
     hinge = Multinomial("hinge", costs=COSTS).fit(X, y)
     with pytest.raises(LossError, match="decides for the costs of its fit only"):

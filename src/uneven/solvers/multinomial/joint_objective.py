@@ -101,7 +101,7 @@ class JointObjective:
 
     def block_scores(self, block: Any, w: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Scores of a block of rows, of shape (scores, rows)."""
-        scores = w @ block.T if isinstance(block, np.ndarray) else np.ascontiguousarray((block @ w.T).T)
+        scores = np.ascontiguousarray((block @ w.T).T)  # twice as fast as w @ block.T, although it is copied
         scores += b[:, None]
         return np.asarray(scores)
 
@@ -155,20 +155,34 @@ class JointObjective:
         value, height = np.sum(in_threads(fill, self._ranges), axis=0)
         return float(value), float(height), slopes
 
-    def products(self, slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Slopes times X, and the same of absolute values."""
-        totals = np.zeros((2, len(self._ranges), self.losses.count, self.d))
+    def product(self, slopes: np.ndarray) -> np.ndarray:
+        """Slopes times X."""
+        totals = np.zeros((len(self._ranges), self.losses.count, self.d))
 
         def add(k: int, lo: int, hi: int) -> None:
             for start, end, block in self._blocks[k]:
-                part = slopes[:, start:end]
-                totals[0, k] += transposed(block, part)
-                totals[1, k] += transposed(abs(block), np.abs(part))
+                totals[k] += transposed(block, slopes[:, start:end])
 
         with single_threaded_blas():
             in_threads(add, self._ranges)
-        found, sizes = totals.sum(axis=1)
-        return found, sizes
+        return np.asarray(totals.sum(axis=0))
+
+    @cached_property
+    def column_lengths(self) -> np.ndarray:
+        """The Euclidean lengths of the columns of X."""
+        total = np.zeros(self.d)
+        for _, _, block in (one for blocks in self._blocks for one in blocks):
+            if isinstance(block, np.ndarray):
+                total += np.einsum("ij,ij->j", block, block, dtype=np.float64)
+            else:
+                total += np.asarray(block.multiply(block).sum(axis=0), dtype=np.float64).ravel()
+        return np.sqrt(total)
+
+    @cached_property
+    def value_at_zero(self) -> float:
+        """The objective where all coefficients are 0."""
+        one = self.losses.value_and_slopes(np.zeros((self.losses.count, self.n)), 0, self.n)[0]
+        return float(one)
 
     @property
     def terms(self) -> int:
