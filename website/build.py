@@ -1,6 +1,7 @@
 """Builds the site: ``make docs``, or ``python website/build.py``.
 
-``--quick`` shows the code of the gallery's examples and does not run them: all pages are built and checked sooner.
+``--quick`` shows the code of the gallery's examples and does not run them, and leaves MathJax out, so that it needs no
+network: all pages are built in ``build/quick/site`` and checked.
 
 Pages of ``docs``, a few files of the checkout, the reference and the gallery are put together in
 ``build/website/source``; Sphinx makes ``build/site`` of them, with warnings as errors; then every page is checked
@@ -23,8 +24,8 @@ import reference
 from check import problems
 
 ROOT = Path(__file__).parent.parent
-SOURCE = ROOT / "build" / "website" / "source"
-SITE = ROOT / "build" / "site"
+SOURCE, SITE = ROOT / "build" / "website" / "source", ROOT / "build" / "site"
+QUICK_SOURCE, QUICK_SITE = ROOT / "build" / "quick" / "source", ROOT / "build" / "quick" / "site"
 MATHJAX = "3.2.2"
 #: Files of the checkout that are pages too.
 ROOT_PAGES = {
@@ -45,39 +46,41 @@ def main(*, quick: bool) -> None:
     misread = list(public_names.misread())
     if misread:
         raise SystemExit(f"These descriptions have a star that begins an emphasis: {', '.join(misread)}.")
-    gather()
-    install_mathjax(SOURCE / "static" / "mathjax")
+    source, site = (QUICK_SOURCE, QUICK_SITE) if quick else (SOURCE, SITE)
+    gather(source)
+    if not quick:
+        install_mathjax(source / "static" / "mathjax")
     environment = {**os.environ, "UNEVEN_CHECKOUT": str(ROOT), "MPLBACKEND": "Agg"}
-    shutil.rmtree(SITE, ignore_errors=True)
+    shutil.rmtree(site, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "--builder", "html", "--fail-on-warning", "--keep-going", "--quiet"]
-    command += ["--doctree-dir", str(ROOT / "build" / "website" / "doctrees"), str(SOURCE), str(SITE)]
+    command += ["--doctree-dir", str(source.parent / "doctrees"), str(source), str(site)]
     command += ["-D", "plot_gallery=0"] * quick
     if subprocess.run(command, env=environment, check=False).returncode:
         raise SystemExit("The site was not built: Sphinx named the reasons above.")
     for path in [] if quick else gallery.examples(ROOT / "examples"):
         for name in gallery.missing(path):
             print(f"examples/{path.name} did not run, because {name} is not installed; the site shows only its code.")
-    found = problems(SITE)
+    found = problems(site)
     if found:
         raise SystemExit("\n".join(["The site was built, but:", *found]))
-    print(f"{SITE.relative_to(ROOT)}/index.html is the first page; no page loads anything from outside.")
+    print(f"{site.relative_to(ROOT)}/index.html is the first page; no page loads anything from outside.")
 
 
-def gather() -> None:
-    """Put the sources together; the gallery's folder is kept, so that only changed examples run again."""
-    for old in SOURCE.glob("*") if SOURCE.exists() else ():
+def gather(source: Path) -> None:
+    """Put the sources together in a folder; the gallery's folder is kept, so that only changed examples run again."""
+    for old in source.glob("*") if source.exists() else ():
         if old.name != "gallery":
             shutil.rmtree(old) if old.is_dir() else old.unlink()
-    shutil.copytree(ROOT / "docs", SOURCE, dirs_exist_ok=True)
-    shutil.copytree(ROOT / "website" / "static", SOURCE / "static")
-    shutil.copy(ROOT / "website" / "conf.py", SOURCE)
+    shutil.copytree(ROOT / "docs", source, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "website" / "static", source / "static")
+    shutil.copy(ROOT / "website" / "conf.py", source)
     for name, page in ROOT_PAGES.items():
-        (SOURCE / page).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
-    names = reference.write_reference(SOURCE / "reference")
-    for path in SOURCE.glob("*.md"):
+        (source / page).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
+    names = reference.write_reference(source / "reference")
+    for path in source.glob("*.md"):
         path.write_text(linked(path.read_text(encoding="utf-8"), names), encoding="utf-8")
-    first = SOURCE / "index.md"
-    text = f"{first.read_text(encoding='utf-8')}\n{contents.tables_of_contents(SOURCE)}\n"
+    first = source / "index.md"
+    text = f"{first.read_text(encoding='utf-8')}\n{contents.tables_of_contents(source)}\n"
     first.write_text(text, encoding="utf-8")
 
 

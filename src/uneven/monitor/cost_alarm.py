@@ -66,10 +66,12 @@ class CostAlarm:
 
     @property
     def evidence(self) -> float:
+        """The greatest evidence for a change so far."""
         return math.exp(min(self._best, 700.0))
 
     @property
     def mean(self) -> float:
+        """The mean of all values so far; NaN before the first."""
         return self._sum / self.count if self.count else math.nan
 
     @property

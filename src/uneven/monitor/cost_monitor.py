@@ -187,6 +187,7 @@ class CostMonitor:
 
     @property
     def model(self) -> Any:
+        """The model that is watched."""
         return self._decides.model
 
     @property
