@@ -1,7 +1,7 @@
 """Pictures of the explorer: ``python website/explorer_pictures.py`` starts it on the example table and takes them.
 
-``explorer.png`` and ``explorer-data.png`` show the two tabs; ``explorer.gif`` moves: the question in words, a table with
-its costs, the threshold, the limit on flags. Server and browser are those of the tests.
+``explorer.png`` and ``explorer-data.png`` show the two tabs; ``explorer.gif`` moves: the question in words, a table
+with its costs, the threshold, the limit on flags. Server and browser are those of the tests.
 """
 
 from __future__ import annotations
