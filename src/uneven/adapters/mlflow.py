@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-import uneven
 from uneven.costs import COSTS
 from uneven.errors import ParameterError, needs_extra
 from uneven.inputs import brief, require_choice
+from uneven.learners.trusted_types import trusted_types
 
 __all__ = ["FLAVOR_NAME", "load_model", "log_model", "save_model"]
 
@@ -66,7 +66,7 @@ def save_model(
     models, pyfunc = _mlflow()
     data, types = _to_bytes(model, trusted)
     found = models.Model() if mlflow_model is None else mlflow_model
-    found.add_flavor(FLAVOR_NAME, uneven_version=uneven.__version__, trusted_types=sorted(trusted))
+    found.add_flavor(FLAVOR_NAME, uneven_version=version("uneven"), trusted_types=sorted(trusted))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / _FILE
         file.write_bytes(data)
@@ -203,7 +203,7 @@ def _to_bytes(model: Any, trusted: Iterable[str]) -> tuple[bytes, list[str]]:
     check_is_fitted(model)
     data = skops.io.dumps(model)
     types = skops.io.get_untrusted_types(data=data)
-    foreign = sorted(set(types) - set(uneven.trusted_types()) - set(trusted))
+    foreign = sorted(set(types) - set(trusted_types()) - set(trusted))
     if foreign:
         raise ParameterError(
             f"this model holds types that loading would refuse: {', '.join(foreign[:4])}; if you know them, pass "
@@ -215,7 +215,7 @@ def _to_bytes(model: Any, trusted: Iterable[str]) -> tuple[bytes, list[str]]:
 def _from_file(path: Path, trusted: Iterable[str]) -> Any:
     import skops.io
 
-    known = {*uneven.trusted_types(), *trusted}
+    known = {*trusted_types(), *trusted}
     foreign = sorted(set(skops.io.get_untrusted_types(file=path)) - known)
     if foreign:
         raise ParameterError(
@@ -228,7 +228,7 @@ def _from_file(path: Path, trusted: Iterable[str]) -> Any:
 def _requirements(types: list[str]) -> list[str]:
     packages = {name.partition(".")[0] for name in types}
     names = [*_ALWAYS, *(name for name in _SOMETIMES if name in packages)]
-    return [f"uneven=={uneven.__version__}", *(f"{name}=={version(name)}" for name in names)]
+    return [f"uneven=={version('uneven')}", *(f"{name}=={version(name)}" for name in names)]
 
 
 def _signature(model: Any, X: Any) -> Any:
@@ -248,6 +248,6 @@ def _signature(model: Any, X: Any) -> Any:
     if categories:  # as texts, MLflow would refuse them where they have gaps
         columns = zip(X.columns, inputs.inputs, strict=True)
         inputs = Schema(
-            [ColSpec(AnyType(), name, required=False) if name in categories else one for name, one in columns]
+            [ColSpec(anything(), name, required=False) if name in categories else one for name, one in columns]
         )
     return ModelSignature(inputs=inputs, outputs=inferred.outputs, params=schema)
