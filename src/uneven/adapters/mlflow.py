@@ -247,6 +247,7 @@ def _signature(model: Any, X: Any) -> Any:
     categories = {name for name in getattr(X, "columns", ()) if hasattr(X[name], "cat")}
     if categories:  # as texts, MLflow would refuse them where they have gaps
         columns = zip(X.columns, inputs.inputs, strict=True)
+        anything: Any = AnyType  # it has no types
         inputs = Schema(
             [ColSpec(anything(), name, required=False) if name in categories else one for name, one in columns]
         )
