@@ -6,6 +6,7 @@ from uneven.metrics.cost_curve import CostCurve, NetBenefit, cost_curve, net_ben
 from uneven.metrics.cost_sequence import CostSequence
 from uneven.metrics.expected_cost import expected_cost, savings_score, total_cost
 from uneven.metrics.intervals import CostEstimate
+from uneven.metrics.matrix_estimates import MatrixCostEstimate
 from uneven.metrics.mean_cost import make_mean_cost_scorer, mean_cost
 from uneven.metrics.metric_interval import Interval, metric_interval
 from uneven.metrics.restricted_scores import restricted_brier_score, restricted_log_loss
@@ -17,6 +18,7 @@ __all__ = [
     "CostEstimate",
     "CostSequence",
     "Interval",
+    "MatrixCostEstimate",
     "NetBenefit",
     "ThresholdCosts",
     "compare",

@@ -14,7 +14,9 @@ from uneven.costs import GivenCosts, RowCosts
 from uneven.errors import CostError
 from uneven.inputs import Exact, brief
 from uneven.labels import read_groups, read_labels, read_relative_weights, require_same_length, where_positive
-from uneven.metrics.intervals import CostEstimate, estimates
+from uneven.metrics.intervals import estimates
+from uneven.metrics.matrix_comparison import compare_by_matrix, compare_decisions
+from uneven.metrics.matrix_rows import require_matrix
 from uneven.metrics.passing_costs import fit_with_costs, predict_labels, require_way_to_decide
 
 #: Train and test rows of a fold.
@@ -39,7 +41,8 @@ def compare(
     decide: str = "auto",
     rules: Collection[str] = (),
     progress: Callable[[str, float], None] | None = None,
-) -> list[CostEstimate]:
+    costs: Any = None,
+) -> list[Any]:
     """Cross-validated expected cost of several classifiers, all on the same repeated stratified folds.
 
     Parameters
@@ -68,10 +71,14 @@ def compare(
         decision on new rows. A model that happens to do so here may not on others, and its interval says so.
     progress : callable, optional
         Called before each fold with a message and the share of the work that is done.
+    costs : CostMatrix, optional
+        In place of the four costs. Predictions are its actions; ``decide="alpha"`` takes the cheapest action at the
+        probabilities of ``predict_proba``. A matrix for each row is passed to ``fit`` and ``predict`` of the models
+        that take ``costs``.
 
     Returns
     -------
-    list of CostEstimate
+    list of CostEstimate, or of MatrixCostEstimate with ``costs``
         In the order of ``models``, with the paired difference from the first one. The 95 % intervals are meant for what
         a model costs that is fitted to all rows: they hold what varies with the rows that are tested and with those
         that are learnt from.
@@ -91,9 +98,13 @@ def compare(
     6.82 more (5.72 to 7.97)
     """
     require_way_to_decide(decide)
+    given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+    if costs is not None:
+        how: dict[str, Any] = {"sample_weight": sample_weight, "folds": folds, "repeats": repeats}
+        how |= {"decide": decide, "rules": rules, "progress": progress}
+        return compare_by_matrix(models, X, y, require_matrix(costs, given, pos_label), **how)
     labels = read_labels("y", y)
     (is_positive,) = where_positive(pos_label, labels)
-    given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     costs = RowCosts.read(labels.size, **given)
     weight = None if sample_weight is None else read_relative_weights(sample_weight, labels.size)
     fewest = int(min(is_positive.sum(), (~is_positive).sum()))
@@ -169,7 +180,8 @@ def compare_predictions(
     sample_weight: Any = None,
     rules: Collection[str] = (),
     groups: Any = None,
-) -> list[CostEstimate]:
+    costs: Any = None,
+) -> list[Any]:
     """Expected cost of several classifiers from their predictions for the same rows, with paired differences.
 
     Parameters
@@ -184,10 +196,12 @@ def compare_predictions(
         Names of predictions that are the same for every row by rule, as in :func:`compare`.
     groups : array-like of shape (n,), optional
         Rows of one customer, which are not independent: the intervals are then those of sums over groups.
+    costs : CostMatrix, optional
+        In place of the four costs; predictions are its actions.
 
     Returns
     -------
-    list of CostEstimate
+    list of CostEstimate, or of MatrixCostEstimate with ``costs``
         In the order of ``predictions``. The intervals hold for these fitted classifiers on new rows of the same kind.
         :func:`compare` fits the classifiers too.
 
@@ -204,6 +218,10 @@ def compare_predictions(
     truth = read_labels("y_true", y_true)
     if not isinstance(predictions, Mapping) or not predictions:
         raise CostError(f"predictions must be a dictionary of at least one classifier, got {brief(predictions)}")
+    if costs is not None:
+        matrix = require_matrix(costs, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost), pos_label)
+        how = {"sample_weight": sample_weight, "rules": rules, "groups": groups}
+        return compare_decisions(truth, predictions, matrix, **how)
     labels = {name: read_labels(f"predictions[{name!r}]", said) for name, said in predictions.items()}
     for name, said in labels.items():
         require_same_length(**{"y_true": truth, f"predictions[{name!r}]": said})
@@ -255,6 +273,7 @@ def make_cost_scorer(
     tn_cost: Exact = 0.0,
     pos_label: Any = None,
     decide: str = "auto",
+    costs: Any = None,
 ) -> Any:
     """A scikit-learn scorer: minus the expected cost of the decisions, so that greater is better.
 
@@ -300,11 +319,15 @@ def make_cost_scorer(
     from uneven.metrics.cost_scorer import CostScorer
 
     require_way_to_decide(decide)
-    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-    for name, cost in costs.items():
+    four = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+    if costs is not None:
+        if require_matrix(costs, four, pos_label).per_row:
+            raise CostError("costs of a scorer must be one matrix for all rows")
+        return CostScorer({"costs": costs}, decide)
+    for name, cost in four.items():
         if np.ndim(cost) > 0:
             raise CostError(f"{name} of a scorer must be a number; give the costs of rows as metadata, params={{...}}")
         inputs.exact(name, cost, CostError)
     if tp_cost == 0 and tn_cost == 0:
-        RowCosts.read(1, **costs)
-    return CostScorer({**costs, "pos_label": pos_label}, decide)
+        RowCosts.read(1, **four)
+    return CostScorer({**four, "pos_label": pos_label}, decide)

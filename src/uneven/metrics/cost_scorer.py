@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 # TunedThresholdClassifierCV reads the four private fields of this class, and scikit-learn has no public one.
 from sklearn.metrics._scorer import _BaseScorer, _cached_call
 from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
@@ -36,6 +38,13 @@ class CostScorer(_BaseScorer):  # type: ignore[misc]
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **given: Any) -> float:
         given = {name: value for name, value in given.items() if value is not None}
         arguments = {**self._kwargs, **given}
+        if "costs" in arguments:
+            matrix, method = arguments["costs"], "predict_proba" if self._decide == "alpha" else "predict"
+            said = method_caller(estimator, method, X)
+            if self._decide == "alpha":
+                known = np.asarray(estimator.classes_).tolist()
+                said = matrix.for_classes(known).decide(np.asarray(said, dtype=np.float64))
+            return self._sign * expected_cost(y_true, said, **arguments)
         y_pred = predict_labels(
             estimator,
             X,

@@ -13,6 +13,7 @@ from uneven import inputs
 from uneven.costs import GivenCosts, RowCosts
 from uneven.errors import CostError
 from uneven.labels import read_labels, require_same_length, where_positive
+from uneven.metrics.matrix_rows import read_matrix_rows, require_matrix
 from uneven.metrics.rows import Rows, read_decisions
 
 
@@ -26,6 +27,7 @@ def expected_cost(
     tn_cost: Any = 0.0,
     pos_label: Any = None,
     sample_weight: Any = None,
+    costs: Any = None,
 ) -> float:
     """Average cost per row: fp_cost for a false positive, fn_cost for a false negative.
 
@@ -41,6 +43,9 @@ def expected_cost(
         The positive class. May be left out for labels {0, 1}, {-1, 1} and {False, True}.
     sample_weight : array-like of shape (n,), optional
         Nonnegative weights. A row of weight 2 counts as two rows.
+    costs : CostMatrix, optional
+        In place of the four costs: ``y_true`` are its classes, ``y_pred`` its actions, of which there may be more or
+        fewer.
 
     Examples
     --------
@@ -53,9 +58,19 @@ def expected_cost(
     >>> amount = [200, 50, 80, 10]
     >>> expected_cost([1, 1, 0, 0], [1, 0, 1, 0], fp_cost=4, fn_cost=amount, tp_cost=4)
     14.5
+
+    With a cost for every confusion:
+
+    >>> import uneven
+    >>> triage = uneven.CostMatrix([[0, 5, 20], [30, 0, 10], [900, 200, 0]], actions=["home", "ward", "lab"])
+    >>> expected_cost([0, 0, 1, 2], ["home", "ward", "ward", "lab"], costs=triage)
+    1.25
     """
-    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-    rows, said_positive = read_decisions(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight, **costs)
+    four = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+    if costs is not None:
+        of_matrix = read_matrix_rows(require_matrix(costs, four, pos_label), y_true, sample_weight)
+        return of_matrix.mean(of_matrix.read_actions("y_pred", y_pred))
+    rows, said_positive = read_decisions(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight, **four)
     return cost_of_decisions(rows.costs, rows.is_positive, said_positive, rows.weight)
 
 
@@ -93,6 +108,7 @@ def total_cost(
     tn_cost: Any = 0.0,
     pos_label: Any = None,
     sample_weight: Any = None,
+    costs: Any = None,
 ) -> float:
     """What all decisions cost together, in the unit of the costs.
 
@@ -105,6 +121,8 @@ def total_cost(
     sample_weight : array-like of shape (n,), optional
         How often each row counts: a row of weight 2 costs twice as much. The total is the expected cost times the sum
         of the weights.
+    costs : CostMatrix, optional
+        As in :func:`expected_cost`.
 
     Examples
     --------
@@ -112,10 +130,15 @@ def total_cost(
     >>> total_cost([1, 1, 0, 0], [1, 0, 1, 0], fp_cost=4, fn_cost=[200, 50, 80, 10], tp_cost=4)
     58.0
     """
-    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-    rows, said_positive = read_decisions(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight, **costs)
+    four = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
     with np.errstate(over="ignore", invalid="ignore"):
-        total = summed_cost(rows.costs, rows.is_positive, said_positive, rows.repetitions)
+        if costs is not None:
+            of_matrix = read_matrix_rows(require_matrix(costs, four, pos_label), y_true, sample_weight)
+            total = float(of_matrix.repetitions @ of_matrix.paid(of_matrix.read_actions("y_pred", y_pred)))
+        else:
+            how = {"pos_label": pos_label, "sample_weight": sample_weight}
+            rows, said_positive = read_decisions(y_true, y_pred, **how, **four)
+            total = summed_cost(rows.costs, rows.is_positive, said_positive, rows.repetitions)
     if not math.isfinite(total):
         raise CostError("the total cost is too large for double precision; use another unit")
     return total
@@ -132,6 +155,7 @@ def savings_score(
     tn_cost: Any = 0.0,
     pos_label: Any = None,
     sample_weight: Any = None,
+    costs: Any = None,
 ) -> float:
     r"""Share of the baseline's cost that the decisions save: 1 saves all of it, 0 nothing; below 0 they cost more.
 
@@ -146,8 +170,8 @@ def savings_score(
     baseline : array-like of shape (n,) or number, optional
         Predictions of another classifier, or a cost per row. By default the better constant rule: everyone positive or
         everyone negative, whichever is cheaper on these rows.
-    fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight
-        As in :func:`expected_cost`.
+    fp_cost, fn_cost, tp_cost, tn_cost, pos_label, sample_weight, costs
+        As in :func:`expected_cost`. With a cost matrix the default baseline is the action that is cheapest for all.
 
     Returns
     -------
@@ -170,10 +194,14 @@ def savings_score(
     >>> savings_score(y_true, y_pred, fp_cost=30, fn_cost=amount, tp_cost=30, baseline=[0, 0, 0, 0])
     0.56
     """
-    costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-    rows, said_positive = read_decisions(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight, **costs)
-    reference = _baseline_cost(rows, baseline, y_true, pos_label)
-    cost = cost_of_decisions(rows.costs, rows.is_positive, said_positive, rows.weight)
+    four = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+    if costs is not None:
+        of_matrix = read_matrix_rows(require_matrix(costs, four, pos_label), y_true, sample_weight)
+        reference, cost = of_matrix.baseline(baseline), of_matrix.mean(of_matrix.read_actions("y_pred", y_pred))
+    else:
+        rows, said_positive = read_decisions(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight, **four)
+        reference = _baseline_cost(rows, baseline, y_true, pos_label)
+        cost = cost_of_decisions(rows.costs, rows.is_positive, said_positive, rows.weight)
     if cost == reference:
         return 0.0
     if reference == 0:
