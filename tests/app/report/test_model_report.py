@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from browsing import has_browser
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -210,3 +212,23 @@ def test_rows_that_are_all_alike_are_not_taken_for_rows_of_the_fit():
 def test_bad_input_gets_a_sentence(fitted, X, y, options, words):
     with pytest.raises(UnevenError, match=words):
         uneven.report(fitted[0], X, y, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not has_browser(), reason="needs Debian's chromium, which `make test` installs")
+def test_it_prints_on_two_pages_and_fits_every_screen(fitted, browser, tmp_path):
+    model, X, y = fitted
+    plain = LogisticRegression().fit(X[:600], y[:600])
+    dear = {"fp_cost": 1e9, "fn_cost": 8e9}
+    against = {"logistic regression, as everybody uses it": plain}
+    found = uneven.report(model, X[600:], y[600:], **dear, unit="EUR", rows_per_year=1e6, against=against)
+    place = (tmp_path / "r.html").as_uri()
+    found.to_html(tmp_path / "r.html")
+    context = browser.new_context()
+    shown = context.new_page()
+    shown.goto(place)
+    assert len(re.findall(rb"/Type\s*/Page\b", shown.pdf(prefer_css_page_size=True))) == 2
+    for width in (390, 1280, 1920):
+        shown.set_viewport_size({"width": width, "height": 900})
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()

@@ -55,9 +55,14 @@ def section(title: str, *parts: str) -> str:
     return f"<section>{heading(title)}{body}</section>" if body else ""
 
 
-def grid(*sections: str) -> str:
-    """Sections side by side where there is room."""
-    return f'<div class="grid">{"".join(sections)}</div>' if any(sections) else ""
+def grid(*sections: str, kind: str = "") -> str:
+    """Sections side by side where there is room; ``kind`` is a class of the style, such as "compared"."""
+    return f'<div class="{f"grid {kind}".strip()}">{"".join(sections)}</div>' if any(sections) else ""
+
+
+def stack(*parts: str) -> str:
+    """Parts below each other, as one cell of a grid."""
+    return f"<div>{''.join(parts)}</div>" if any(parts) else ""
 
 
 def appendix(title: str, *parts: str) -> str:
@@ -159,7 +164,8 @@ p, ul, h1 { max-width: 50rem; } p { margin: .6rem 0; } ul { padding-left: 1.2rem
 .lead { font-size: 1.15rem; } .soft { color: var(--soft); font-size: .92rem; }
 .note { border-left: .25rem solid var(--soft); padding: .1rem .8rem; }
 .grid { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); gap: 0 2.5rem; }
-section { min-width: 0; }
+section, .grid > div { min-width: 0; }
+.grid.compared { grid-template-columns: minmax(0, 1fr); }
 .bars { display: grid; grid-template-columns: minmax(4rem, max-content) minmax(3rem, 1fr) max-content;
   gap: .3rem .8rem; align-items: center; font-size: .9rem; max-width: 38rem; margin: 1rem 0; }
 .bars .name { overflow-wrap: anywhere; max-width: 14rem; }
@@ -189,12 +195,15 @@ tr.ours td { background: var(--ours); font-weight: 600; }
 }
 @media print {
   @page { size: A4; margin: 11mm; }
+  html { font-size: 8pt; } /* all other sizes are in rem */
   body { font-size: 8pt; line-height: 1.35; max-width: none; padding: 0; }
   h1 { font-size: 14pt; margin: 0 0 4pt; } h2 { font-size: 10pt; margin: 8pt 0 3pt; break-after: avoid; }
   p { margin: 2pt 0; max-width: none; } .lead { font-size: 10pt; } table { font-size: 7pt; margin: 3pt 0; }
   td, th { padding: 1pt 4pt; } li { margin: 1pt 0; }
   .grid { grid-template-columns: 1fr 1fr; gap: 0 6mm; } section, table, img, tr, li { break-inside: avoid; }
-  img, img.narrow { max-width: 76mm; margin: 3pt 0; } .bars { font-size: 7.5pt; gap: 1pt 5pt; margin: 3pt 0; }
+  .grid.compared { grid-template-columns: 2fr 3fr; }
+  img, img.narrow { max-width: 100%; max-height: 48mm; width: auto; margin: 3pt 0; }
+  .bars { font-size: 7.5pt; gap: 1pt 5pt; margin: 3pt 0; }
   .bars .bar i { height: 7pt; print-color-adjust: exact; } tr.ours td { print-color-adjust: exact; }
   details:not([open]) { display: none; }
 }

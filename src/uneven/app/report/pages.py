@@ -24,6 +24,7 @@ from uneven.app.report.page import (
     paragraph,
     picture,
     section,
+    stack,
     table,
     text,
     what_if_table,
@@ -48,7 +49,7 @@ def report_page(made: Report, read_as: str = "") -> str:
     about = used.about
     plain = about["positive"] in ("True", "1")  # then the name of the target is the question
     asked = about["target"] if plain else f"Is {about['target']} {about['positive']}"
-    title = f"{asked}? What the decisions cost"
+    title = f"{capitalise(asked)}? What the decisions cost"
     count, positives = made.is_positive.size, int(made.is_positive.sum())
     warned = made.answer.startswith("WARNING")
     judged = made.new or made.known
@@ -65,17 +66,19 @@ def report_page(made: Report, read_as: str = "") -> str:
         ),
         *(_comparison_parts(made.rows, made.how, unit) if made.rows else ()),
         grid(
-            section("Which columns matter?", *_column_parts(made)),
-            section("What if only so many rows can be flagged?", *_limit_parts(made)),
-            section("What was decided, and what it cost", *_outcome_parts(made)) if made.new is not None else "",
-            section("Where is the threshold?", *_threshold_parts(made)),
+            stack(
+                section("Which columns matter?", *_column_parts(made)),
+                section("What was decided, and what it cost", *_outcome_parts(made)) if made.new is not None else "",
+                section("What the model was not able to know", bullets(made.unknowns)),
+            ),
+            stack(
+                section("What if only so many rows can be flagged?", *_limit_parts(made)),
+                section("Where is the threshold?", *_threshold_parts(made)),
+            ),
         ),
         *(_what_if_parts(made, made.new) if made.new is not None else ()),
         *_action_parts(made),
-        grid(
-            section("The rows it would flag first", _first_table(made)),
-            section("What the model was not able to know", bullets(made.unknowns)),
-        ),
+        section("The rows it would flag first", _first_table(made)),
         *([_on_known_rows(made, made.known)] if made.known is not None and made.new is None else ()),
         appendix(
             "Appendix: the model, its threshold, and how the numbers were found",
@@ -108,10 +111,11 @@ def _column_parts(made: Report) -> list[str]:
     if not made.columns:
         return [paragraph(made.columns_how, "soft")] if made.columns_how else []
     unit = f" ({made.unit})" if made.unit else ""
-    most = max(worth.cost for worth in made.columns)
-    shown = [(worth.name, per_thousand(worth.cost), worth.cost / most if most > 0 else 0.0) for worth in made.columns]
-    rest = f" {len(shown) - _COLUMNS} others matter less." if len(shown) > _COLUMNS else ""
-    return [bars(shown[:_COLUMNS]), paragraph(f"{made.columns_how} Costs per 1,000 rows{unit}.{rest}", "soft")]
+    worth = [column for column in made.columns if column.cost > 0][:_COLUMNS]
+    shown = [(column.name, per_thousand(column.cost), column.cost / worth[0].cost) for column in worth]
+    left = len(made.columns) - len(shown)
+    rest = f" {left} {'other matters' if left == 1 else 'others matter'} less, or not at all." if left else ""
+    return [bars(shown), paragraph(f"{made.columns_how} Costs per 1,000 rows{unit}.{rest}", "soft")]
 
 
 #: Columns that are shown.
@@ -123,8 +127,7 @@ def _comparison_parts(rows: list[CostEstimate], how: str, unit: str | None) -> l
     return [
         heading("Who is the cheapest?"),
         paragraph(capitalise(cheapest_in_words(rows))),
-        cost_figure(rows, unit),
-        cost_table(rows, unit),
+        grid(cost_figure(rows, unit), stack(cost_table(rows, unit)), kind="compared"),
         paragraph(
             f"Costs per 1,000 rows, {how}, with 95 % intervals, which allow for mistakes that no row has shown yet. "
             "Differences are paired: all models are seen on the same rows.",
