@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from uneven.costs import COSTS, GivenCosts, RowCosts
-from uneven.errors import CostError
+from uneven.errors import CostError, ParameterError
 from uneven.inputs import brief, exact, to_float
 from uneven.labels import Classes, require_same_length
 from uneven.learners.cost_range import costs_of_range
@@ -344,6 +344,8 @@ class EstimatorContract:
         from uneven.app.report.model_card import learner_card
 
         check_is_fitted(self, "classes_")
+        if len(self.classes_) > 2:
+            raise ParameterError(f"a card is for models of two classes, this one has {len(self.classes_)}")
         return learner_card(self, X, decided_by=decided_by, unit=unit)
 
     # -- other costs without a new fit ------------------------------------------------------------------------------
