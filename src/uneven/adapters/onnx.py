@@ -26,6 +26,7 @@ with needs_extra("ONNX models", "export"):
 from uneven.adapters import onnx_converters
 from uneven.adapters.onnx_check import difference
 from uneven.adapters.onnx_graph import Converter, SkGraph
+from uneven.adapters.onnx_members import name_trees
 from uneven.learners.base import UnevenClassifier
 from uneven.learners.classifier_cv import UnevenClassifierCV
 
@@ -120,7 +121,7 @@ def to_onnx(model: Any, X: Any, *, sample: Any = None, **options: Any) -> Any:
 
 def _convert(fitted: Any, X: Any, options: dict[str, Any]) -> Any:
     try:
-        return skl2onnx.to_onnx(fitted, X, **options)
+        return name_trees(skl2onnx.to_onnx(fitted, X, **options))
     except UnevenError:
         raise
     except (MissingShapeCalculator, MissingConverter) as error:
@@ -141,7 +142,7 @@ def _compare(model: Any, exported: Any, X: Any, sample: Any) -> str | None:
             shapes = f"{np.shape(sample)} and {np.shape(X)}"
             raise ParameterError(f"sample must have the columns of X, got the shapes {shapes}")
         rows = type(X)(np.concatenate([X, sample]), columns=X.columns) if hasattr(X, "columns") else [*X, *sample]
-    return difference(model, exported, rows, ties=_known()[type(_last(model))].inner is not None)
+    return difference(model, exported, rows, ties=_known()[type(_last(model))].ties)
 
 
 def _last(model: Any) -> Any:
@@ -153,8 +154,8 @@ def _last(model: Any) -> Any:
 def _in_words(fitted: Any) -> str:
     """The model for a message, with what it wraps."""
     last = _last(fitted)
-    inner = _known()[type(last)].inner
-    return type(last).__name__ + ("" if inner is None else f" around {type(inner(last)).__name__}")
+    inner = getattr(last, "estimator_", None)
+    return type(last).__name__ + ("" if inner is None else f" around {type(inner).__name__}")
 
 
 def register(converter: Converter) -> None:
@@ -228,8 +229,8 @@ def _parser_of(converter: Converter) -> Callable[..., Any]:
     """What declares the inputs and outputs of a learner."""
 
     def parser(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None) -> Any:
-        if converter.inner is not None:
-            inner = converter.inner(model)
+        inner = converter.classifier_inside(model)
+        if inner is not None:
             scope.add_options(id(inner), {"zipmap": False})
             outputs = _parse_sklearn(scope, inner, inputs, custom_parsers=custom_parsers)
             inputs = [outputs[-1]]
@@ -269,8 +270,9 @@ def _nodes_of(converter: Converter) -> Callable[..., None]:
         single = isinstance(operator.outputs[1].type, data_types.FloatTensorType)
         number = TensorProto.FLOAT if single else TensorProto.DOUBLE
         values = graph.double(operator.inputs[0].full_name)
-        if converter.inner is not None:
-            column = graph.constant(np.int64(converter.inner(model).classes_.tolist().index(model._classes.pos_label)))
+        inner = converter.classifier_inside(model)
+        if inner is not None:
+            column = graph.constant(np.int64(inner.classes_.tolist().index(model._classes.pos_label)))
             values = graph.node("Gather", values, column, axis=1)
         score = converter.scores(graph, model, values)
         if converter.actions is not None:

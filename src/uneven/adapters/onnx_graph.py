@@ -229,12 +229,14 @@ class Converter:
     has_probability : callable
         Whether a fitted learner has probabilities.
     inner : callable or None
-        From a fitted learner to a classifier whose probability of the positive class is the input of ``scores``. None:
-        the input is X.
+        From a fitted learner to a classifier whose probability of the positive class is the input of ``scores``. None,
+        or a learner for which it gives None: the input is X.
     actions : callable or None
         Of a learner for several classes: what its scores stand for, an array of labels. ``scores`` then gives a score
         for each, of which the largest is chosen, and ``probability`` gives, from the input, the probabilities of all
         classes.
+    ties : bool
+        Whether rows exactly at the threshold are many, as forests say it, so that a comparison counts them.
     """
 
     learner: type
@@ -243,3 +245,8 @@ class Converter:
     has_probability: Callable[[Any], bool] = identifies_probabilities
     inner: Callable[[Any], Any] | None = None
     actions: Callable[[Any], np.ndarray] | None = None
+    ties: bool = False
+
+    def classifier_inside(self, model: Any) -> Any:
+        """What ``inner`` gives."""
+        return None if self.inner is None else self.inner(model)

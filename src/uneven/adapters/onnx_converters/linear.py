@@ -11,10 +11,10 @@ from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.perceptron import UnevenPerceptron
 
 
-def _scores(graph: SkGraph, model: Any, X: str) -> str:
+def linear_scores(graph: SkGraph, model: Any, X: str) -> str:
     turned = model._classes.turned
     weights = graph.constant(np.asarray(turned(model.coef_[0]), dtype=np.float64))
     return graph.node("Add", graph.node("MatMul", X, weights), graph.number(float(turned(model.intercept_[0]))))
 
 
-CONVERTERS = [Converter(UnevenLinearClassifier, _scores), Converter(UnevenPerceptron, _scores)]
+CONVERTERS = [Converter(UnevenLinearClassifier, linear_scores), Converter(UnevenPerceptron, linear_scores)]

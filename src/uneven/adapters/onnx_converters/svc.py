@@ -11,7 +11,7 @@ from uneven.errors import ParameterError
 from uneven.learners.svc import UnevenSVC
 
 
-def _scores(graph: SkGraph, model: Any, X: str) -> str:
+def kernel_scores(graph: SkGraph, model: Any, X: str) -> str:
     turned, kernel = model._classes.turned, model._kernel
     coefficients = graph.constant(np.asarray(turned(model.dual_coef_[0]), dtype=np.float64))
     values = graph.node("MatMul", _kernel_values(graph, model, kernel, X), coefficients)
@@ -58,4 +58,4 @@ def _power(graph: SkGraph, x: str, exponent: int) -> str:
     return graph.node("Mul", square, x) if exponent % 2 else square
 
 
-CONVERTERS = [Converter(UnevenSVC, _scores)]
+CONVERTERS = [Converter(UnevenSVC, kernel_scores)]

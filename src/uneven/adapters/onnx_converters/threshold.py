@@ -1,4 +1,8 @@
-"""Classifiers of other libraries with the threshold for the costs: calibrated log-odds of the inner model."""
+"""Corrected decisions: calibrated log-odds of an ensemble, or of a classifier of another library, less the threshold's.
+
+What our own nodes compute in double precision is compared with the very number where Python changes its decision; what
+skl2onnx computes is in single precision.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,12 @@ import numpy as np
 from scipy.special import logit
 
 from uneven.adapters.onnx_graph import Converter, SkGraph
+from uneven.adapters.onnx_members import can_be_written, encode, positive_probability
+from uneven.costs import RowCosts
 from uneven.decisions.correction import Correction
 from uneven.decisions.scored_rows import MOST_CERTAIN
-from uneven.errors import CostError, ParameterError
+from uneven.errors import CostError, ParameterError, UnevenError
+from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier
 from uneven.learners.threshold_classifier import UnevenThresholdClassifierCV
 
 #: Differences of log-odds that may be rounding errors, relative to their size: skl2onnx computes probabilities in
@@ -18,12 +25,78 @@ from uneven.learners.threshold_classifier import UnevenThresholdClassifierCV
 _ROUNDING = 2e-6
 
 
-def _scores(graph: SkGraph, model: Any, probability: str) -> str:
-    """Log-odds of ``predict_proba`` minus those of the threshold.
-
-    0 where single precision cannot tell, as a forest often says the threshold itself.
-    """
+def _scores(graph: SkGraph, model: Any, values: str) -> str:
+    """Log-odds of ``predict_proba`` minus those of the threshold."""
+    if _inner(model) is None:
+        raw = positive_probability(graph, model.estimator_, values, model._classes.pos_label)
+        return _scores_of_doubles(graph, model, raw)
     cut = _cut(model)
+    calibrated, steepest = _calibrated_log_odds(graph, model, values)
+    score = graph.node("Sub", calibrated, graph.number(cut))
+    # 0 where single precision cannot tell, as a forest often says the threshold itself.
+    rounding = graph.number(_ROUNDING * (1 + abs(cut)) * max(1.0, steepest))
+    return graph.node("Where", graph.node("LessOrEqual", graph.node("Abs", score), rounding), graph.number(0.0), score)
+
+
+def _scores_of_mixture(graph: SkGraph, model: Any, X: str) -> str:
+    """The same of the mean of an ensemble's members; an error names the first that cannot be exported."""
+    terms, matrices = [], {}
+    for name, member in model._mixture.members.items():
+        parts = []
+        for inner, encoder in zip(member.models, member.encoders, strict=True):
+            try:
+                if encoder is not None and id(encoder) not in matrices:
+                    matrices[id(encoder)] = encode(graph, encoder, X)
+                matrix = X if encoder is None else matrices[id(encoder)]
+                parts.append(positive_probability(graph, inner, matrix, member.positive, member.sigmoid))
+            except UnevenError as error:
+                raise ParameterError(f"the member {name!r} of the ensemble stops the export: {error}") from None
+        mean = _total(graph, parts)
+        mean = mean if len(parts) == 1 else graph.node("Div", mean, graph.number(float(len(parts))))
+        terms.append(graph.node("Mul", graph.number(float(member.weight)), mean))
+    return _scores_of_doubles(graph, model, _total(graph, terms))
+
+
+def _total(graph: SkGraph, terms: list[str]) -> str:
+    total = terms[0]
+    for term in terms[1:]:
+        total = graph.node("Add", total, term)
+    return total
+
+
+def _scores_of_doubles(graph: SkGraph, model: Any, raw: str) -> str:
+    """Positive exactly where Python says so: where the probability before the calibration is above a number."""
+    said = graph.node("Greater", raw, graph.number(_raw_cut(model)))
+    calibrated, _ = _calibrated_log_odds(graph, model, raw)
+    score = graph.node("Sub", calibrated, graph.number(_cut(model)))
+    above = graph.node("Max", score, graph.number(float(np.finfo(np.float64).tiny)))
+    return graph.node("Where", said, above, graph.node("Min", score, graph.number(0.0)))
+
+
+def _raw_cut(model: Any) -> float:
+    """The largest probability before the calibration at which Python says negative, by bisection over all doubles."""
+    _cut(model)  # an error if there is no threshold
+    fit = model._row_costs
+    costs = RowCosts(1, fit.fp_regret, fit.fn_regret)
+    threshold = model._thresholds(costs, model._odds)
+
+    def is_positive(raw: float) -> bool:
+        return bool(model._is_beyond(np.array([raw]), threshold, costs)[0])
+
+    if is_positive(0.0) or not is_positive(1.0):
+        raise CostError(_ALWAYS_THE_SAME)
+    low, high = 0, int(np.float64(1.0).view(np.int64))
+    while high - low > 1:
+        middle = (low + high) // 2
+        if is_positive(float(np.int64(middle).view(np.float64))):
+            high = middle
+        else:
+            low = middle
+    return float(np.int64(low).view(np.float64))
+
+
+def _calibrated_log_odds(graph: SkGraph, model: Any, probability: str) -> tuple[str, float]:
+    """Log-odds of ``predict_proba``, and the largest slope of the map to them."""
     # Sums of trees in single precision exceed 1, and the logarithm of a negative number is NaN.
     probability = graph.node("Clip", probability, graph.number(0.0), graph.number(1.0))
     log_odds = graph.node(
@@ -33,10 +106,7 @@ def _scores(graph: SkGraph, model: Any, probability: str) -> str:
     for limit, sign in zip(model._calibrated.limits, (-1.0, 1.0), strict=True):
         if np.isfinite(limit):
             log_odds = _compress(graph, log_odds, float(limit), sign)
-    calibrated, steepest = _calibrate(graph, model.calibration_, log_odds)
-    score = graph.node("Sub", calibrated, graph.number(cut))
-    rounding = graph.number(_ROUNDING * (1 + abs(cut)) * max(1.0, steepest))
-    return graph.node("Where", graph.node("LessOrEqual", graph.node("Abs", score), rounding), graph.number(0.0), score)
+    return _calibrate(graph, model.calibration_, log_odds)
 
 
 def _compress(graph: SkGraph, log_odds: str, limit: float, sign: float) -> str:
@@ -67,27 +137,38 @@ def _probability(graph: SkGraph, model: Any, score: str) -> str:
     return graph.node("Sigmoid", graph.node("Add", score, graph.number(_cut(model))))
 
 
+_ALWAYS_THE_SAME = "a rule that always says the same cannot be exported to ONNX; flag everyone or no one"
+
+
 def _cut(model: Any) -> float:
     """Log-odds of the threshold."""
     if model.threshold_ is None:
         raise CostError(
-            "an UnevenThresholdClassifierCV that was fitted with costs of each row cannot be exported to ONNX: its "
+            f"an {type(model).__name__} that was fitted with costs of each row cannot be exported to ONNX: its "
             "decisions need the costs of new rows; fit it with numbers"
         )
-    return float(logit(model.threshold_))
+    cut = float(logit(model.threshold_))
+    if not np.isfinite(cut):
+        raise CostError(_ALWAYS_THE_SAME)
+    return cut
 
 
 def _inner(model: Any) -> Any:
+    """The classifier that skl2onnx converts; None if our own nodes do."""
     if model._sigmoid is not None:
         raise ParameterError(
             f"an UnevenThresholdClassifierCV around {type(model.estimator_).__name__}, which has no predict_proba, "
             "cannot be exported to ONNX; a classifier with probabilities can"
         )
-    if not np.isfinite(_cut(model)):
-        raise CostError("a rule that always says the same cannot be exported to ONNX; flag everyone or no one")
-    return model.estimator_
+    _cut(model)
+    return None if can_be_written(model.estimator_) else model.estimator_
+
+
+def _always(model: Any) -> bool:
+    return True
 
 
 CONVERTERS = [
-    Converter(UnevenThresholdClassifierCV, _scores, _probability, has_probability=lambda model: True, inner=_inner)
+    Converter(UnevenThresholdClassifierCV, _scores, _probability, has_probability=_always, inner=_inner, ties=True),
+    Converter(UnevenEnsembleClassifier, _scores_of_mixture, _probability, has_probability=_always, ties=True),
 ]

@@ -47,7 +47,8 @@ def act_without_folds(
             taken[test] = cheapest(alike[test], costs)
             continue
         probabilities = trial.probabilities(task.is_positive, task.weights, known)
-        mixture = mix(probabilities, weigh(probabilities, task.is_positive, task.weights, weighting, known))
+        weights, _ = weigh(task, probabilities, weighting, None, known)
+        mixture = mix(probabilities, weights)
         seen = ClassRows(mixture[known], task.is_positive[known], task.weights[known], matrix.take(known).costs)
         rule = FoldRules(seen, fold[known], learnt, method, order).rule
         taken[test] = rule.act(mixture[test], costs)

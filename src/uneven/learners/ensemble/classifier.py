@@ -21,7 +21,7 @@ from uneven.decisions.actions import Actions
 from uneven.decisions.cost_matrix import CostMatrix
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
-from uneven.inputs import Exact, brief, require_choice
+from uneven.inputs import Exact, brief, require_choice, require_integer
 from uneven.labels import Classes, read_groups
 from uneven.learners.background import run_parts
 from uneven.learners.ensemble.class_costs import act_without_folds, keep_several, member_matrix_costs
@@ -45,6 +45,7 @@ from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
 from uneven.learners.matrix_decisions import ClassTask, MatrixDecisions
 from uneven.learners.out_of_fold import AllClasses, folds_learnt_from, only_fold, splits
 from uneven.learners.seen_rows import MANY, remember_rows
+from uneven.learners.several_actions import have_actions_between
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.comparison import rows_learnt_from
 from uneven.solvers.progress import Bar, progress
@@ -119,6 +120,9 @@ class UnevenEnsembleClassifier(MatrixDecisions):
         actions. "equal": every confusion costs 1. "ordinal": as many as levels lie between; the classes are numbers.
         Of several classes, the log-odds of each are shifted if that pays out of fold; the methods are "gibbs",
         "argmin", "cost" and "none".
+    members_at_most : int, optional
+        Use at most so many members, for fast predictions: those, with new weights, whose decisions are the cheapest out
+        of fold. ``pruning_`` says what this costs. With 1 it is the member of least ``member_costs_``.
 
     Attributes
     ----------
@@ -140,6 +144,8 @@ class UnevenEnsembleClassifier(MatrixDecisions):
         are those found on the other folds that its models learnt from.
     constant_costs_ : dict of str to CostEstimate
         Expected costs of predicting "all positive" and "all negative"; with actions, also of those between.
+    pruning_ : Pruning or None
+        What ``members_at_most`` costs out of fold: ``price`` per row, ``in_words()``. None without a limit.
     left_out_ : dict of str to str
         Members that are not used, and why.
     seconds_ : dict of str to float
@@ -195,7 +201,8 @@ class UnevenEnsembleClassifier(MatrixDecisions):
     1
     """
 
-    monotone: Any = None  # models of older files have no such parameter
+    monotone: Any = None  # models of older files have no such parameters
+    members_at_most: int | None = None
     #: As scikit-learn's group splitters, it wants these without being told.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True, "times": True}
 
@@ -222,6 +229,7 @@ class UnevenEnsembleClassifier(MatrixDecisions):
         actions: Actions | None = None,
         monotone: Any = None,
         costs: CostMatrix | str | None = None,
+        members_at_most: int | None = None,
     ) -> None:
         self.fp_cost = fp_cost
         self.fn_cost = fn_cost
@@ -243,6 +251,7 @@ class UnevenEnsembleClassifier(MatrixDecisions):
         self.actions = actions
         self.monotone = monotone
         self.costs = costs
+        self.members_at_most = members_at_most
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -307,7 +316,7 @@ class UnevenEnsembleClassifier(MatrixDecisions):
         parts = splits(self._folds(count), X, labels, classes.labels, groups, self.random_state, times)
         task, entries = self._plan(X, labels, classes.pos_label, is_positive, weight, parts, deadline)
         task = replace(task, groups=None if groups is None else read_groups(groups))
-        trial, mixture, weights = self._train(task, entries)
+        trial, mixture, weights = self._train(task, entries, costs)
         self._keep(task, trial, mixture, weights, classes, costs)
         return self
 
@@ -315,6 +324,10 @@ class UnevenEnsembleClassifier(MatrixDecisions):
         """Fit to several classes, with a cost matrix."""
         if self.monotone:
             raise ParameterError("monotone is for two classes, where there is one probability that rises or falls")
+        if self.members_at_most is not None:
+            raise ParameterError(
+                "members_at_most is for two costs or actions, not for a cost matrix; name fewer members"
+            )
         count, labels, asked = task.truth.size, task.classes[task.truth], AllClasses(task.classes)
         parts = splits(
             self._folds(count),
@@ -343,6 +356,8 @@ class UnevenEnsembleClassifier(MatrixDecisions):
         self._require_correction()
         if self.time_limit is not None:
             inputs.positive("time_limit", self.time_limit)
+        if self.members_at_most is not None:
+            require_integer("members_at_most", self.members_at_most)
         members = self.members
         if read_monotone(self.monotone) and _is_mapping(members):
             raise ParameterError(
@@ -411,12 +426,16 @@ class UnevenEnsembleClassifier(MatrixDecisions):
         asked = AllClasses(np.arange(len(positive.labels))) if several else 1
         return Task(X, target, asked, is_positive, weight, parts, n_jobs, deadline, views, monotone, unable), entries
 
-    def _train(self, task: Task, entries: list[Entry]) -> tuple[Trial, Mixture, dict[str, float]]:
+    def _train(
+        self, task: Task, entries: list[Entry], costs: RowCosts | None = None
+    ) -> tuple[Trial, Mixture, dict[str, float]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # of members, many times over
-            return self._train_members(task, entries)
+            return self._train_members(task, entries, costs)
 
-    def _train_members(self, task: Task, entries: list[Entry]) -> tuple[Trial, Mixture, dict[str, float]]:
+    def _train_members(
+        self, task: Task, entries: list[Entry], costs: RowCosts | None
+    ) -> tuple[Trial, Mixture, dict[str, float]]:
         tell = progress(self.verbose, type(self).__name__)
         tell(f"members {', '.join(dict.fromkeys(entry.member for entry in entries))}")
         if task.unable:
@@ -427,7 +446,9 @@ class UnevenEnsembleClassifier(MatrixDecisions):
         trial = run_folds(task, entries, lambda entry: bar.advance(entry.effort))
         rows = tested_rows(trial)
         probabilities = {name: choice.probability for name, choice in trial.choices.items()}
-        weights = weigh(probabilities, task.is_positive, task.weights, WEIGHTINGS[self.weighting], rows)
+        actions = self._actions_of_fit if have_actions_between(self._actions_of_fit) else None
+        weighting = WEIGHTINGS[self.weighting]
+        weights, self.pruning_ = weigh(task, probabilities, weighting, self.members_at_most, rows, costs, actions)
         tell(f"weights {', '.join(f'{name} {weight:.2f}' for name, weight in weights.items() if weight > 0)}")
         mixture, ending = final_models(task, trial, weights, lambda name: tell(f"{name} fitted on all rows"))
         if ending == "interrupted":
@@ -463,6 +484,7 @@ class UnevenEnsembleClassifier(MatrixDecisions):
             int(self.order),
             self._correct_for(costs),
             self._actions_of_fit,
+            self.members_at_most,
         )
         self.classes_ = classes.labels
         self._positive = classes.positive
@@ -554,7 +576,8 @@ class UnevenEnsembleClassifier(MatrixDecisions):
         return super()._why_no_guarantee()
 
     def _models_to_choose_from(self) -> int:
-        return int(possible_mixtures(self.weighting, self._settings_tried, some_left_out=bool(self.left_out_)) or 1)
+        some_left_out = bool(self.left_out_) or self.members_at_most is not None
+        return int(possible_mixtures(self.weighting, self._settings_tried, some_left_out=some_left_out) or 1)
 
     @property
     def _is_refitted(self) -> bool:

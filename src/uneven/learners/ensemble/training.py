@@ -25,6 +25,7 @@ from uneven.learners.ensemble.member_models import LinearPath, constrain, has_se
 from uneven.learners.ensemble.members import Candidate
 from uneven.learners.ensemble.mixture import FittedMember, Mixture, Views
 from uneven.learners.ensemble.monotone_columns import signs_of_columns
+from uneven.learners.ensemble.pruning import Pruning, cost_at_alpha, prune
 from uneven.learners.ensemble.weights import Weighting, log_losses
 from uneven.learners.folds import Split
 from uneven.learners.out_of_fold import (
@@ -276,16 +277,24 @@ def _warn_of_failures(trial: Trial, results: OutOfFolds, named: Mapping[str, Ent
 
 
 def weigh(
+    task: Task,
     probabilities: Mapping[str, np.ndarray],
-    is_positive: np.ndarray,
-    weight: np.ndarray,
     weighting: Weighting,
+    members_at_most: int | None,
     rows: np.ndarray,
-) -> dict[str, float]:
-    """Weights of the members from their probabilities in some rows."""
+    costs: RowCosts | None = None,
+    actions: Actions | None = None,
+) -> tuple[dict[str, float], Pruning | None]:
+    """Weights of the members from their probabilities in some rows, and what a limit on their number costs.
+
+    ``actions`` are None unless there are some between the two classes.
+    """
+    if members_at_most is not None and costs is not None:
+        cost_of = cost_at_alpha(task.is_positive, task.weights, costs, actions)
+        return prune(probabilities, task.is_positive, task.weights, weighting, rows, cost_of, members_at_most)
     table = np.stack([probability[rows] for probability in probabilities.values()], axis=1)
-    found = weighting(table, is_positive[rows], weight[rows])
-    return dict(zip(probabilities, found.tolist(), strict=True))
+    found = weighting(table, task.is_positive[rows], task.weights[rows])
+    return dict(zip(probabilities, found.tolist(), strict=True)), None
 
 
 def mix(probabilities: Mapping[str, np.ndarray], weights: Mapping[str, float]) -> np.ndarray:
@@ -386,6 +395,7 @@ def out_of_fold_costs(
     order: int,
     correct_for: RowCosts | CostPairs,
     actions: Actions | None = None,
+    members_at_most: int | None = None,
 ) -> OutOfFoldCosts:
     """Costs of decisions about the tested rows, with a correction for the same costs or for pairs of costs.
 
@@ -399,7 +409,8 @@ def out_of_fold_costs(
     weight = None if task.weight is None else task.weight[rows]
     groups = None if task.groups is None else task.groups[rows]
     of_actions = actions if have_actions_between(actions) else None
-    said = _decide_without_fold(task, trial, costs, rows, weighting, method, order, correct_for, of_actions)[rows]
+    choice = weighting, members_at_most
+    said = _decide_without_fold(task, trial, costs, rows, choice, method, order, correct_for, of_actions)[rows]
     if of_actions is not None:
         taken = {"ensemble": said}
         rules = envelope_rules(of_actions)
@@ -437,7 +448,7 @@ def _decide_without_fold(
     trial: Trial,
     costs: RowCosts,
     rows: np.ndarray,
-    weighting: Weighting,
+    choice: tuple[Weighting, int | None],
     method: str,
     order: int,
     correct_for: RowCosts | CostPairs,
@@ -455,7 +466,7 @@ def _decide_without_fold(
                 said[test] = np.searchsorted(actions.breaks, alike[test], side="left")
             continue
         probabilities = trial.probabilities(task.is_positive, task.weights, known)
-        weights = weigh(probabilities, task.is_positive, task.weights, weighting, known)
+        weights, _ = weigh(task, probabilities, *choice, known, costs, actions)
         mixture = OutOfFoldRows(mix(probabilities, weights), task.is_positive, task.weights)
         if actions is not None:
             cuts = mixture.take(known).cuts(costs_of_breaks(actions), method, order)
