@@ -14,7 +14,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from uneven.errors import ParameterError, UnevenError, needs_extra
-from uneven.inputs import brief, require_integer
+from uneven.inputs import brief, require_choice, require_integer
 from uneven.tables.category_columns import (
     MOST_CATEGORIES,
     MOST_COUNTED,
@@ -235,7 +235,25 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         -------
         FrameEncoder
         """
-        self.fit_transform(X, y)
+        self._learn(X, y)
+        return self
+
+    def set_output(self, *, transform: str | None = None) -> FrameEncoder:
+        """Choose what ``transform`` and ``fit_transform`` return: a matrix, or a data frame with names of columns.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            None: nothing changes. Only this setting counts, not scikit-learn's global one: what a model from a file
+            gets must not depend on the process that opens it.
+
+        Returns
+        -------
+        FrameEncoder
+        """
+        if transform is not None:
+            require_choice("transform", transform, ("default", "pandas", "polars"))
+            self._sklearn_output_config = {"transform": transform}  # this name, because clone copies it
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -249,8 +267,11 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
         Returns
         -------
-        ndarray or CSR matrix
+        ndarray or CSR matrix, or what :meth:`set_output` says
         """
+        return self._in_container(self._learn(X, y), X)
+
+    def _learn(self, X: Any, y: Any) -> Any:
         if self.view not in (TREES, LINEAR):
             raise ParameterError(f"view must be 'trees' or 'linear', got {brief(self.view)}")
         for name in ("most_categories", "buckets"):
@@ -283,8 +304,11 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
         Returns
         -------
-        ndarray or CSR matrix
+        ndarray or CSR matrix, or what :meth:`set_output` says
         """
+        return self._in_container(self._encode(X), X)
+
+    def _encode(self, X: Any) -> Any:
         check_is_fitted(self, "kind_")
         kind, table = read_input(X)
         if self.kind_ == FRAME:
@@ -299,6 +323,26 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         elif self.kind_ == ARRAY and issparse(table):
             table = table.toarray()
         return self._numbers(table)
+
+    def _in_container(self, matrix: Any, X: Any) -> Any:
+        wanted = self.__dict__.get("_sklearn_output_config", {}).get("transform", "default")
+        if wanted == "default":
+            return matrix
+        if issparse(matrix):
+            raise UnevenError(
+                f"this table becomes a sparse matrix of {matrix.shape[1]:,} columns, which a data frame cannot hold; "
+                "set_output(transform='default') or view='trees' would work"
+            )
+        names = [str(name) for name in self.get_feature_names_out()]
+        if wanted == "pandas":
+            with needs_extra("data frames", "data"):
+                import pandas as pd
+            return pd.DataFrame(matrix, columns=names, index=X.index if hasattr(X, "iloc") else None)
+        try:
+            import polars as pl
+        except ImportError:
+            raise UnevenError("set_output(transform='polars') needs polars, which is not installed") from None
+        return pl.DataFrame(matrix, schema=names)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns of the matrix.
