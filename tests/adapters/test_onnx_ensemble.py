@@ -84,7 +84,10 @@ def test_calibration_and_threshold_of_several_members(method: str) -> None:
 @pytest.mark.parametrize("positive", ["fraud", "ok"])
 def test_classifiers_of_the_user_as_members(positive: str) -> None:
     X, y = data()
-    members = {"tree": DecisionTreeClassifier(max_depth=3), "trees": ExtraTreesClassifier(7, random_state=0)}
+    members = {
+        "tree": DecisionTreeClassifier(max_depth=3, random_state=0),
+        "trees": ExtraTreesClassifier(7, random_state=0),
+    }
     assert_same(ensemble(members=members, pos_label=positive).fit(X, y), X)
 
 

@@ -76,7 +76,11 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 
 
 def fitted(**more: Any) -> uneven.UnevenEnsembleClassifier:
-    members = {"line": LogisticRegression(), "tree": DecisionTreeClassifier(max_depth=4), "bayes": GaussianNB()}
+    members = {
+        "line": LogisticRegression(),
+        "tree": DecisionTreeClassifier(max_depth=4, random_state=0),
+        "bayes": GaussianNB(),
+    }
     return uneven.UnevenEnsembleClassifier(**({"fn_cost": 6, "members": members, "cv": 3} | more)).fit(*data())
 
 
