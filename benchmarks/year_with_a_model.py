@@ -5,8 +5,9 @@ hold 10,000 trips of each month of 2018 to 2020, and takes trips paid by card. W
 costs 1, a missed one 15. The model learns from January to October 2018; November and December are the reference. Labels
 come two months late.
 
-Four walks: 2019 as it was; 2019 with three times as many positives from July on, uncorrected and corrected; on into
-2020, when the city stood still; and years whose months were shuffled, in which nothing changes, to count false alarms.
+Walks: 2019 as it was; 2019 with three times as many positives from July on, uncorrected and corrected; 2020, when the
+city stood still; the same shift in months that were shuffled, so that nothing else changes; and 200 shuffled years in
+which nothing changes at all, to count false alarms.
 """
 
 from __future__ import annotations
@@ -102,10 +103,21 @@ def walk(model: Any, reference: Any, months: Months, *, correct: bool = False) -
         for alarm in monitor.alarms:
             if alarm.batch == name or (k >= DELAY and alarm.batch == names[k - DELAY]):
                 print(f"    ALARM in {name}: {alarm.kind}, about {alarm.batch}")
-        if correct and not corrected and any(alarm.kind == "prevalence" for alarm in monitor.alarms):
+        if correct and not corrected and monitor.alarms:
             corrected = True
-            print(f"    corrected to {monitor.correct().prevalence_:.3f}")
+            seen = monitor.batches[max(k - DELAY, 0)]  # the last one with labels, if scores of this one do not fit
+            share = seen.positives / max(seen.labelled, 1) if made.notes else None
+            print(f"    corrected to {monitor.correct(share).prevalence_:.3f} by {'labels' if made.notes else 'EM'}")
     return monitor
+
+
+def shuffled_months(pool: tuple[pd.DataFrame, np.ndarray], like: list[str]) -> tuple[Any, Months]:
+    """A reference and months of the same rows in another order: nothing changes from month to month."""
+    X, y = pool
+    parts = np.array_split(np.random.default_rng(2).permutation(y.size), len(like) + 2)
+    first = np.concatenate(parts[:2])
+    months = {name: (X.iloc[at].reset_index(drop=True), y[at]) for name, at in zip(like, parts[2:], strict=True)}
+    return (X.iloc[first].reset_index(drop=True), y[first]), months
 
 
 def shuffled_years(model: Any, pool: tuple[pd.DataFrame, np.ndarray], lives: int) -> None:
@@ -147,7 +159,14 @@ def main() -> None:
         walk(model, reference, shifted, correct=correct)
     print("2020 as it was")
     walk(model, reference, {name: one for name, one in months.items() if name.startswith("2020")})
-    shuffled_years(model, joined([name for name in months if name > "2018-10" and name < "2020"]), 200)
+    pool = joined([name for name in months if "2018-10" < name < "2020"])
+    same, alike = shuffled_months(pool, list(year))
+    for correct in (False, True):
+        print(
+            f"shuffled months, {TIMES} times as many positives from {SHIFT_FROM} on, {'' if correct else 'un'}corrected"
+        )
+        walk(model, same, with_more_positives(alike), correct=correct)
+    shuffled_years(model, pool, 200)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "change",
         "folds",
         "log",
+        "year",
         "case-fraud",
         "case-medicine",
         "case-churn",

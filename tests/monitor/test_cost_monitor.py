@@ -245,6 +245,9 @@ def test_drift_is_told_in_money(model: Any) -> None:
     p, q = (monitor._ask(part, uneven.costs.GivenCosts())[0].mean() for part in (X, back))
     assert found["a"].money == pytest.approx(p - q, rel=0.2)
     assert made.notes  # no share of positives explains it
+    with pytest.raises(UnevenError, match="not known without labels"):
+        monitor.correct()
+    assert monitor.correct(prevalence=0.2).prevalence_ == 0.2
     assert CostMonitor(model, reference).update(rows(3000, seed=19)[0]).drift == []
 
 

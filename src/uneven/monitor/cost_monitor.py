@@ -360,7 +360,8 @@ class CostMonitor:
             made.name,
             f"{now.value:.2%} of the rows seem to be positive, and decisions are for {before.value:.2%}. Corrected "
             f"decisions are expected to save {1000 * made.estimate.saved:.4g} per 1,000 rows: "
-            "monitor.correct(), or model.with_costs(prevalence=...). " + " ".join(made.notes or [ASSUMES]),
+            + ("monitor.correct(), or model.with_costs(prevalence=...). " if not made.notes else "label rows first. ")
+            + " ".join(made.notes or [ASSUMES]),
             self._episodes,
         )
 
@@ -479,6 +480,11 @@ class CostMonitor:
         if not self.batches:
             raise ParameterError("correct needs a batch to know the share of positives, and there is none yet")
         last = self.batches[-1]
+        if prevalence is None and last.notes:
+            raise ParameterError(
+                f"the share of positives of {last.name!r} is not known without labels: {last.notes[0]} Give "
+                "prevalence=, such as the share among labelled rows"
+            )
         share = last.prevalence.value if prevalence is None else float(inputs.between_0_and_1("prevalence", prevalence))
         if not 0 < share < 1:
             raise ParameterError(f"the last batch seems to have a share of positives of {share:g}; give prevalence=")
