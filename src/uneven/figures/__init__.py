@@ -13,6 +13,7 @@ from uneven.figures.displays.calibration_near_alpha import CalibrationNearAlphaD
 from uneven.figures.displays.capacity_cost import CapacityCostDisplay
 from uneven.figures.displays.cost_confusion import CostConfusionDisplay
 from uneven.figures.displays.fitted_curves import GammaPathDisplay, ThresholdShiftDisplay
+from uneven.figures.displays.matrix_regions import MatrixRegionsDisplay
 from uneven.figures.displays.ranked_gains import RankedGainsDisplay
 from uneven.figures.displays.threshold_cost import ThresholdCostDisplay
 from uneven.figures.loss_shapes import all_losses, partial_losses, window_orders
@@ -31,6 +32,7 @@ __all__ = [
     "DecisionCurveDisplay",
     "GalleryFigure",
     "GammaPathDisplay",
+    "MatrixRegionsDisplay",
     "MeanCostDisplay",
     "RankedGainsDisplay",
     "ThresholdCostDisplay",

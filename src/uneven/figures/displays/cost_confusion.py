@@ -10,6 +10,8 @@ import numpy as np
 from uneven.costs import GivenCosts, RowCosts, money
 from uneven.figures.displays.display import PredictionsDisplay, costs_of, positive_of, require_matplotlib
 from uneven.labels import distinct_labels, read_labels
+from uneven.metrics.matrix_comparison import decide_by_matrix
+from uneven.metrics.matrix_rows import read_matrix_rows, require_matrix
 from uneven.metrics.passing_costs import predict_labels, require_way_to_decide
 from uneven.metrics.rows import read_decisions
 
@@ -39,6 +41,8 @@ class CostConfusionDisplay(PredictionsDisplay):
         Name of the model in the title.
     unit : str, optional
         Unit of the costs, such as ``"EUR"``.
+    actions : sequence of labels, optional
+        With a cost matrix: what the columns are; then ``labels`` are all classes.
 
     Attributes
     ----------
@@ -64,15 +68,17 @@ class CostConfusionDisplay(PredictionsDisplay):
         counts: np.ndarray,
         costs: np.ndarray,
         *,
-        labels: tuple[Any, Any] = (0, 1),
+        labels: tuple[Any, ...] = (0, 1),
         name: str | None = None,
         unit: str | None = None,
+        actions: tuple[Any, ...] | None = None,
     ) -> None:
         self.counts = counts
         self.costs = costs
         self.labels = labels
         self.name = name
         self.unit = unit
+        self.actions = actions
 
     @classmethod
     def _ask(
@@ -81,6 +87,9 @@ class CostConfusionDisplay(PredictionsDisplay):
         """Labels; with ``decide`` by probabilities, or with the costs of the rows if any are given."""
         decide = options.pop("decide", "auto")
         require_way_to_decide(decide)
+        if options.get("costs") is not None:
+            matrix = require_matrix(options["costs"], given, pos_label)
+            return np.asarray(decide_by_matrix(estimator, X, matrix, decide)), None, given
         positive, costs = positive_of(estimator, pos_label), costs_of(estimator, given)
         rows = RowCosts.read(read_labels("y", y).size, **costs)
         how = {"decide": decide, "costs_of_rows": bool(given.known), "pos_label": positive}
@@ -102,6 +111,7 @@ class CostConfusionDisplay(PredictionsDisplay):
         unit: str | None = None,
         ax: Axes | None = None,
         cmap: Any = "Blues",
+        costs: Any = None,
     ) -> Self:
         """Draw the outcomes of decisions.
 
@@ -117,15 +127,26 @@ class CostConfusionDisplay(PredictionsDisplay):
             By default those of a new figure.
         cmap : str or matplotlib colormap
             Colours of the cells: the larger the cost, the darker. Cells that earn money are green.
+        costs : CostMatrix, optional
+            In place of the four costs: a row for each class, a column for each action.
         """
         require_matplotlib()
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+        if costs is not None:
+            matrix = require_matrix(costs, given, pos_label)
+            of_matrix = read_matrix_rows(matrix, y_true, sample_weight)
+            cells = of_matrix.truth, of_matrix.read_actions("y_pred", y_pred)
+            counts, sums = (np.zeros(matrix.costs.shape[-2:]) for _ in range(2))
+            np.add.at(counts, cells, of_matrix.repetitions)
+            np.add.at(sums, cells, of_matrix.repetitions * of_matrix.paid(cells[1]))
+            found = cls(counts, sums, labels=matrix.classes, name=name, unit=unit, actions=matrix.actions)
+            return found.plot(ax, cmap=cmap)
         rows, said = read_decisions(y_true, y_pred, pos_label=pos_label, sample_weight=sample_weight, **given)
         paid = rows.repetitions * rows.costs.paid(rows.is_positive, said)
-        cells = [[(rows.is_positive == true) & (said == guess) for guess in (False, True)] for true in (False, True)]
+        four = [[(rows.is_positive == true) & (said == guess) for guess in (False, True)] for true in (False, True)]
         return cls(
-            np.array([[rows.repetitions[cell].sum() for cell in line] for line in cells]),
-            np.array([[paid[cell].sum() for cell in line] for line in cells]),
+            np.array([[rows.repetitions[cell].sum() for cell in line] for line in four]),
+            np.array([[paid[cell].sum() for cell in line] for line in four]),
             labels=_labels(read_labels("y_true", y_true), read_labels("y_pred", y_pred), rows.is_positive, said),
             name=name,
             unit=unit,
@@ -143,24 +164,36 @@ class CostConfusionDisplay(PredictionsDisplay):
         """
         return self._plot(ax, name, cmap=cmap)
 
+    def _plot(self, ax: Axes | None, name: str | None, **options: Any) -> Self:
+        height, width = self.counts.shape
+        self._size = (max(4.8, 1.0 + 1.25 * width), max(4.2, 1.0 + 0.95 * height))  # type: ignore[misc]
+        return super()._plot(ax, name, **options)
+
     def _draw(self, axes: Axes, name: str | None, *, cmap: Any) -> None:
         size, rows = np.abs(self.costs), float(self.counts.sum())
         share = size / (size.max() or 1.0)
         colours = np.where(self.costs[..., None] < 0, _colours("Greens", share), _colours(cmap, share))
         axes.imshow(colours, aspect="auto")
-        axes.axhline(0.5, color="white", linewidth=2)
-        axes.axvline(0.5, color="white", linewidth=2)
+        for k in range(1, self.counts.shape[0]):
+            axes.axhline(k - 0.5, color="white", linewidth=2)
+        for k in range(1, self.counts.shape[1]):
+            axes.axvline(k - 0.5, color="white", linewidth=2)
         for (i, j), cost in np.ndenumerate(self.costs):
             red, green, blue, _ = colours[i, j]
             ink = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
-            count = f"{_OUTCOMES[i][j]}\n{money(float(self.counts[i, j]))} ({self.counts[i, j] / rows:.1%})"
+            count = f"{money(float(self.counts[i, j]))} ({self.counts[i, j] / rows:.1%})"
+            if self.actions is None:
+                count = f"{_OUTCOMES[i][j]}\n{count}"
             axes.text(j, i - 0.17, count, ha="center", va="center", color=ink, linespacing=1.5)
             paid, size_of_text = _in_cell(float(cost), self.unit)
+            if self.actions is not None:
+                size_of_text = "medium"
             axes.text(j, i + 0.22, paid, ha="center", va="center", color=ink, fontsize=size_of_text)
-        negative, positive = map(str, self.labels)
-        axes.set_xticks([0, 1], [_short(negative), _short(positive)])
-        axes.set_yticks([0, 1], [_short(negative), _short(positive)], rotation=90, va="center")
-        axes.set(xlabel="predicted", ylabel="true")
+        across = self.labels if self.actions is None else self.actions
+        axes.set_xticks(range(len(across)), [_short(str(label)) for label in across])
+        upright = {"rotation": 90, "va": "center"}
+        axes.set_yticks(range(len(self.labels)), [_short(str(label)) for label in self.labels], **upright)
+        axes.set(xlabel="predicted" if self.actions is None else "decision", ylabel="true")
         axes.grid(visible=False)
         axes.tick_params(length=0)
         total = float(self.costs.sum())
