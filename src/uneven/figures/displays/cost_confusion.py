@@ -191,7 +191,7 @@ class CostConfusionDisplay(PredictionsDisplay):
             axes.text(j, i + 0.22, paid, ha="center", va="center", color=ink, fontsize=size_of_text)
         across = self.labels if self.actions is None else self.actions
         axes.set_xticks(range(len(across)), [_short(str(label)) for label in across])
-        upright = {"rotation": 90, "va": "center"}
+        upright: dict[str, Any] = {"rotation": 90, "va": "center"}
         axes.set_yticks(range(len(self.labels)), [_short(str(label)) for label in self.labels], **upright)
         axes.set(xlabel="predicted" if self.actions is None else "decision", ylabel="true")
         axes.grid(visible=False)

@@ -71,7 +71,14 @@ class MatrixRegionsDisplay(Display):
             axes.fill(*points.T, facecolor=colour, alpha=0.25, edgecolor=colour, label=f"{action} ({area:.0%})")
             if area >= _SMALL:
                 box = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 1.5}
-                axes.text(*points.mean(axis=0), str(action), ha="center", va="center", bbox=box)
+                axes.text(
+                    float(points[:, 0].mean()),
+                    float(points[:, 1].mean()),
+                    str(action),
+                    ha="center",
+                    va="center",
+                    bbox=box,
+                )
         axes.plot(*np.vstack([_CORNERS, _CORNERS[:1]]).T, color=GREY, linewidth=1.0, **curve_kwargs)
         places = (("center", "top", -0.03), ("center", "top", -0.03), ("center", "bottom", 0.03))
         for label, corner, (across, up, away) in zip(self.costs.classes, _CORNERS, places, strict=True):
