@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from uneven import Actions
 from uneven.costs import RowCosts
-from uneven.decisions.actions import Actions
 from uneven.learners.several_actions import estimate_actions
 from uneven.metrics import compare_predictions
 from uneven.metrics.intervals import estimates

@@ -37,7 +37,9 @@ ALL_POSITIVE, ALL_NEGATIVE = "all positive", "all negative"
 _MOST_SHOWN, _MOST_OF_VALUE = 999, 200
 
 
-def _has(method: str) -> Any:
+def offers(method: str) -> Any:
+    """What scikit-learn asks whether a learner has a method: an error with the reason, or yes."""
+
     def check(learner: EstimatorContract) -> bool:
         learner._require_method(method)
         return True
@@ -141,7 +143,7 @@ class EstimatorContract:
         answer: np.ndarray = self._answer("decision_function", X, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
         return answer
 
-    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(offers("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(
         self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
     ) -> np.ndarray:
@@ -169,7 +171,7 @@ class EstimatorContract:
         answer: np.ndarray = self._answer("predict_proba", X, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
         return answer
 
-    @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    @available_if(offers("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(
         self, X: Any, *, fp_cost: Any = None, fn_cost: Any = None, tp_cost: Any = None, tn_cost: Any = None
     ) -> np.ndarray:
@@ -215,7 +217,7 @@ class EstimatorContract:
         costs = np.array(list(taken.actions.costs.values()))
         return float(rows.weight @ costs[taken.choice, 1 - rows.is_positive.astype(np.intp)])
 
-    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(offers("predict_proba"))  # type: ignore[untyped-decorator]
     def decide(
         self,
         X: Any,

@@ -32,7 +32,7 @@ from uneven.labels import (
     require_weighted_classes,
     several_classes,
 )
-from uneven.learners.contract import _has
+from uneven.learners.contract import offers
 from uneven.learners.corrected_actions import CorrectedActions
 from uneven.metrics.matrix_estimates import matrix_estimates
 from uneven.metrics.matrix_rows import read_matrix_rows
@@ -356,7 +356,7 @@ class MatrixDecisions(CorrectedActions, ABC):
     def _two_classes(self, costs: Any) -> CostMatrix:
         return _as_matrix(costs, self._matrix).for_classes(self.classes_.tolist())
 
-    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(offers("predict_proba"))  # type: ignore[untyped-decorator]
     def decide(self, X: Any, *, costs: Any = None, **options: Any) -> Any:
         """The cheapest decisions, with what each is expected to cost.
 
