@@ -33,6 +33,7 @@ KINDS: dict[str, Callable[[], Any]] = {
     "ensemble": lambda: uneven.UnevenEnsembleClassifier(fn_cost=5, members=["linear", "lightgbm"], random_state=0),
     "lightgbm": lambda: uneven.UnevenLGBMClassifier(fn_cost=5, n_estimators=5, verbose=-1),
     "linear": lambda: uneven.UnevenLinearClassifier(fn_cost=5),
+    "multinomial": uneven.UnevenMultinomialClassifier,
     "perceptron": uneven.UnevenPerceptron,
     "search": lambda: uneven.UnevenClassifierCV(uneven.UnevenLinearClassifier(fn_cost=5)),
     "svc": lambda: uneven.UnevenSVC(fn_cost=5),
