@@ -98,3 +98,16 @@ def test_texts_that_are_alike_but_for_case_are_harmless() -> None:
     names = ["".join(c.upper() if k >> i & 1 else c for i, c in enumerate("same words here")) for k in range(32)]
     X = pd.DataFrame({"said": list(dict.fromkeys(names))})
     assert np.isfinite(FrameEncoder("trees").fit_transform(X, np.arange(len(X)) % 2)).all()
+
+
+def test_many_texts_without_a_missing_one_have_only_words() -> None:
+    """Their block of the flags of missing values is empty, and an empty block cannot be stacked."""
+    texts = pd.Series([f"order {k} is late" for k in range(12)])
+    for missing in (False, True):
+        X = pd.DataFrame({"message": texts.where(texts.index > 0) if missing else texts, "age": range(12)})
+        encoder = FrameEncoder("linear", most_categories=5, buckets=16)
+        matrix = encoder.fit_transform(X, np.arange(12) % 2)
+        assert not encoder.columns_[0].counted
+        names = [str(name) for name in encoder.get_feature_names_out()]
+        assert [name for name in names if "missing" in name] == ["message = missing"] * missing
+        assert matrix.shape == (12, len(names)) == encoder.transform(X.assign(message=None)).shape

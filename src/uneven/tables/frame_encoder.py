@@ -285,7 +285,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self.blocks_: Any = None
         if self.kind_ == FRAME:
             self.columns_, typed = learnt_columns(table, Sizes(self.most_categories, 0))
-            self.blocks_ = self._blocks(len(table), list(typed.columns))
+            self.blocks_ = self._blocks(typed)
             with config_context(transform_output="default"):
                 return self.blocks_.fit_transform(self._for_view(typed), y)
         if self.view == LINEAR:
@@ -396,8 +396,9 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
     # -- tables -----------------------------------------------------------------------------------------------------
 
-    def _blocks(self, rows: int, made: list[str]) -> Blocks:
-        """The encoders of the columns by their roles; ``made`` are the names of the typed columns."""
+    def _blocks(self, typed: Any) -> Blocks:
+        """The encoders of the typed columns by their roles."""
+        rows, made = len(typed), list(typed.columns)
         few, many, texts = (
             [column.name for column in self.columns_ if column.role in roles]
             for roles in ((CATEGORY,), (MANY, TEXT), (TEXT,))
@@ -405,8 +406,11 @@ class FrameEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         numeric, categories = typed_names(self.columns_)
         if self.view == LINEAR:
             words = [column.name for column in self.columns_ if column.words]
-            uncounted = [column.name for column in self.columns_ if not column.counted]
-            counted = [name for name in categories if name not in {*uncounted}]
+            all_different = [column.name for column in self.columns_ if not column.counted]
+            counted = [name for name in categories if name not in {*all_different}]
+            uncounted = [
+                name for name in all_different if typed[name].isna().any()
+            ]  # scikit-learn stacks no empty block
             return Blocks(
                 positions(
                     made,

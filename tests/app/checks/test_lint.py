@@ -217,10 +217,12 @@ def test_the_command(tmp_path: Path) -> None:
     file = tmp_path / "a,b.py"
     file.write_text("from sklearn.linear_model import LogisticRegression as L\nm = L()\nm.predict(X)\n")
     clean = _run(file)
-    assert (clean.exit_code, clean.output) == (0, "Nothing was found.\n")
+    said = "Without --fp-cost and --fn-cost, thresholds and weights are not compared with your costs.\n"
+    assert (clean.exit_code, clean.output) == (0, f"Nothing was found.\n{said}")
     costs = ["--fp-cost", 1, "--fn-cost", 20]
     done = _run(file, *costs)
     assert done.exit_code == 1
+    assert said not in done.output
     assert f"{file}:3:1: UNV001 LogisticRegression decides at 0.5 although costs are 1:20" in done.output
     read = json.loads(_run(tmp_path, *costs, "--format", "json").output)
     assert [(one["code"], one["line"], one["file"]) for one in read] == [("UNV001", 3, str(file))]

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from uneven import UnevenLinearClassifier
 from uneven.app.models.candidates import ALTERNATIVES, CONSTANT_RULES, AskedLearner, Candidate, candidates, savable
-from uneven.app.models.compare_candidates import AS_GIVEN, FACTORS, Rows, compare_on_folds
+from uneven.app.models.compare_candidates import AS_GIVEN, FACTORS, Rows, _Clock, compare_on_folds
 from uneven.app.models.written_costs import WrittenCosts, scale_misses
 from uneven.costs import RowCosts
 from uneven.errors import CostError, UnevenError
@@ -129,3 +129,16 @@ def test_one_row_of_a_class_cannot_be_compared() -> None:
         compare_on_folds(
             lonely, candidates(LINEAR, WrittenCosts("1", "4"), data.costs), StandardScaler(), quiet, folds=5, repeats=1
         )
+
+
+def test_the_time_left_is_told_when_enough_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first fits compile loops: what they took, times all fits, once promised 32 hours for twelve minutes."""
+    now = [0.0]
+    monkeypatch.setattr("uneven.app.models.compare_candidates.time.monotonic", lambda: now[0])
+    clock = _Clock(3)
+    now[0], clock.within = 60.0, 0.01
+    assert clock.left == ""
+    clock.advance()
+    assert clock.left == ", about 3 min left"
+    now[0] = 20.0
+    assert clock.left == ", about 60 s left"

@@ -63,7 +63,12 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 @click.group(cls=CommandFolder, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="uneven")
 def main() -> None:
-    """Classification when the two kinds of mistake cost differently."""
+    """Classification when the two kinds of mistake cost differently.
+
+    Begin with `uneven demo`, a decision on a table that comes with the package, or with a table of your own: `uneven
+    fit table.csv --target COLUMN --positive VALUE --fp-cost 1 --fn-cost 20 -o model.skops`, then `uneven predict` and
+    `uneven report`. `uneven COMMAND --help` explains a command.
+    """
 
 
 def run() -> NoReturn:

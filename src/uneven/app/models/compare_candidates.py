@@ -373,6 +373,10 @@ def what_ifs(
     return found
 
 
+#: Before this share of the work is done nothing is said of the time left: loops are compiled, and small fits come first.
+_TOO_EARLY = 0.1
+
+
 class _Clock:
     """Time left, from the time that the first parts took; the fit to all rows counts as one more."""
 
@@ -390,8 +394,8 @@ class _Clock:
 
     @property
     def left(self) -> str:
-        """The time left, in words after a comma; "" before anything is done."""
-        if not self.share:
+        """The time left, in words after a comma; "" while it is too early to tell."""
+        if self.share < _TOO_EARLY:
             return ""
         seconds = (time.monotonic() - self.started) * (1 - self.share) / self.share
         return f", about {seconds:.0f} s left" if seconds < 90 else f", about {seconds / 60:.0f} min left"

@@ -31,13 +31,16 @@ def lint(files: tuple[str, ...], fp_cost: str | None, fn_cost: str | None, shape
     """
     from uneven.app.checks.fitted_models import lint as find
 
-    found = [(path, one) for path in _programs(files) for one in find(path, fp_cost=fp_cost, fn_cost=fn_cost)]
+    paths = _programs(files)
+    found = [(path, one) for path in paths for one in find(path, fp_cost=fp_cost, fn_cost=fn_cost)]
     if shape == "json":
         click.echo(json.dumps([{"file": path, **one.to_dict()} for path, one in found], indent=2))
     for path, one in found if shape != "json" else ():
         click.echo(_as_text(path, one) if shape == "text" else _as_annotation(path, one))
     if shape == "text":
         click.echo(f"{len(found)} found." if found else "Nothing was found.")
+        if fp_cost is None and fn_cost is None and any(path.endswith(".py") for path in paths):
+            click.echo("Without --fp-cost and --fn-cost, thresholds and weights are not compared with your costs.")
     if found:
         raise click.exceptions.Exit(1)
 
