@@ -236,3 +236,15 @@ def test_ctrl_c_saves_nothing(folder: Path, tmp_path: Path) -> None:
     assert said.endswith("Stopped by Ctrl-C: nothing was saved.\n")
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
+
+
+def test_predict_names_the_column_that_names_the_rows(tmp_path: Path, folder: Path) -> None:
+    patients = pd.read_csv(folder / "few.csv")
+    patients.insert(0, "patient no", np.arange(len(patients)) + 100_000)
+    data, model, out = (tmp_path / name for name in ("p.csv", "m.skops", "out.csv"))
+    patients.to_csv(data, index=False)
+    asked = ["--target", "diagnosis", "--positive", "malignant", "--fp-cost", 1, "--fn-cost", 20]
+    succeeded("fit", data, *asked, "--quick", "--learner", "linear", "-o", model)
+    assert "--id 'patient no' adds the column that names them." in succeeded("predict", model, data, "-o", out)
+    succeeded("predict", model, data, "--id", "patient no", "-o", out)
+    assert list(pd.read_csv(out)["patient no"]) == list(patients["patient no"])

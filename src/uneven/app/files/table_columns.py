@@ -43,6 +43,10 @@ class Plan:
     remarks: list[str]
 
 
+#: How the reason begins why a column that seems to name the rows is skipped.
+LIKE_AN_ID = "looks like an ID"
+
+
 class Skip(Exception):
     """A column is not used; the message says why."""
 
@@ -100,7 +104,7 @@ def _column(table: Table, name: str, keep: bool, remarks: list[str]) -> Column:
     if column.words and is_free_text(sums):
         remarks.append(f"Column {name!r}: free text ({distinct:,} different texts); its words are used.")
     elif not keep and distinct >= _FEWEST and distinct > known / 2:
-        raise Skip(f"looks like an ID ({distinct:,} different values); --keep uses it")
+        raise Skip(f"{LIKE_AN_ID} ({distinct:,} different values); --keep uses it")
     elif column.words:
         remarks.append(f"Column {name!r}: {distinct:,} different texts; their words are used.")
     return column
@@ -166,7 +170,7 @@ def _number(name: str, read: written_numbers.Numbers, keep: bool, remarks: list[
     if known.size == values.size and known.min() == known.max():
         raise Skip(_ONE_VALUE)
     if not keep and known.size == values.size >= _FEWEST and _counts_rows(name, values):
-        raise Skip(f"looks like an ID or a row number ({values.size:,} different values; --keep uses it)")
+        raise Skip(f"{LIKE_AN_ID} or a row number ({values.size:,} different values; --keep uses it)")
     return Column(name, NUMBER, list(marks))
 
 

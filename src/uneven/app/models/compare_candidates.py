@@ -373,7 +373,7 @@ def what_ifs(
     return found
 
 
-#: Before this share of the work is done nothing is said of the time left: loops are compiled, and small fits come first.
+#: Until this share of the work is done nothing is said of the time left: loops are compiled, small fits come first.
 _TOO_EARLY = 0.1
 
 

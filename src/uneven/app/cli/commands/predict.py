@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,7 @@ def predict(
     """
     from uneven.app.files.file_kinds import PARQUET, WRITABLE, require_output, write_whole
     from uneven.app.files.table import read_table
+    from uneven.app.files.table_columns import LIKE_AN_ID
     from uneven.app.files.written_tables import sensible_digits, table_bytes
     from uneven.app.models.apply_model import COMPARED, apply_model, read_rows
     from uneven.app.models.decision_log import about_log, decision_columns, open_log
@@ -117,7 +119,9 @@ def predict(
         click.echo(sentence)
     click.echo(said)
     if used.names is None:
-        click.echo(f"They are in the order of {data}; --id COL adds the column that names them.")
+        like_ids = [name for name, why in about.get("skipped", {}).items() if why.startswith(LIKE_AN_ID)]
+        column = next((shlex.quote(name) for name in like_ids if name in table.frame.columns), "COL")
+        click.echo(f"They are in the order of {data}; --id {column} adds the column that names them.")
 
 
 @dataclass(frozen=True)
