@@ -55,7 +55,9 @@ class CostMonitor:
 
     Each batch of rows is judged without labels when it comes, and by its labels when they come. An alarm is raised if
     the decisions cost more than was promised, or if the share of positives moved so far that corrected decisions save
-    money. In its whole life, and however often one looks, it raises a false one with a chance of at most 5 %.
+    money. It is made so that in its whole life, and however often one looks, it raises a false one with a chance of at
+    most 5 %. For the cost of labelled rows against a fixed ``promise`` this is a theorem; the promise from a reference
+    and the share of positives rest on intervals that are approximate, and were simulated (docs/year.md).
 
     Parameters
     ----------

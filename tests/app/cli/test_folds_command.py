@@ -66,8 +66,11 @@ def test_what_random_folds_would_have_claimed(tmp_path: Path, options: tuple[str
     about = read_model(str(tmp_path / "m.skops"))["about"]
     assert said in about["random_folds"]
     assert not set(options) & {column["name"] for column in about["columns"]}
-    report = CliRunner().invoke(main, ["report", str(tmp_path / "m.skops"), str(tmp_path / "bills.csv")])
-    assert "At the fit: random folds would have claimed" in report.output
+    page = tmp_path / "report.html"
+    asked = ["report", str(tmp_path / "m.skops"), str(tmp_path / "bills.csv"), "--html", str(page)]
+    assert "At the fit: random folds would have claimed" in CliRunner().invoke(main, asked).output
+    html = page.read_text(encoding="utf-8")
+    assert 0 < html.index("Random folds would have claimed") < html.index("Appendix")
 
 
 def prepared(**question: Any) -> Any:

@@ -64,6 +64,7 @@ def report_page(made: Report, read_as: str = "") -> str:
             f"{used.given.in_words(used.decisions.costs)}".strip(),
             "soft",
         ),
+        paragraph(about["random_folds"], "note") if about.get("random_folds") else "",
         *(_comparison_parts(made.rows, made.how, unit) if made.rows else ()),
         grid(
             stack(
@@ -186,7 +187,6 @@ def _choice_parts(about: dict[str, Any], unit: str | None) -> list[str]:
     return [
         paragraph(choice.warning(), "warning") if choice.warning() else "",
         paragraph(f"When it was fitted: {choice.in_words()[:1].lower()}{choice.in_words()[1:]}"),
-        *([paragraph(about["random_folds"])] if about.get("random_folds") else []),
         cost_table(rows, unit),
         paragraph(how, "soft"),
     ]

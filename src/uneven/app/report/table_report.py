@@ -208,7 +208,7 @@ class Report:
         return self.summary()
 
     def to_html(self, path: Any = None) -> str:
-        """The page: one file that loads nothing from elsewhere, with figures if the extra ``plot`` is installed.
+        """The page: one file that loads nothing from elsewhere; its figures need the extra ``plot``.
 
         Parameters
         ----------
