@@ -56,6 +56,7 @@ html_math_renderer = "mathjax" if (HERE / "static" / "mathjax").exists() else "s
 html_theme = "furo"
 html_title = "uneven"
 html_static_path = ["static"]
+html_search_scorer = str(HERE / "static" / "search_score.js")
 html_css_files = ["uneven.css"]
 html_show_sphinx = False
 html_copy_source = False
