@@ -111,6 +111,33 @@ def test_displays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
+def test_bank_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each client by his own costs is cheaper than one threshold, and that is cheaper than one half."""
+    left = run("plot_bank_calls", monkeypatch=monkeypatch)
+    half, one, each = (row.cost for row in left["found"])
+    assert each < 0.7 * one < 0.7 * half
+    assert left["why"].flagged.any()
+
+
+@pytest.mark.slow
+def test_churn_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At every limit the calls that are worth most earn more than the most probable ones."""
+    left = run("plot_churn_calls", monkeypatch=monkeypatch)
+    assert left["calls"].counts["leaves"] == 500
+    assert all(ours > theirs for ours, theirs in left["profits"].values())
+
+
+@pytest.mark.slow
+def test_fraud_alerts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit of a day is kept, also by the stream; money beats probability."""
+    left = run("plot_fraud_alerts", monkeypatch=monkeypatch)
+    for name in ("20 at a time", "the whole day known"):
+        flagged = np.bincount(left["day"][left["new"]][left["said"][name] == "fraud"], minlength=12)
+        assert flagged.max() <= 40
+        assert left["found"][name] < 0.8 * left["found"]["the 40 most probable"]
+
+
+@pytest.mark.slow
 def test_three_outcomes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits are kept and cost money; the guarantee holds on the new days."""
     left = run("plot_three_outcomes", str(tmp_path), monkeypatch=monkeypatch)

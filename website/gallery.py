@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 ORDER = (
+    "plot_bank_calls",
+    "plot_churn_calls",
+    "plot_fraud_alerts",
     "plot_what_it_saves",
     "plot_threshold",
     "plot_row_costs",
