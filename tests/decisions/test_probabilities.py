@@ -204,7 +204,8 @@ def test_many_rows_are_kept_as_groups_unless_asked(name: str) -> None:
         deciders(fp_cost=1, fn_cost=9)[name].set_params(keep_training_rows=keep, **members).fit(X, y)
         for keep in (True, False)
     )
-    assert len(pickle.dumps(few)) < 0.2 * len(pickle.dumps(whole))
+    hashes = len(pickle.dumps(few._seen))  # of the rows of the fit, as many in both
+    assert len(pickle.dumps(few)) - hashes < 0.2 * (len(pickle.dumps(whole)) - hashes)
     np.testing.assert_array_equal(few.predict(X), whole.predict(X))
     np.testing.assert_array_equal(few.predict_proba(X), whole.predict_proba(X))
     assert few.out_of_fold_cost_ == whole.out_of_fold_cost_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,3 +88,13 @@ def test_other_types_are_refused() -> None:
     file = io.dumps(uneven.UnevenThresholdClassifierCV(Foreign(), cv=2).fit(X, y))
     with pytest.raises(UntrustedTypesFoundException, match="Foreign"):
         io.loads(file, trusted=uneven.trusted_types())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [threshold, ensemble, uneven.UnevenMultinomialClassifier, partial(uneven.UnevenMultinomialClassifier, "hinge")],
+)
+def test_several_classes(make: Any) -> None:
+    X, y = data(150)
+    costs = uneven.CostMatrix([[0, 1, 2], [5, 0, 1], [20, 5, 0]], classes=[0, 1, 2], actions=[0, 1, 2])
+    assert_opened(make(costs=costs).fit(X, y + (X[:, 1] > 0)), X)

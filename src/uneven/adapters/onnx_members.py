@@ -25,7 +25,7 @@ from uneven.adapters.source.source_trees import Tree, of_histograms, of_scikit_l
 from uneven.decisions.platt import Sigmoid
 from uneven.errors import ParameterError
 from uneven.learners.ensemble.member_models import FirstRounds, Forest, Landmarks, PlattScaled
-from uneven.learners.ensemble.mixture import _LARGEST
+from uneven.learners.ensemble.mixture import LARGEST
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.svc import UnevenSVC
 from uneven.tables.frame_encoder import ARRAY, LINEAR
@@ -236,6 +236,6 @@ def encode(graph: SkGraph, encoder: Any, X: str) -> str:
 def _within(graph: SkGraph, X: str) -> str:
     """Cut to the numbers that trees take; NaN stays."""
     for sign, compare in ((1.0, "Greater"), (-1.0, "Less")):
-        limit = graph.number(sign * float(np.float32(_LARGEST)))
+        limit = graph.number(sign * float(np.float32(LARGEST)))
         X = graph.node("Where", graph.node(compare, X, limit), limit, X)
     return X

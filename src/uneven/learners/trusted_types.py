@@ -59,6 +59,7 @@ _TYPES = frozenset(
         # A cost for every confusion.
         "uneven.decisions.class_shifts.ClassRows",
         "uneven.decisions.class_shifts.ClassRule",
+        "uneven.learners.out_of_fold.AllClasses",
         "uneven.metrics.matrix_estimates.MatrixCostEstimate",
         # The linear classifier, the support vector machine and their search.
         "uneven.learners.tuning.gamma_rules.GammaPath",

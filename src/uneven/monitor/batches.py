@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from uneven.metrics.intervals import CostEstimate
+from uneven.metrics.intervals import CostEstimate, ends_in_words
 from uneven.monitor.drift import ColumnDrift
 from uneven.monitor.estimated_cost import EstimatedCost
 from uneven.monitor.prevalence import PrevalenceEstimate
@@ -80,15 +80,19 @@ class Batch:
         of = f" {unit}" if unit else ""
         said = (
             f"{self.name}: {self.rows:,} rows, {self.flagged:,} flagged; expected cost per row "
-            f"{self.estimate.value:.4g}{of} ({self.estimate.low:.4g} to {self.estimate.high:.4g}), share of positives "
-            f"{self.prevalence.value:.2%} ({self.prevalence.low:.2%} to {self.prevalence.high:.2%})"
+            f"{self.estimate.value:.4g}{of} ({_ends(self.estimate)}), share of positives "
+            f"{self.prevalence.value:.2%} ({_ends(self.prevalence, '.2%')})"
         )
         if self.realised is None:
             return said + "; no labels yet."
         return (
             said + f"; {self.labelled:,} labels: realised {self.realised.cost:.4g}{of} "
-            f"({self.realised.low:.4g} to {self.realised.high:.4g})."
+            f"({_ends(self.realised, rough=self.realised.rough)})."
         )
+
+
+def _ends(found: CostEstimate | EstimatedCost | PrevalenceEstimate, digits: str = ".4g", *, rough: bool = False) -> str:
+    return ends_in_words(format(found.low, digits), format(found.high, digits), rough=rough)
 
 
 @dataclass(frozen=True)

@@ -161,7 +161,11 @@ def test_a_shift_is_told_with_what_to_do(place: Path, folder: Path) -> None:
     found = watch(place, folder)
     assert found.exit_code == 0
     assert "ALARM (prevalence, after 2)" in found.output
-    assert "with_costs(prevalence=" in (folder.parent / "report.html").read_text()
+    page = folder.parent / "report.html"
+    assert "Label rows of 2 before you trust its estimate" in page.read_text()
+    rows(900, 0.4, 62_000)[["id", "fraud"]].to_csv(folder.parent / "labels.csv", index=False)
+    assert watch(place, folder, "--labels", folder.parent / "labels.csv").exit_code == 0
+    assert "with_costs(prevalence=" in page.read_text()
 
 
 def test_broken_files_change_nothing_and_are_named(place: Path, folder: Path) -> None:

@@ -10,6 +10,7 @@ from uneven.app.models.written_costs import WrittenCosts, number_in
 from uneven.app.report.page import bullets, heading, page, paragraph, picture, table, text
 from uneven.app.report.sentences import per_thousand, probability_in_words
 from uneven.costs import money
+from uneven.metrics.intervals import ends_in_words
 from uneven.metrics.mean_interval import share_interval
 from uneven.monitor import Alarm, Batch, CostMonitor, PrevalenceEstimate
 
@@ -172,7 +173,7 @@ def _time_parts(monitor: CostMonitor, unit: str | None) -> list[str]:
             f"{batch.rows:,}",
             f"{batch.flagged:,}",
             _interval(batch.estimate.value, batch.estimate.low, batch.estimate.high),
-            "" if (seen := batch.realised) is None else _interval(seen.cost, seen.low, seen.high),
+            "" if (seen := batch.realised) is None else _interval(seen.cost, seen.low, seen.high, rough=seen.rough),
             f"{batch.labelled:,}",
             f"{probability_in_words(batch.prevalence.value)} ({probability_in_words(batch.prevalence.low)} to "
             f"{probability_in_words(batch.prevalence.high)})",
@@ -194,8 +195,8 @@ def _time_parts(monitor: CostMonitor, unit: str | None) -> list[str]:
     ]
 
 
-def _interval(value: float, low: float, high: float) -> str:
-    return f"{per_thousand(value)} ({per_thousand(low)} to {per_thousand(high)})"
+def _interval(value: float, low: float, high: float, *, rough: bool = False) -> str:
+    return f"{per_thousand(value)} ({ends_in_words(per_thousand(low), per_thousand(high), rough=rough)})"
 
 
 def _drift_parts(monitor: CostMonitor, unit: str | None) -> list[str]:

@@ -26,7 +26,7 @@ from uneven.tables.frame_encoder import TREES
 _AT_ONCE = 50_000
 
 #: Trees work in float32, whose largest number is 3e38; sums of a column must be finite, too.
-_LARGEST = 1e30
+LARGEST = 1e30
 
 #: One table at a time: scikit-learn's ColumnTransformer changes the process's list of warning filters while it works.
 _ENCODING = threading.Lock()
@@ -158,7 +158,7 @@ def _narrow(encoder: Any, matrix: Any) -> Any:
     with np.errstate(over="ignore"):
         narrow = matrix.astype(np.float32)
     data = narrow.data if sparse.issparse(narrow) else narrow
-    np.clip(data, -_LARGEST, _LARGEST, out=data)
+    np.clip(data, -LARGEST, LARGEST, out=data)
     return narrow
 
 

@@ -21,7 +21,7 @@ _PAGE, _DATA, _TEXT = (".html", ".htm"), ".json", ".txt"
 )
 @applying
 def card(model: str, decided_by: str | None, output: str | None) -> None:
-    """Write the card of a model of `uneven fit`, for those who must answer for it.
+    """Write the card of a model, for those who answer for it.
 
     It says what the model learnt from, what mistakes cost and who decided that, what it costs on rows that it has not
     seen, what is guaranteed and what is proved, what it cannot do, with which versions it was made, and the hashes of

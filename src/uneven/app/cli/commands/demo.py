@@ -21,7 +21,7 @@ _COMMAND = (
 @click.option("--table", metavar="FILE", help="Only write the table as a CSV file, to try the command on it.")
 @click.option("--open/--no-open", "opened", default=None, help="Open the report; by default if there is a display.")
 def demo(output: str, members: str | None, table: str | None, opened: bool | None) -> None:
-    """Whom should the bank call? A real decision on a real table, and its report.
+    """Whom should a bank call? A real decision, and its report.
 
     12,644 clients who were called to sell a deposit. A call costs 1 euro; not to call a client who would have
     subscribed costs the interest on a quarter of the balance. The ensemble is compared with what people would use, on

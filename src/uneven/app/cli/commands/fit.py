@@ -95,7 +95,7 @@ def fit(
     output: str,
     **reading: Any,
 ) -> None:
-    """Compare classifiers by your costs, and save the cheapest of them.
+    """Compare classifiers by your costs; save the cheapest.
 
     DATA is a table: .csv, .tsv, .txt (also .gz), .xlsx or .parquet. How it is written is detected, and shown. A cost is
     a number, a column or an arithmetic of columns, such as "amount*0.9 + 5". An ensemble of several learners, logistic

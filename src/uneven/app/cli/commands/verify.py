@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", type=click.Path())
 def verify(file: str) -> None:
-    """Check the proof in a certificate or model card FILE, or whether a log of decisions is as it was written.
+    """Check a certificate, a model card or a log of decisions.
 
     Exit code 0: valid; 1: invalid; 2: neither a certificate, nor a card that holds one, nor a log.
     """

@@ -34,7 +34,7 @@ def watch(
     promise: str | None,
     **reading: Any,
 ) -> None:
-    """What the decisions of a model cost in use, with alarms that seldom err.
+    """What decisions cost in use, with alarms that seldom err.
 
     FOLDER has tables of rows, one for each period, or a log of `uneven predict --log`. Each file is counted once; run
     the command again when there is more. Labels may come late: in the file of their rows, or in a table with the names
