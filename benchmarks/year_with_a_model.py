@@ -6,7 +6,7 @@ costs 1, a missed one 15. The model learns from January to October 2018; Novembe
 come two months late.
 
 Walks: 2019 as it was; 2019 with three times as many positives from July on, uncorrected and corrected; 2020, when the
-city stood still; the same shift in months that were shuffled, so that nothing else changes; and 200 shuffled years in
+city stood still; the same shift in months that were shuffled, so that nothing else changes; and 100 shuffled years in
 which nothing changes at all, to count false alarms.
 """
 
@@ -166,7 +166,7 @@ def main() -> None:
             f"shuffled months, {TIMES} times as many positives from {SHIFT_FROM} on, {'' if correct else 'un'}corrected"
         )
         walk(model, same, with_more_positives(alike), correct=correct)
-    shuffled_years(model, pool, 200)
+    shuffled_years(model, pool, 100)
 
 
 if __name__ == "__main__":
