@@ -42,7 +42,8 @@ def watch_page(watch: Watch) -> str:
     about, monitor = watch.content["about"], watch.monitor
     unit = about["costs"]["unit"]
     title = f"Is {about['target']} {about['positive']}? The decisions in use"
-    rows = sum(batch.rows for batch in monitor.batches)
+    count, rows = len(monitor.batches), sum(batch.rows for batch in monitor.batches)
+    batches = "1 batch" if count == 1 else f"{count:,} batches"
     labelled = sum(batch.labelled for batch in monitor.batches)
     return page(
         title,
@@ -50,7 +51,7 @@ def watch_page(watch: Watch) -> str:
         paragraph(_answer(monitor, unit), "warning" if monitor.alarms else "lead"),
         *(paragraph(f"Not read, and not counted: {problem}", "warning") for problem in watch.problems),
         paragraph(
-            f"{len(monitor.batches):,} batches, {rows:,} decisions, {labelled:,} with a label by now. Model "
+            f"{batches}, {rows:,} decisions, {labelled:,} with a label by now. Model "
             f"{about['model']}, file {watch.content['sha256'][:12]}.",
             "soft",
         ),
