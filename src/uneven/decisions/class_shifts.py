@@ -144,12 +144,6 @@ def cheapest(shares: np.ndarray, costs: np.ndarray) -> np.ndarray:
     return np.asarray(found.argmin(axis=1))
 
 
-def find_rule(rows: ClassRows, method: str, order: int) -> ClassRule:
-    """Calibration and shifts from some rows."""
-    rule = calibrate(rows)
-    return rule.with_shifts(find_shifts(rows, rule, method, order))
-
-
 # -- probabilities of the classes -------------------------------------------------------------------------------------
 
 
