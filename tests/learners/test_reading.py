@@ -13,7 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 from uneven import UnevenLinearClassifier as Linear
 from uneven.errors import CostError
 from uneven.learners.training_set import read_features
-from uneven.solvers.threads import require_finite
+from uneven.solvers.running import require_finite
 
 X, Y = binary(200, 3)
 

@@ -15,7 +15,7 @@ from uneven.parts.summed_objective import Standardisation, SummedObjective
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
-from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.proof import minimise
 from uneven.solvers.linear.solver import Settings
 
 D = 4

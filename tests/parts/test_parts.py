@@ -21,7 +21,7 @@ from uneven.parts.summed_objective import Standardisation, SummedObjective, _err
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
-from uneven.solvers.linear.solve import minimise as minimise_in_memory
+from uneven.solvers.linear.proof import minimise as minimise_in_memory
 from uneven.solvers.linear.solver import Settings
 from uneven.solvers.loops import part_passes
 

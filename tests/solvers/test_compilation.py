@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from numba.core import event
 
-from uneven.solvers.loops import compile_options, smo_steps
+from uneven.solvers.loops import compile_options, kernel_loops
 
 
 class _Foreign:
@@ -18,7 +18,7 @@ def compilation(dispatcher: object) -> None:
 
 
 def test_a_long_compilation_is_said_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    ours = next(one for one in vars(smo_steps).values() if hasattr(one, "py_func"))
+    ours = next(one for one in vars(kernel_loops).values() if hasattr(one, "py_func"))
     monkeypatch.setattr(compile_options.announcement, "said", False)
     monkeypatch.setattr(compile_options.announcement, "spent", 0.0)
     compilation(ours)

@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg  # loads its own BLAS
 from threadpoolctl import ThreadpoolController
 
-from uneven.solvers.threads import single_threaded_blas
+from uneven.solvers.running import single_threaded_blas
 
 
 def blas_threads() -> list[int]:

@@ -12,8 +12,7 @@ from uneven.errors import LossError, ParameterError
 from uneven.expression import Node, derivative
 from uneven.inputs import brief, to_float
 from uneven.losses import Loss, Phi, UnevenMarginLoss, phi
-from uneven.losses.link import link_tree
-from uneven.losses.margin_function import smooth_switches
+from uneven.losses.margin_function import link_tree, smooth_switches
 from uneven.ops.array_programs import Library, Program
 from uneven.ops.floats import plain_values
 

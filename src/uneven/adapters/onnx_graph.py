@@ -15,7 +15,7 @@ from uneven.errors import ExpressionError
 from uneven.expression import Node, to_text
 from uneven.expression.tree import Where
 from uneven.inputs import to_float
-from uneven.losses.link import link_tree
+from uneven.losses.margin_function import link_tree
 from uneven.ops.array_programs import bound_of
 from uneven.ops.evaluate import evaluate
 

@@ -181,7 +181,7 @@ class OnePass:
         """Fills arrays; returns the sum of losses, and how many labels are 0, -1, and none of 0, 1 and -1."""
         from uneven.solvers.linear.pair_of_losses import PairOfLosses
         from uneven.solvers.loops.score_passes import losses_and_slopes
-        from uneven.solvers.threads import in_threads, row_ranges
+        from uneven.solvers.running import in_threads, row_ranges
 
         pair = PairOfLosses.of(self._loss)
 

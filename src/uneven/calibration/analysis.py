@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from uneven import inputs
-from uneven._shared import kept_property
+from uneven.calibration.calibrated_losses import kept_property
 from uneven.calibration.conditional_risk import ConditionalRisk, FiniteDistribution, Probabilities
 from uneven.calibration.implied_costs import (
     ImpliedAlpha,

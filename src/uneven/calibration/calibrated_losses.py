@@ -9,15 +9,15 @@ loss (phi(t), beta phi(-gamma t)) is alpha-CC iff odds(alpha) = beta gamma odds(
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, lru_cache, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from uneven import inputs
-from uneven._shared import kept
 from uneven.calibration.half_lines import crossing
-from uneven.calibration.search.prover import decide
+from uneven.calibration.search.prover import STOPS, decide
 from uneven.calibration.trusted.claims import NOT_CALIBRATED
 from uneven.calibration.verdict import why
 from uneven.costs import Cost
@@ -27,6 +27,71 @@ from uneven.losses import Declaration, Loss, Phi, UnevenMarginLoss, phi, registr
 
 if TYPE_CHECKING:
     from uneven.calibration.analysis import Analysis
+
+
+#: Arguments and result of a function whose results are kept.
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+class _CutShort(Exception):
+    """Carries a result past a cache that would keep it."""
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
+
+
+def kept(maxsize: int, *, typed: bool = False) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+    """Like :func:`functools.lru_cache`, but what was cut short is not kept.
+
+    Examples
+    --------
+    >>> from uneven.calibration.calibrated_losses import kept
+    >>> from uneven.calibration.search.prover import cut_short
+    >>> seconds = [0, 10]
+    >>> @kept(maxsize=8)
+    ... def proved(name: str) -> bool:
+    ...     if not seconds.pop(0):
+    ...         cut_short()
+    ...         return False
+    ...     return True
+    >>> proved("hinge"), proved("hinge"), proved("hinge")
+    (False, True, True)
+    """
+
+    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
+        @lru_cache(maxsize=maxsize, typed=typed)
+        def stored(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+            before = STOPS.count
+            result = function(*args, **kwargs)
+            if STOPS.count > before:
+                raise _CutShort(result)  # no cache keeps an exception
+            return result
+
+        @wraps(function)
+        def call(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+            try:
+                return stored(*args, **kwargs)  # type: ignore[arg-type]  # lru_cache raises if one has no hash
+            except _CutShort as carrier:
+                result: Result = carrier.result
+                return result
+
+        return call
+
+    return decorate
+
+
+class kept_property(cached_property[Result]):  # noqa: N801 - used as a decorator, like cached_property
+    """Like :class:`functools.cached_property`, but what was cut short is not kept."""
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Result:  # type: ignore[override]
+        if instance is None:
+            return self  # type: ignore[return-value]  # the documentation reads it from the class
+        before = STOPS.count
+        result = self.func(instance)
+        if STOPS.count == before:
+            instance.__dict__[self.attrname] = result
+        return result
 
 
 @dataclass(frozen=True)

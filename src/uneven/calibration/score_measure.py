@@ -17,7 +17,7 @@ import numpy as np
 
 from uneven.expression import derivative
 from uneven.losses import Loss
-from uneven.losses.link import widths
+from uneven.losses.margin_function import widths
 from uneven.shape.kinks import switch_points
 
 Array = np.ndarray

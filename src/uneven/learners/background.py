@@ -150,7 +150,7 @@ def _collect(work: _Work, receive: Callable[[int, Any], None], deadline: float |
 
 def _blas_on_one_core() -> Any:
     """BLAS counts its threads for the whole process: one for each of ours."""
-    from uneven.solvers.threads import single_threaded_blas
+    from uneven.solvers.running import single_threaded_blas
 
     return single_threaded_blas()
 

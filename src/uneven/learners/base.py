@@ -29,7 +29,7 @@ from uneven.learners.cost_range import loss_over, read_prior, spread_prior, trea
 from uneven.learners.seen_rows import remember_rows
 from uneven.learners.training_set import TrainingSet, read_features, read_matrix, read_training_set, require_target
 from uneven.losses import Loss
-from uneven.solvers.threads import require_finite
+from uneven.solvers.running import require_finite
 
 if TYPE_CHECKING:
     from uneven.calibration.in_money import AnalysisInMoney

@@ -28,7 +28,7 @@ from uneven.solvers.boosting.boost import (
 )
 from uneven.solvers.boosting.trees import Binned, Trees, find_thresholds, put_in_bins
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
-from uneven.solvers.progress import progress
+from uneven.solvers.running import progress
 
 
 def convex_pair(loss: Loss, factors: np.ndarray, *, weighted: bool) -> PairOfLosses:

@@ -34,7 +34,7 @@ from uneven.learners.cascade_exits import (
 )
 from uneven.learners.training_set import TrainingSet
 from uneven.losses import Loss, Phi
-from uneven.solvers.progress import progress, silent
+from uneven.solvers.running import progress, silent
 
 #: As many stages have one tree, then as many two, four, ...
 _ALIKE = 4

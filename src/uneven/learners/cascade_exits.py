@@ -25,7 +25,7 @@ import numpy as np
 from uneven.decisions.platt import Sigmoid
 from uneven.learners.boosted_trees import Boosted, TrainingRows
 from uneven.solvers.boosting.trees import Trees
-from uneven.solvers.progress import Progress
+from uneven.solvers.running import Progress
 
 #: Rows with similar scores: the share of all rows, and the least number.
 _SIMILAR, _LEAST_SIMILAR = 0.05, 20

@@ -38,7 +38,7 @@ from uneven.learners.tuning.grid import (
 )
 from uneven.metrics.cost_scorer import CostScorer
 from uneven.parts.cluster import HoldsClient
-from uneven.solvers.progress import Bar, progress
+from uneven.solvers.running import Bar, progress
 
 if TYPE_CHECKING:
     from uneven.decisions.actions import Actions

@@ -26,9 +26,9 @@ from uneven.solvers.linear.design import design
 from uneven.solvers.linear.objective import TIMES_LARGER, Objective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.linear.path import Follower
-from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.proof import minimise
 from uneven.solvers.linear.solver import Settings, Solution, names
-from uneven.solvers.progress import progress, silent
+from uneven.solvers.running import progress, silent
 
 
 class UnevenLinearClassifier(LearnsInParts):

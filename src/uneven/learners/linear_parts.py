@@ -22,7 +22,7 @@ from uneven.learners.training_set import TrainingSet, Weighting, of_classes
 from uneven.losses import Loss
 from uneven.parts.blocks import Batch, Source, batches
 from uneven.parts.streamed_rows import StreamedRows, is_streamed
-from uneven.solvers.threads import require_finite
+from uneven.solvers.running import require_finite
 
 if TYPE_CHECKING:
     from uneven.parts.fitting import RowsInParts

@@ -26,10 +26,9 @@ from uneven.learners.contract import EstimatorContract
 from uneven.learners.training_set import read_features, require_target
 from uneven.losses import Phi, phi
 from uneven.solvers.linear.solver import Settings
-from uneven.solvers.multinomial.joint_objective import JointObjective
+from uneven.solvers.multinomial.joint_objective import CostedRows, JointObjective, RowLosses, SoftmaxRows
 from uneven.solvers.multinomial.minimise_jointly import JointSolution, minimise_jointly
-from uneven.solvers.multinomial.row_losses import CostedRows, RowLosses, SoftmaxRows
-from uneven.solvers.progress import progress
+from uneven.solvers.running import progress
 
 #: The loss that is multinomial logistic regression; every other one is a phi of the costs.
 SOFTMAX = "logistic"

@@ -19,7 +19,7 @@ from uneven.learners.contract import costs_of_fit
 from uneven.learners.training_set import TrainingSet, learnt_labels, require_both
 from uneven.solvers.kernel.kernel_matrix import squared_norms
 from uneven.solvers.perceptron_training import Examples, PerceptronState, one_pass, train
-from uneven.solvers.progress import progress
+from uneven.solvers.running import progress
 
 
 class UnevenPerceptron(LinearScores):

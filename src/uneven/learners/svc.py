@@ -19,10 +19,9 @@ from uneven.learners.base import UnevenClassifier
 from uneven.learners.training_set import TrainingSet, Weighting
 from uneven.solvers.hinge_identity import HingeIdentity
 from uneven.solvers.kernel import smo
-from uneven.solvers.kernel.dual import Dual, KernelSolution, check_solution
 from uneven.solvers.kernel.kernel_matrix import KERNELS, Buffer, Gram, KernelFunction, Stored, gram, weights
-from uneven.solvers.progress import progress
-from uneven.solvers.threads import single_threaded_blas
+from uneven.solvers.kernel.smo import Dual, KernelSolution, check_solution
+from uneven.solvers.running import progress, single_threaded_blas
 
 #: Bound of the sum of all upper bounds, and of the kernel; below it products of coefficients stay finite.
 _MOST = 1e150

@@ -37,7 +37,7 @@ from uneven.learners.out_of_fold import (
 from uneven.learners.seen_rows import MANY, remember_rows
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.comparison import rows_learnt_from
-from uneven.solvers.progress import Bar
+from uneven.solvers.running import Bar
 
 
 class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type: ignore[misc]

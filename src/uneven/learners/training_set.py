@@ -26,7 +26,7 @@ from uneven.inputs import to_float, warn_caller
 from uneven.labels import Classes, positive_class, read_target, read_weights, require_weighted_classes, two_classes
 from uneven.learners.contract import constant_sums, costs_of_fit
 from uneven.losses import Loss
-from uneven.solvers.threads import require_finite
+from uneven.solvers.running import require_finite
 
 
 def read_features(learner: Any, X: Any, *, reset: bool, missing: bool = False) -> Any:

@@ -248,9 +248,7 @@ class Loss:
         >>> uneven.UnevenMarginLoss("logistic", alpha=0.1).inverse_link(0.0)
         0.1
         """
-        from uneven.losses.link import inverse_link
-
-        return _apply(lambda array: inverse_link(self, array), t)
+        return _apply(lambda array: margin_function.inverse_link(self, array), t)
 
     def link(self, probability: Any) -> Any:
         """The decision value that stands for a probability: the largest t whose ``inverse_link`` is not above it.
@@ -269,10 +267,8 @@ class Loss:
         >>> round(uneven.UnevenMarginLoss("logistic").link(0.9), 12)          # the log-odds: log 9
         2.197224577336
         """
-        from uneven.losses.link import link
-
         array, scalar = inputs.probabilities("probability", probability)
-        return inputs.unwrapped(link(self, array), scalar)
+        return inputs.unwrapped(margin_function.link(self, array), scalar)
 
 
 def _partial(name: str, function: PartialLoss) -> Partial:

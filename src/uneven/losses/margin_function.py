@@ -6,22 +6,26 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from uneven import inputs
 from uneven.errors import ExpressionError, LossError, ParameterError
 from uneven.expression import Node, derivative, parse, simplify, substitute, to_text
+from uneven.expression.algebra import add, call, inv, mul, neg
 from uneven.expression.functions import FUNCTIONS
 from uneven.expression.latex import to_latex
-from uneven.expression.tree import CONSTANTS, MAX_CHARACTERS, Number, depends_on_t, put
+from uneven.expression.tree import CONSTANTS, MAX_CHARACTERS, ONE, Number, depends_on_t, put
 from uneven.inputs import Exact, brief, to_float
 from uneven.losses import registry
 from uneven.losses.declaration import Declaration
 from uneven.losses.notebook import block, phi_latex
-from uneven.ops.floats import values
+from uneven.ops.floats import plain_values, values
 from uneven.shape.structure import is_convex
+
+if TYPE_CHECKING:
+    from uneven.losses.loss import Loss
 
 
 @lru_cache(maxsize=4096)
@@ -82,16 +86,18 @@ class Phi:
         Normal form, with the parameters put in.
     """
 
-    __slots__ = ("_declaration", "_parameters", "name", "tree")
+    __slots__ = ("_declaration", "_hash", "_parameters", "name", "tree")
     name: str | None
     tree: Node
     _declaration: Declaration
     _parameters: tuple[tuple[str, Fraction], ...]
+    _hash: int  # kept: a learner asks for it several times in one fit
 
     def __init__(
         self, name: str | None, declaration: Declaration, parameters: tuple[tuple[str, Fraction], ...], tree: Node
     ) -> None:
-        frozen = {"name": name, "_declaration": declaration, "_parameters": parameters, "tree": tree}
+        frozen: dict[str, Any] = {"name": name, "_declaration": declaration, "_parameters": parameters, "tree": tree}
+        frozen["_hash"] = hash((name, tree))
         for attribute, value in frozen.items():
             object.__setattr__(self, attribute, value)
 
@@ -105,7 +111,7 @@ class Phi:
         return isinstance(other, Phi) and self.tree == other.tree and self.name == other.name
 
     def __hash__(self) -> int:
-        return hash((self.name, self.tree))
+        return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.name in registry.files():
@@ -330,7 +336,8 @@ def _from_name(name: str, parameters: dict[str, Exact]) -> Phi:
     return phi(name, **parameters)
 
 
-# Test on a grid whether the facts declared about a phi are false.
+# -- whether the facts declared about a phi are false, tested on a grid
+# ----------------------------------------------------
 
 _POINTS = np.unique(
     np.concatenate([np.linspace(-8, 8, 401), np.geomspace(1e-3, 1e3, 61), -np.geomspace(1e-3, 1e3, 61)])
@@ -371,3 +378,111 @@ def require_true(phi: Phi) -> None:
     complaint = find_false_fact(phi)
     if complaint is not None:
         raise LossError(f"{phi.text} is {complaint}: correct the declaration")
+
+
+# -- from a decision value to the probability it stands for, and back, where the loss allows it
+# ---------------------------
+
+# In units of a partial loss's own scale: beyond it the link is 0 or 1 to rounding, and slopes may be smaller
+# than any number that ball arithmetic keeps apart from 0.
+_SATURATED = 1e15
+
+
+def inverse_link(loss: Loss, t: np.ndarray) -> np.ndarray:
+    """P(Y = 1) for an array of decision values."""
+    bound = t.dtype.type(_SATURATED * max(widths(loss)))
+    return evaluate_at(link_tree(loss), np.clip(t, -bound, bound))
+
+
+@lru_cache(maxsize=256)
+def link_tree(loss: Loss) -> Node:
+    r"""The tree of :math:`\eta(t) = L_{-1}'(t)/(L_{-1}'(t) - L_1'(t))`, slopes of the wrong sign cut to 0.
+
+    The slope of the conditional risk at eta has the sign of eta(t) - eta. If eta(t) is nondecreasing from 0
+    to 1, every t is therefore a minimiser at eta(t) and at no other probability.
+    """
+    for partial in loss.partials:
+        kinks = partial.require_phi("inverse link").kinks
+        if kinks:
+            at = kinks[0] / to_float(partial.inner)
+            raise LossError(
+                f"{loss!r} does not identify probabilities: at its kink t = {at:.6g} many values of P(Y=1) "
+                "share one minimiser; a smooth loss such as 'logistic' would work"
+            )
+    falling = call("relu", neg(derivative(loss.partials[0].tree)))
+    rising = call("relu", derivative(loss.partials[1].tree))
+    tree = inv(add(ONE, mul(falling, inv(rising))))
+    probability = plain_values(tree, _probes(loss))
+    probability = probability[~np.isnan(probability)]
+    if (np.diff(probability) < -1e-9).any() or probability.min() > 1e-3 or probability.max() < 1 - 1e-3:
+        raise LossError(
+            f"{loss!r} does not identify probabilities: some values of P(Y=1) in (0, 1) have no minimiser of "
+            "their own; a loss such as 'logistic' would work"
+        )
+    return tree
+
+
+def widths(loss: Loss) -> set[float]:
+    """The scales of t at which the two partial losses change."""
+    return {1 / abs(to_float(partial.inner)) for partial in loss.partials}
+
+
+def _probes(loss: Loss) -> np.ndarray:
+    scales = 2.0 ** np.arange(-20, 10, 0.25)
+    points = [sign * width * scales for width in widths(loss) for sign in (-1, 1)]
+    return np.unique(np.concatenate([*points, np.zeros(1)]))
+
+
+#: A bracket is widened this many times by this factor; beyond it the inverse link is 0 or 1 to rounding.
+_WIDENINGS, _FACTOR = 26, 4.0
+#: Of a bracket as wide as the scale of the loss; where its two parts have scales far apart, the wider one needs more.
+_HALVINGS = 64
+#: Values of the inverse link that one pass computes. Of few probabilities a pass halves several times: a call takes
+#: longer than its numbers. The result is that of single halvings.
+_AT_ONCE = 255
+
+
+def link(loss: Loss, probability: np.ndarray) -> np.ndarray:
+    """The largest t with ``inverse_link(t) <= probability``; infinite if that is none, or every t.
+
+    So ``inverse_link(t) > probability`` for exactly the t above it.
+    """
+    distinct, where = np.unique(probability, return_inverse=True)
+    return _thresholds(loss, distinct.astype(np.float64))[where].reshape(probability.shape)
+
+
+def _thresholds(loss: Loss, p: np.ndarray) -> np.ndarray:
+    """By bisection: the inverse link does not fall."""
+    scales = widths(loss)
+    width = max(scales)
+    low, high = np.full(p.shape, -width), np.full(p.shape, width)
+    for _ in range(_WIDENINGS):
+        down = inverse_link(loss, low) > p
+        up = ~down & (inverse_link(loss, high) <= p)
+        if not down.any() and not up.any():
+            break
+        low, high = (
+            np.where(down, _FACTOR * low, np.where(up, high, low)),
+            np.where(down, low, np.where(up, _FACTOR * high, high)),
+        )
+    halvings = _HALVINGS + math.ceil(math.log2(width / min(scales)))
+    while halvings > 0:
+        depth = min(halvings, max(1, int(math.log2(1 + _AT_ONCE / max(1, p.size)))))
+        low, high = _halve(loss, p, low, high, depth)
+        halvings -= depth
+    return np.where(down, -np.inf, np.where(up, np.inf, low))
+
+
+def _halve(loss: Loss, p: np.ndarray, low: np.ndarray, high: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """Brackets halved so many times, with one evaluation of all middles that could be asked for."""
+    steps = [2**k for k in reversed(range(depth))]
+    points = np.empty((2**depth + 1, p.size))
+    points[0], points[-1] = low, high
+    for step in steps:
+        left, right = points[: -1 : 2 * step], points[2 * step :: 2 * step]
+        points[step :: 2 * step] = left + (right - left) / 2
+    higher = inverse_link(loss, points[1:-1]) > p
+    at, columns = np.zeros(p.size, dtype=np.intp), np.arange(p.size)
+    for step in steps:
+        at = np.where(higher[at + step - 1, columns], at, at + step)
+    return points[at, columns], points[at + 1, columns]

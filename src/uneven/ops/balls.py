@@ -8,6 +8,8 @@ at both ends, so wide and infinite inputs stay tight.
 from __future__ import annotations
 
 import math
+import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -16,7 +18,6 @@ from typing import Any, NamedTuple
 import flint
 from flint import arb
 
-from uneven._shared import shared_lock
 from uneven.expression.algebra import affine, subtract
 from uneven.expression.tree import Node, Where
 from uneven.ops import window
@@ -48,6 +49,15 @@ class Interval(NamedTuple):
     def contains(self, value: Fraction | float | arb) -> bool:
         point = value if isinstance(value, arb) else interval(value, value).lo
         return bool(self.lo <= point <= self.hi)
+
+
+def shared_lock() -> threading.RLock:
+    """A lock that its owner may take again. Also a child process that is forked meanwhile starts with it free."""
+    lock = threading.RLock()
+    if hasattr(os, "register_at_fork"):
+        # The fork waits until the lock is free: what it protects is then in order in the child, too.
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+    return lock
 
 
 #: Arb has one precision for the whole process. The thread that has set it holds this lock until it is set back.

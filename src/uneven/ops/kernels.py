@@ -203,7 +203,7 @@ class CompiledPhi:
         """The C function that fills curvatures."""
         return int(self.module.second.address)
 
-    @property
+    @cached_property
     def plain(self) -> PlainPhi:
         """The same by NumPy, for a few numbers: nothing is compiled."""
         return plain_phi(self._tree, self._switches)

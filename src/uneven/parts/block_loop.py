@@ -16,8 +16,7 @@ from uneven.errors import CostError
 from uneven.parts.blocks import Block, BlockMaker, Load, Source, batches
 from uneven.parts.fitting import FROM_SAMPLE, RowsInParts
 from uneven.parts.summed_answers import Addable, Question, add_answers
-from uneven.solvers.progress import Progress, silent
-from uneven.solvers.threads import single_threaded_blas, thread_count
+from uneven.solvers.running import Progress, silent, single_threaded_blas, thread_count
 
 A = TypeVar("A", bound=Addable)
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from uneven.errors import CostError, UnevenError
 from uneven.inputs import brief
 from uneven.labels import distinct_labels, read_target, read_weights
 from uneven.parts.blocks import Batch, Block, BlockMaker
-from uneven.solvers.threads import require_finite
+from uneven.solvers.running import require_finite
 from uneven.tables import arrow_columns, columns_in_parts
 from uneven.tables.columns import Sizes
 from uneven.tables.columns_in_parts import ColumnSummary, Plan

@@ -23,9 +23,9 @@ from uneven.parts.starting_point import Sample, SampleRows, start_from_parts
 from uneven.parts.summed_answers import Addable, Both, Question, SeparatedBy, Survey, SurveyRows
 from uneven.parts.summed_objective import Standardisation, SummedObjective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
-from uneven.solvers.linear.solve import minimise as minimise_in_memory
+from uneven.solvers.linear.proof import minimise as minimise_in_memory
 from uneven.solvers.linear.solver import Settings, Solution
-from uneven.solvers.progress import Progress, silent
+from uneven.solvers.running import Progress, silent
 
 A = TypeVar("A", bound=Addable)
 

@@ -23,7 +23,7 @@ from uneven.solvers.linear.lagrangian import Lagrangian, Support
 from uneven.solvers.linear.newton_systems import sum_squares
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
-from uneven.solvers.threads import in_threads, row_ranges
+from uneven.solvers.running import in_threads, row_ranges
 
 
 class Smoothed:

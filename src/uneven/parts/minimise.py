@@ -18,8 +18,7 @@ from uneven.parts.loss_slopes import Slopes
 from uneven.parts.summed_objective import SummedObjective, prove
 from uneven.solvers.linear.lbfgs import CurvaturePairs, Iterate, lbfgs
 from uneven.solvers.linear.newton_systems import MOST_COLUMNS, Metric, cholesky_metric
-from uneven.solvers.linear.proof import EPS, Proof
-from uneven.solvers.linear.solve import minimise_to_gap
+from uneven.solvers.linear.proof import EPS, Proof, minimise_to_gap
 from uneven.solvers.linear.solver import Settings, Solution
 
 

@@ -16,7 +16,7 @@ from uneven.solvers.linear.design import design
 from uneven.solvers.linear.newton_systems import cholesky_metric
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
-from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.proof import minimise
 from uneven.solvers.linear.solver import Settings
 
 

@@ -18,7 +18,7 @@ from uneven.errors import CostError
 from uneven.parts.blocks import Block
 from uneven.solvers import loops
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
-from uneven.solvers.threads import in_threads, row_ranges
+from uneven.solvers.running import in_threads, row_ranges
 
 
 class Addable(Protocol):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from uneven.solvers.progress import Progress, silent
+from uneven.solvers.running import Progress, silent
 
 
 @dataclass(frozen=True)

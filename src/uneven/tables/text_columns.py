@@ -10,7 +10,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from uneven.solvers.threads import single_threaded_blas
+from uneven.solvers.running import single_threaded_blas
 from uneven.tables.text_hashes import hashed_trigrams, hashed_words, rows_with_words, text_hashes
 
 #: Columns that the words of a column are hashed into.

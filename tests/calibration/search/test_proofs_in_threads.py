@@ -18,20 +18,20 @@ import flint
 import pytest
 
 import uneven
-from uneven._shared import cut_short, kept, kept_property, shared_lock
 from uneven.calibration import calibrated_losses
+from uneven.calibration.calibrated_losses import kept, kept_property
 from uneven.calibration.search import cells, prover
-from uneven.calibration.search.prover import formulas_of
+from uneven.calibration.search.prover import cut_short, formulas_of
 from uneven.calibration.trusted.formulas import Formulas
 from uneven.expression import parse
 from uneven.ops import balls
+from uneven.ops.balls import shared_lock
 from uneven.ops.precise import nearest_float, value_at
 from uneven.zoo.certificates import shipped
 
 LOSSES = [uneven.UnevenMarginLoss(name, gamma=gamma) for name in uneven.losses.names() for gamma in (1, 3)]
 #: Caches of these packages hold what proofs are made of.
 PROVING = (
-    "uneven._shared",
     "uneven.calibration",
     "uneven.expression",
     "uneven.calibration.calibrated_losses",

@@ -19,8 +19,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import uneven
 from uneven.errors import CostError, LossError, ParameterError
-from uneven.solvers.kernel.dual import Dual
 from uneven.solvers.kernel.kernel_matrix import KERNELS, KernelFunction, gram
+from uneven.solvers.kernel.smo import Dual
 
 GAMMAS = [0.25, 1, 4]
 

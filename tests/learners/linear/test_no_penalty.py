@@ -11,8 +11,7 @@ from problems import linear_objective
 from sklearn.exceptions import ConvergenceWarning
 
 from uneven import UnevenLinearClassifier as Linear
-from uneven.solvers.linear.proof import prove
-from uneven.solvers.linear.solve import minimise_to_gap
+from uneven.solvers.linear.proof import minimise_to_gap, prove
 from uneven.solvers.linear.solver import Settings, Solution
 
 LOSSES = {

@@ -14,8 +14,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from uneven.errors import ParameterError, SolverError
 from uneven.solvers.kernel import kernel_matrix, smo
-from uneven.solvers.kernel.dual import Dual, KernelSolution, best_intercept, check_solution, solution_from
 from uneven.solvers.kernel.kernel_matrix import KERNELS, Buffer, Gram, KernelFunction, Stored, gram
+from uneven.solvers.kernel.smo import Dual, KernelSolution, best_intercept, check_solution, solution_from
 
 X, Y = binary(90, 3)
 SIGNS = np.where(Y == 1, 1.0, -1.0)

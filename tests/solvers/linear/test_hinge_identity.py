@@ -12,7 +12,7 @@ from problems import linear_objective, settings
 import uneven
 from uneven.errors import ParameterError
 from uneven.solvers.hinge_identity import HingeIdentity, is_hinge
-from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.proof import minimise
 
 
 @pytest.mark.parametrize("gamma", [Fraction(1, 7), 1, 3, 50])

@@ -18,8 +18,7 @@ from uneven.solvers.linear import quadratic
 from uneven.solvers.linear import solver as registry
 from uneven.solvers.linear.algorithms import coordinate
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.proof import prove
-from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.proof import minimise, prove
 from uneven.solvers.linear.solver import Solution
 
 NAMES = [*CONVEX, *EXPRESSIONS]

@@ -19,7 +19,7 @@ from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.newton_systems import MOST_COLUMNS
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.path import Follower
-from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.proof import minimise
 from uneven.solvers.linear.solver import solvers
 from uneven.solvers.linear.supporting_lines import bounds
 

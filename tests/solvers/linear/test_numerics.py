@@ -9,7 +9,7 @@ import pytest
 
 from uneven.solvers.linear.lbfgs import CurvaturePairs, evaluate_at, lbfgs, search
 from uneven.solvers.linear.newton_systems import cholesky_metric, conjugate_gradients, diagonal_metric, sum_squares
-from uneven.solvers.threads import in_threads, row_ranges
+from uneven.solvers.running import in_threads, row_ranges
 
 RANDOM = np.random.default_rng(0)
 ROOT = RANDOM.normal(size=(6, 6))

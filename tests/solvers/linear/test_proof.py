@@ -17,8 +17,14 @@ from uneven.solvers.linear import solver
 from uneven.solvers.linear.design import Dense, SparseRows
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.pair_of_losses import infimum
-from uneven.solvers.linear.proof import careful_value, prove, stationarity
-from uneven.solvers.linear.solve import minimise, minimise_to_gap, require_consistent
+from uneven.solvers.linear.proof import (
+    careful_value,
+    minimise,
+    minimise_to_gap,
+    prove,
+    require_consistent,
+    stationarity,
+)
 from uneven.solvers.linear.solver import Settings, Solution, Solver
 
 X, Y = binary(80, 4)

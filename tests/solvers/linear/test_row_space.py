@@ -20,7 +20,7 @@ from uneven.solvers.linear.design import design
 from uneven.solvers.linear.gram import SharedGrams, gram_of
 from uneven.solvers.linear.lbfgs import exact_step
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.proof import minimise
 from uneven.solvers.linear.solver import Solution
 
 MIXED = "relu(1 - t)**2 + relu(1 - t)"  # a kink between curved pieces

@@ -11,7 +11,6 @@ import pytest
 from linear_data import binary
 
 import uneven
-from uneven.solvers.linear import small
 from uneven.solvers.linear.algorithms import augmented_lagrangian, newton
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.lagrangian import Lagrangian
@@ -47,10 +46,10 @@ def settings(tol: float = 1e-10, max_iter: int = 200) -> Settings:
 
 def both(solve: Any, problem: Objective, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
     """The solution as a small problem, and as a large one."""
-    assert small.is_small(problem)
+    assert newton.is_small(problem)
     quick = solve(problem, None, settings())
-    monkeypatch.setattr(small, "LIMITS", replace(small.LIMITS, most_work=-1.0))
-    assert not small.is_small(problem)
+    monkeypatch.setattr(newton, "LIMITS", replace(newton.LIMITS, most_work=-1.0))
+    assert not newton.is_small(problem)
     general = solve(problem, None, settings())
     monkeypatch.undo()
     return quick, general
@@ -150,14 +149,14 @@ def test_a_singular_matrix_is_solved_with_a_small_ridge() -> None:
     problem = objective("logistic", twice, penalty=1e-300)
     gradient = np.append(twice.sum(axis=0), Y.size)
     whole = np.hstack([twice, np.ones((Y.size, 1))])
-    step = small.newton_direction(problem, whole, np.ones(Y.size), gradient)
+    step = newton.newton_direction(problem, whole, np.ones(Y.size), gradient)
     np.testing.assert_allclose(-(whole.T @ whole) @ step, gradient, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("matrix", "penalty"), [(np.ones((2000, 60)), 1.0), (X, 0.0)], ids=["much work", "no penalty"])
 def test_what_is_not_small(matrix: np.ndarray, penalty: float) -> None:
     labels = np.arange(matrix.shape[0]) % 2
-    assert not small.is_small(objective("logistic", matrix, labels, penalty=penalty))
+    assert not newton.is_small(objective("logistic", matrix, labels, penalty=penalty))
 
 
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
@@ -174,7 +173,7 @@ def test_the_proof_is_that_of_large_problems(
         given = theta.copy()
         quick = prove(problem, theta, wanted=1e-6)
         np.testing.assert_array_equal(theta, given)
-        monkeypatch.setattr(small, "LIMITS", replace(small.LIMITS, most_work=-1.0))
+        monkeypatch.setattr(newton, "LIMITS", replace(newton.LIMITS, most_work=-1.0))
         general = prove(problem, theta, wanted=1e-6)
         monkeypatch.undo()
         assert quick.value == pytest.approx(general.value, rel=1e-9)
@@ -205,7 +204,7 @@ def test_where_no_row_is_curved_the_general_proof_is_used() -> None:
     curved = (margins > -1) & (margins < 1)
     labels, rows = Y[~curved], X[~curved]
     problem = objective("modified_huber", rows, labels)
-    assert small.balance_slopes(problem, far, 1e-9) is None
+    assert newton.balance_slopes(problem, far, 1e-9) is None
     proof = prove(problem, far)
     assert np.isfinite(proof.gap)
     assert np.isfinite(proof.theta).all()
@@ -224,8 +223,8 @@ def gap_of(problem: Objective, theta: np.ndarray) -> float:
 @pytest.mark.parametrize("loss", [*SMOOTH, "smoothed_hinge"])
 def test_a_minimiser_without_a_proof_has_the_gap_it_promises(loss: str, variant: str) -> None:
     problem = objective(loss, **VARIANTS[variant])
-    assert small.is_quick(problem)
-    theta = small.minimise_quickly(problem, None, settings(1e-6))
+    assert newton.is_quick(problem)
+    theta = newton.minimise_quickly(problem, None, settings(1e-6))
     if theta is None:  # it may give up, but not on ordinary data
         assert variant in ("a column twice", "scales from 1e-3 to 1e5")
         return
@@ -238,7 +237,7 @@ def test_a_minimiser_without_a_proof_has_the_gap_it_promises(loss: str, variant:
 def test_the_same_at_extreme_gammas(gamma: float, penalty: float) -> None:
     for loss in SMOOTH:
         problem = objective(loss, gamma=gamma, penalty=penalty)
-        theta = small.minimise_quickly(problem, None, settings(1e-6))
+        theta = newton.minimise_quickly(problem, None, settings(1e-6))
         assert theta is not None
         assert gap_of(problem, theta) <= 1e-6
 
@@ -247,26 +246,26 @@ def test_the_same_on_separable_data() -> None:
     line = np.linspace(-2, 2, 40)[:, None]
     for loss in SMOOTH:
         problem = objective(loss, line, (line[:, 0] > 0).astype(int), penalty=1e-3)
-        theta = small.minimise_quickly(problem, None, settings(1e-6))
+        theta = newton.minimise_quickly(problem, None, settings(1e-6))
         assert theta is not None
         assert gap_of(problem, theta) <= 1e-6
 
 
 def test_it_gives_up_where_it_does_not_get_there() -> None:
     start = np.full(X.shape[1] + 1, 3.0)
-    assert small.minimise_quickly(objective("logistic"), start, settings(1e-6, max_iter=1)) is None
-    assert small.minimise_quickly(objective("logistic"), start, settings(1e-40)) is None
+    assert newton.minimise_quickly(objective("logistic"), start, settings(1e-6, max_iter=1)) is None
+    assert newton.minimise_quickly(objective("logistic"), start, settings(1e-40)) is None
     assert (start == 3.0).all()
     with np.errstate(over="ignore"):  # the losses overflow at this start
-        assert small.minimise_quickly(objective("exponential"), -1e4 * start, settings(1e-6)) is None
+        assert newton.minimise_quickly(objective("exponential"), -1e4 * start, settings(1e-6)) is None
 
 
 def test_which_objectives_need_no_proof() -> None:
-    assert small.is_quick(objective("logistic"))
-    assert not small.is_quick(objective("hinge"))
-    assert not small.is_quick(objective("logistic", penalty=0.0))
-    assert not small.is_quick(objective("logistic", X[:3], Y[:3]))  # more columns than rows
-    assert not small.is_quick(objective("sigmoid"))
+    assert newton.is_quick(objective("logistic"))
+    assert not newton.is_quick(objective("hinge"))
+    assert not newton.is_quick(objective("logistic", penalty=0.0))
+    assert not newton.is_quick(objective("logistic", X[:3], Y[:3]))  # more columns than rows
+    assert not newton.is_quick(objective("sigmoid"))
 
 
 def test_the_promise_knows_what_the_intercept_moves() -> None:
@@ -284,6 +283,6 @@ def test_the_promise_knows_what_the_intercept_moves() -> None:
     proved = prove(problem, start, wanted=1e-9 * value).gap
     assert problem.promised_gap(start, gradient, bends[-1]) < 1e-12 * value < 1e-6 * value < proved
     assert problem.promised_gap(start, gradient, bends[-1], bends[:-1]) == pytest.approx(proved, rel=0.1)
-    theta = small.minimise_quickly(problem, start, settings(1e-6))
+    theta = newton.minimise_quickly(problem, start, settings(1e-6))
     assert theta is not None
     assert gap_of(problem, theta) <= 1e-6

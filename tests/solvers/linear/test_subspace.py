@@ -19,8 +19,7 @@ from uneven.solvers.linear.algorithms.row_space import (
 from uneven.solvers.linear.design import Dense
 from uneven.solvers.linear.gram import gram_of
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.proof import prove
-from uneven.solvers.linear.solve import minimise
+from uneven.solvers.linear.proof import minimise, prove
 
 
 def wide(n: int = 401, d: int = 700, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -49,7 +49,7 @@ from uneven.learners.ensemble.member_models import Forest, PlattScaled
 from uneven.learners.linear import UnevenLinearClassifier
 from uneven.learners.perceptron import UnevenPerceptron
 from uneven.learners.threshold_classifier import UnevenThresholdClassifierCV
-from uneven.losses.link import link_tree
+from uneven.losses.margin_function import link_tree
 from uneven.tables.columns import Column
 
 

@@ -28,7 +28,7 @@ _PATH_SHARE = 0.3
 
 def fit(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     """Fit to a table; parts of the answer are told as they come."""
-    from uneven.solvers.progress import listening
+    from uneven.solvers.running import listening
 
     tell({"progress": "reading the table", "share": 0.0})
     asked = read_fit_question(data)
@@ -95,7 +95,7 @@ def _gamma_path(asked: FitQuestion) -> dict[str, Any]:
 
 def _fit_ensemble(asked: FitQuestion, tell: Tell, start: float) -> Any:
     from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier
-    from uneven.solvers.progress import listening
+    from uneven.solvers.running import listening
 
     members = MEMBERS[asked.members]
     model = UnevenEnsembleClassifier(

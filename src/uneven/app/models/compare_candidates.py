@@ -24,7 +24,7 @@ from uneven.metrics import CostEstimate
 from uneven.metrics.comparison import decide_on_folds, rows_learnt_from, stratified_folds
 from uneven.metrics.intervals import estimates
 from uneven.metrics.passing_costs import fit_with_costs
-from uneven.solvers.progress import Listener, listening
+from uneven.solvers.running import Listener, listening
 
 #: Factors of the cost of a miss: the given one and what if it is wrong.
 AS_GIVEN = "as given"

@@ -41,7 +41,7 @@ from uneven.errors import UnevenError
 from uneven.labels import read_groups
 from uneven.metrics import CostEstimate
 from uneven.metrics.intervals import ends_in_words, estimates
-from uneven.solvers.progress import listening
+from uneven.solvers.running import listening
 from uneven.tables import FrameEncoder
 from uneven.tables.category_columns import MOST_CATEGORIES
 from uneven.tables.columns import DATE, Column

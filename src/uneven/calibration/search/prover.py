@@ -7,6 +7,7 @@ Answers are cached, unless the machine was too busy for a search.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -14,7 +15,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from uneven._shared import cut_short
 from uneven.calibration.search.attempt import Attempt, NotShown, Proof, witness
 from uneven.calibration.search.cells import Budget, Exhausted, Search
 from uneven.calibration.search.hints import Hints
@@ -33,6 +33,21 @@ from uneven.calibration.trusted.rules import NEGATIVE, POSITIVE, Rules
 from uneven.calibration.trusted.steps import Step
 from uneven.errors import CertificateError, ExpressionError
 from uneven.losses import Loss, phi
+
+
+class _Stops(threading.local):
+    """How often the clock cut a result short in this thread."""
+
+    count = 0
+
+
+STOPS = _Stops()
+
+
+def cut_short() -> None:
+    """Say that the result that this thread computes was cut short by the clock."""
+    STOPS.count += 1
+
 
 BITS = 160
 _METHODS: tuple[Callable[[Attempt], Proof], ...] = (

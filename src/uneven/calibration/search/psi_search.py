@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from uneven._hull import lower_hull
-from uneven._shared import shared_lock
 from uneven.calibration.search.attempt import Attempt, NotShown, Proof
 from uneven.calibration.search.cells import Exhausted
 from uneven.calibration.search.hints import simplest_between
@@ -32,7 +31,7 @@ from uneven.calibration.trusted.psi import (
 from uneven.calibration.trusted.rules import at
 from uneven.errors import LossError, ParameterError
 from uneven.losses import Loss
-from uneven.ops.balls import Undefined
+from uneven.ops.balls import Undefined, shared_lock
 
 _DIGITS = 13
 #: Number of evenly spaced nodes, and of octaves near 0; by whether the wrong-side risk is known to be affine.

@@ -48,7 +48,7 @@ from uneven.learners.seen_rows import MANY, remember_rows
 from uneven.learners.several_actions import have_actions_between
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.comparison import rows_learnt_from
-from uneven.solvers.progress import Bar, progress
+from uneven.solvers.running import Bar, progress
 
 #: Folds for many rows: fewer fits, and each fold still holds thousands of rows.
 _FOLDS_OF_MANY = 3

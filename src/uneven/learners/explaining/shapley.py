@@ -17,7 +17,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 
 from uneven.learners.base import LinearScores
 from uneven.learners.explaining.mixed_rows import AT_ONCE, Evidence, Pool
-from uneven.solvers.progress import Bar
+from uneven.solvers.running import Bar
 from uneven.tables import FrameEncoder
 from uneven.tables.frame_encoder import LINEAR
 

@@ -32,8 +32,7 @@ from uneven.solvers.linear.lbfgs import exact_step
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.loops import tree_passes
 from uneven.solvers.loops.passes import losses_along
-from uneven.solvers.progress import Progress, silent
-from uneven.solvers.threads import in_threads, score_ranges
+from uneven.solvers.running import Progress, in_threads, score_ranges, silent
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from uneven.shape.bounds import upper_bound
 from uneven.shape.structure import is_continuous
 from uneven.solvers.linear.pair_of_losses import PairOfLosses
 from uneven.solvers.loops.score_passes import derivative_pairs, derivatives, loss_sum
-from uneven.solvers.threads import in_threads, score_ranges
+from uneven.solvers.running import in_threads, score_ranges
 
 #: Half width of the mean of a phi with kinks; less if a kink is closer to 0, so that the slope at 0 stays.
 _HALF_WIDTH = 0.25

@@ -8,7 +8,7 @@ import numpy as np
 
 from uneven.solvers.loops import tree_passes
 from uneven.solvers.loops.tree_passes import NONE_MISSING, best_splits, empty_splits
-from uneven.solvers.threads import in_threads, row_ranges, score_ranges
+from uneven.solvers.running import in_threads, row_ranges, score_ranges
 
 
 @dataclass(frozen=True)

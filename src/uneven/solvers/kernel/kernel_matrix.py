@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from uneven.errors import ParameterError
-from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
+from uneven.solvers.running import in_threads, row_ranges, single_threaded_blas
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Gram(ABC):
 
     def times(self, b: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
         """K b, from the rows where b is not 0; only the chosen numbers of it if ``at`` says which."""
-        from uneven.solvers.loops import gram_blocks
+        from uneven.solvers.loops import kernel_loops
 
         total = np.zeros(self.n)
         chosen = np.flatnonzero(b)
@@ -86,7 +86,7 @@ class Gram(ABC):
             part = chosen[lo : lo + size]
             block = np.empty((part.size, self.n))
             self.fill(part, block)
-            gram_blocks.add_rows(block, np.arange(part.size), b[part], total)
+            kernel_loops.add_rows(block, np.arange(part.size), b[part], total)
         return total if at is None else total[at]
 
     def shift(self, b: np.ndarray) -> float:
@@ -150,9 +150,9 @@ class KernelFunction:
     def apply(self, products: np.ndarray, own: np.ndarray, other: np.ndarray, out: np.ndarray) -> None:
         """Write the kernel into out, from inner products (one row per x) and the squared norms of both sides."""
         if self.name != "linear" or out is not products:
-            from uneven.solvers.loops import gram_blocks
+            from uneven.solvers.loops import kernel_loops
 
-            gram_blocks.apply(products, *self.numbers, own, other, 0, out)
+            kernel_loops.apply(products, *self.numbers, own, other, 0, out)
 
     @property
     def numbers(self) -> tuple[int, float, float, float]:
@@ -180,11 +180,11 @@ class KernelFunction:
 
     def combine(self, Z: Any, X: Any, own: np.ndarray, other: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         """sum_j c_j k(x, z_j) for every row x of a dense X, from the rows z_j and the squared norms of both."""
-        from uneven.solvers.loops import gram_blocks
+        from uneven.solvers.loops import kernel_loops
 
         out = np.empty(X.shape[0])
         in_threads(
-            lambda k, lo, hi: gram_blocks.times(Z, X, *self.numbers, own, other, coefficients, lo, hi, out),
+            lambda k, lo, hi: kernel_loops.times(Z, X, *self.numbers, own, other, coefficients, lo, hi, out),
             row_ranges(out.size, _work(Z.shape[0] * X.shape[0], X.shape[1])),
         )
         return out
@@ -220,10 +220,10 @@ class Computed(Gram):
         if not isinstance(self.X, np.ndarray):
             self.kernel.apply(_products(rows, self.X), own, self.norms, out)
             return
-        from uneven.solvers.loops import gram_blocks
+        from uneven.solvers.loops import kernel_loops
 
         in_threads(
-            lambda k, lo, hi: gram_blocks.fill(rows, self.X, *self.kernel.numbers, own, self.norms, lo, hi, out),
+            lambda k, lo, hi: kernel_loops.fill(rows, self.X, *self.kernel.numbers, own, self.norms, lo, hi, out),
             row_ranges(self.n, _work(chosen.size * self.n, self.X.shape[1])),
         )
 
@@ -231,22 +231,22 @@ class Computed(Gram):
         if not isinstance(self.X, np.ndarray):
             super().fill_row(i, out)
             return
-        from uneven.solvers.loops import gram_blocks
+        from uneven.solvers.loops import kernel_loops
 
         rows, own = self.X[i : i + 1], self.norms[i : i + 1]
-        gram_blocks.fill(rows, self.X, *self.kernel.numbers, own, self.norms, 0, self.n, out)
+        kernel_loops.fill(rows, self.X, *self.kernel.numbers, own, self.norms, 0, self.n, out)
 
     def whole(self, buffer: Buffer | None = None) -> np.ndarray:
         if not isinstance(self.X, np.ndarray):
             return super().whole(buffer)
-        from uneven.solvers.loops import gram_blocks
+        from uneven.solvers.loops import kernel_loops
 
         out = (buffer or Buffer()).matrix(self.n)
         count = len(row_ranges(self.n, _work(self.n**2 // 2, self.X.shape[1])))
         # Ranges of rows with equally many entries up to the diagonal.
         ends = [round(self.n * math.sqrt(k / count)) for k in range(count + 1)]
         in_threads(
-            lambda k, lo, hi: gram_blocks.whole(self.X, *self.kernel.numbers, self.norms, lo, hi, out),
+            lambda k, lo, hi: kernel_loops.whole(self.X, *self.kernel.numbers, self.norms, lo, hi, out),
             list(itertools.pairwise(ends)),
         )
         return out
@@ -274,11 +274,11 @@ class Computed(Gram):
 
 def combine_rows(rows: np.ndarray, chosen: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
     """The sum of the chosen rows of a matrix, each times its coefficient."""
-    from uneven.solvers.loops import gram_blocks
+    from uneven.solvers.loops import kernel_loops
 
     total = np.zeros(rows.shape[1])
     in_threads(
-        lambda k, lo, hi: gram_blocks.add_rows(rows[:, lo:hi], chosen, coefficients, total[lo:hi]),
+        lambda k, lo, hi: kernel_loops.add_rows(rows[:, lo:hi], chosen, coefficients, total[lo:hi]),
         row_ranges(total.size, total.size * chosen.size // 2),
     )
     return total

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from uneven.solvers import loops
-from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
+from uneven.solvers.running import in_threads, row_ranges, single_threaded_blas
 
 
 class Design(ABC):
@@ -184,7 +184,7 @@ class Dense(Design):
             return Dense(self.X.T[chosen].T)
         out = np.empty((self.n, chosen.size), dtype=self.X.dtype)
         ranges = row_ranges(self.n, self.numbers)
-        in_threads(lambda k, lo, hi: loops.quadratic_descent.copy_columns(self.X, chosen, lo, hi, out), ranges)
+        in_threads(lambda k, lo, hi: loops.coordinate_descent.copy_columns(self.X, chosen, lo, hi, out), ranges)
         return Dense(out)
 
     def transposed_product(self, r: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -233,7 +233,7 @@ class SparseRows(Design):
         """How many numbers each column has."""
         ranges = row_ranges(self.numbers, self.numbers, self.d)
         counts = np.zeros((len(ranges), self.d), dtype=np.int32)
-        in_threads(lambda k, lo, hi: loops.quadratic_descent.count_columns(self.X.indices, lo, hi, counts[k]), ranges)
+        in_threads(lambda k, lo, hi: loops.coordinate_descent.count_columns(self.X.indices, lo, hi, counts[k]), ranges)
         return counts.sum(axis=0)
 
     def fullest_first(self, chosen: np.ndarray) -> np.ndarray:
@@ -249,7 +249,7 @@ class SparseRows(Design):
         def copy(k: int, lo: int, hi: int) -> tuple[np.ndarray, np.ndarray]:
             most = int(X.indptr[hi]) - int(X.indptr[lo]) + 1  # only what is written becomes memory
             indices, data = np.empty(most, X.indices.dtype), np.empty(most, X.data.dtype)
-            copy_chosen = loops.quadratic_descent.copy_chosen
+            copy_chosen = loops.coordinate_descent.copy_chosen
             count = copy_chosen(X.data, X.indices, X.indptr, place, lo, hi, indptr[1:], indices, data)
             return indices[:count], data[:count]
 

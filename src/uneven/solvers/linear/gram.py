@@ -13,7 +13,7 @@ import numpy as np
 
 from uneven.solvers import loops
 from uneven.solvers.linear.design import Design, SparseRows, design
-from uneven.solvers.threads import blas_on_all_cores, in_threads, row_ranges
+from uneven.solvers.running import blas_on_all_cores, in_threads, row_ranges
 
 
 @dataclass(frozen=True)

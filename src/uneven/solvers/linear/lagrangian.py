@@ -16,12 +16,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from uneven.solvers import loops
+from uneven.solvers.linear.algorithms.newton import is_small, newton_direction, rows_with_ones
 from uneven.solvers.linear.lbfgs import exact_step
 from uneven.solvers.linear.newton_systems import MOST_COLUMNS, cholesky_metric, conjugate_gradients, sum_squares
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.pair_of_losses import FewPolygons, absolute_sums
-from uneven.solvers.linear.small import is_small, newton_direction, rows_with_ones
-from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
+from uneven.solvers.running import in_threads, row_ranges, single_threaded_blas
 
 T = TypeVar("T")
 

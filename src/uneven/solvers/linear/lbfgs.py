@@ -10,7 +10,7 @@ import numpy as np
 
 from uneven.solvers.linear.newton_systems import Metric
 from uneven.solvers.linear.solver import Solution
-from uneven.solvers.progress import Progress, silent
+from uneven.solvers.running import Progress, silent
 
 #: Relative change of the objective below which rounding hides it, and only slopes can tell better from worse.
 _ROUNDING = 1e-13

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from uneven.solvers import loops
-from uneven.solvers.threads import blas_on_all_cores, in_threads, single_threaded_blas
+from uneven.solvers.running import blas_on_all_cores, in_threads, single_threaded_blas
 
 #: Rows lo to hi as a float64 matrix, and a nonnegative weight for each.
 Block = Callable[[int, int], tuple[np.ndarray, np.ndarray]]

@@ -19,7 +19,7 @@ from uneven.solvers import loops
 from uneven.solvers.linear.design import Design
 from uneven.solvers.linear.newton_systems import sum_squares
 from uneven.solvers.linear.pair_of_losses import MOST_ROWS, FewRows, PairOfLosses
-from uneven.solvers.threads import in_threads, row_ranges
+from uneven.solvers.running import in_threads, row_ranges
 
 #: How many times as far a column may move the scores, without a penalty, as the one that moves them most now. The gap
 #: of such an objective is about coefficients of this size, because an optimum may lie at infinity.

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uneven.solvers.linear.algorithms.newton import is_quick, is_small, minimise_quickly
 from uneven.solvers.linear.lbfgs import Iterate, evaluate_at, lbfgs
 from uneven.solvers.linear.newton_systems import MOST_COLUMNS, Metric, cholesky_metric
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.small import is_quick, is_small, minimise_quickly
-from uneven.solvers.linear.solve import minimise, minimise_to_gap
+from uneven.solvers.linear.proof import minimise, minimise_to_gap
 from uneven.solvers.linear.solver import AUTO, Settings, Solution
 
 

@@ -11,7 +11,7 @@ from uneven.solvers import loops
 from uneven.solvers.linear.design import Design, SparseRows
 from uneven.solvers.linear.newton_systems import cholesky_metric, sum_squares
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.threads import in_threads, row_ranges
+from uneven.solvers.running import in_threads, row_ranges
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
         ranges = row_ranges(design.n, design.numbers + design.n)
         totals = np.zeros((len(ranges), size, size))
         in_threads(
-            lambda k, lo, hi: loops.quadratic_descent.add_squares_sparse(
+            lambda k, lo, hi: loops.coordinate_descent.add_squares_sparse(
                 X.data, X.indices, X.indptr[lo : hi + 1], curvature[lo:hi], 1, 0, totals[k]
             ),
             ranges,
@@ -85,12 +85,12 @@ def _squares(design: Design, curvature: np.ndarray) -> np.ndarray:
         total = np.zeros((size, size))
         parts = 2 if design.numbers >= 100_000 else 1  # with fewer, a second thread is not worth its start
         in_threads(
-            lambda part, *_: loops.quadratic_descent.add_squares_sparse(
+            lambda part, *_: loops.coordinate_descent.add_squares_sparse(
                 X.data, X.indices, X.indptr, curvature, parts, part, total
             ),
             [(0, 0)] * parts,
         )
-    loops.quadratic_descent.mirror(total, 0, size)
+    loops.coordinate_descent.mirror(total, 0, size)
     return total
 
 
@@ -112,7 +112,7 @@ class _Kept:
         accuracy *= 1e-3  # visits cost little, compared with H
         gained = 0.0
         for _ in range(_ROUNDS):
-            gained, done = loops.quadratic_descent.descend(self.H, x, slope, l1, LIMITS.visits, accuracy, gained)
+            gained, done = loops.coordinate_descent.descend(self.H, x, slope, l1, LIMITS.visits, accuracy, gained)
             if done:
                 break
             if np.count_nonzero(x) <= 1500:  # with more, a Newton step is slower than more visits
@@ -153,11 +153,11 @@ class _Columns:
         self.descend: Any
         if isinstance(design, SparseRows):
             scaled, own, self.ones = _scale_columns(design, root)
-            self.columns, self.descend = (scaled, *design.by_columns[1:]), loops.quadratic_descent.descend_sparse
+            self.columns, self.descend = (scaled, *design.by_columns[1:]), loops.coordinate_descent.descend_sparse
         else:
             columns = np.ascontiguousarray(design.X.T) * root
             own, self.ones = np.einsum("ij,ij->i", columns, columns), columns @ root
-            self.columns, self.descend = (columns,), loops.quadratic_descent.descend_dense
+            self.columns, self.descend = (columns,), loops.coordinate_descent.descend_dense
         own = np.append(own, curvature.sum())
         self.added = added + _LEAST * own
         self.diagonal = own + self.added
@@ -183,7 +183,7 @@ def _scale_columns(design: SparseRows, root: np.ndarray) -> tuple[np.ndarray, np
     data, indices, indptr = design.by_columns
     scaled, (squares, ones) = np.empty(data.size), np.empty((2, design.d))
     in_threads(
-        lambda k, lo, hi: loops.quadratic_descent.scale_columns(
+        lambda k, lo, hi: loops.coordinate_descent.scale_columns(
             data, indices, indptr, root, lo, hi, scaled, squares, ones
         ),
         row_ranges(design.d, design.numbers),

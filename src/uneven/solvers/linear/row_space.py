@@ -23,7 +23,7 @@ from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.lbfgs import exact_step
 from uneven.solvers.linear.newton_systems import factor_in_place, solve_factored
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.threads import in_threads, row_ranges
+from uneven.solvers.running import in_threads, row_ranges
 
 
 class NotPositive(Exception):

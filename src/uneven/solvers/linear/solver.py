@@ -17,7 +17,7 @@ import numpy as np
 from uneven.errors import LossError, ParameterError
 from uneven.solvers.linear.design import SparseRows
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.progress import Progress, silent
+from uneven.solvers.running import Progress, silent
 
 if TYPE_CHECKING:
     from uneven.solvers.linear.proof import Proof
@@ -34,7 +34,7 @@ class Solution:
     value : float
         The objective there.
     converged : bool
-        From a solver: whether its own stopping rule holds. From :func:`~uneven.solvers.linear.solve.minimise`: whether
+        From a solver: whether its own stopping rule holds. From :func:`~uneven.solvers.linear.proof.minimise`: whether
         the gap is within the tolerance; for a loss that is not convex, what the solver says.
     status : str
         Why the solver stopped, as the end of a sentence.
@@ -42,11 +42,11 @@ class Solution:
     multipliers : ndarray of shape (kinks, rows), optional
         Slopes at the kinks of the losses: without them, a small gap cannot be proved for a loss with kinks.
     duality_gap : float or None
-        At least the value minus the optimum; only :func:`~uneven.solvers.linear.solve.minimise` sets it.
+        At least the value minus the optimum; only :func:`~uneven.solvers.linear.proof.minimise` sets it.
     stationarity : float or None
         See :class:`~uneven.solvers.linear.proof.Proof`; set with the gap, and for losses that are not convex.
     proof : Proof, optional
-        A solver may have proved its gap at theta; otherwise :func:`~uneven.solvers.linear.solve.minimise` does.
+        A solver may have proved its gap at theta; otherwise :func:`~uneven.solvers.linear.proof.minimise` does.
     stats : dict
         Counts, such as the number of passes over X.
     """

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from uneven._lazy import on_first_use
 
 if TYPE_CHECKING:
-    from uneven.solvers.loops import dual_epoch as dual_epoch
+    from uneven.solvers.loops import coordinate_descent as coordinate_descent
     from uneven.solvers.loops import kinked_passes as kinked_passes
     from uneven.solvers.loops import newton_steps as newton_steps
     from uneven.solvers.loops import part_passes as part_passes
     from uneven.solvers.loops import passes as passes
     from uneven.solvers.loops import proof_sums as proof_sums
-    from uneven.solvers.loops import quadratic_descent as quadratic_descent
     from uneven.solvers.loops import row_products as row_products
 
 _MODULES = tuple(module.name for module in iter_modules(__path__))

@@ -7,7 +7,7 @@ from typing import Any
 
 from numba.core import event
 
-from uneven.solvers.progress import say
+from uneven.solvers.running import say
 
 #: Sums may be taken in any order, so that loops use vector registers; NaN and infinity keep their meaning. Functions
 #: hold no lock, so threads can run them at the same time. The compiled code is kept on disk.

@@ -19,9 +19,8 @@ import numpy as np
 from uneven.solvers.linear.lbfgs import evaluate_at, lbfgs
 from uneven.solvers.linear.newton_systems import Metric
 from uneven.solvers.linear.solver import Settings
-from uneven.solvers.multinomial.joint_objective import MOST_COEFFICIENTS, JointObjective
-from uneven.solvers.multinomial.row_losses import CostedRows
-from uneven.solvers.progress import silent
+from uneven.solvers.multinomial.joint_objective import MOST_COEFFICIENTS, CostedRows, JointObjective
+from uneven.solvers.running import silent
 
 EPS = float(np.finfo(np.float64).eps)
 

@@ -115,6 +115,6 @@ def _cache() -> tuple[str, bool]:
 
 
 def _threads() -> int:
-    from uneven.solvers.threads import thread_count
+    from uneven.solvers.running import thread_count
 
     return thread_count()

@@ -17,7 +17,7 @@ from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.proof import prove
 from uneven.solvers.linear.solver import Settings, Solution, Solver, convex_loss_with_kink, squared_penalty
 from uneven.solvers.linear.supporting_lines import bounds
-from uneven.solvers.progress import silent
+from uneven.solvers.running import silent
 
 
 @dataclass(frozen=True)

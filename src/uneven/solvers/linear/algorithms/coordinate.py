@@ -20,7 +20,7 @@ from uneven.solvers.linear.proof import Proof, gap_of_penalty, prove
 from uneven.solvers.linear.quadratic import Model, model
 from uneven.solvers.linear.solver import Settings, Solution, Solver, convex_loss, l1_penalty
 from uneven.solvers.linear.supporting_lines import balance
-from uneven.solvers.progress import silent
+from uneven.solvers.running import silent
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ class _Rows:
     def all(cls, objective: Objective) -> _Rows:
         X, n = objective.design.X, objective.design.n
         norms = np.empty(n)
-        loops.dual_epoch.squared_norms(X.data, X.indptr, norms)
+        loops.coordinate_descent.squared_norms(X.data, X.indptr, norms)
         return cls(X, objective.y, objective.sample_weight, norms, np.zeros(n), None, np.arange(n), n)
 
     def some(self, chosen: np.ndarray) -> _Rows:
@@ -102,8 +102,8 @@ def minimise(objective: Objective, theta: np.ndarray | None, settings: Settings)
     check, checked, gap, value = LIMITS.first_check, 0, np.inf, objective.value_at_zero
     status, iteration = f"stopped after {max_iter} visits of all rows", 0
     for iteration in range(1, max_iter + 1):
-        order = settings.random.permutation(-(-rows.count // loops.dual_epoch.TOGETHER))
-        rows.count, largest = loops.dual_epoch.epoch(
+        order = settings.random.permutation(-(-rows.count // loops.coordinate_descent.TOGETHER))
+        rows.count, largest = loops.coordinate_descent.epoch(
             rows.X.data, rows.X.indices, rows.X.indptr, rows.norms, rows.y, rows.weight, *state.common[3:5], lowest,
             state.kinks, state.jumps, rows.slopes, w, intercept, width, objective.penalty, order, rows.active,
             rows.count, margin,

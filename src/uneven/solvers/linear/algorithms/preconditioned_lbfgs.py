@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from uneven.solvers.linear.algorithms.newton import is_small, minimise_small
 from uneven.solvers.linear.lagrangian import Lagrangian
 from uneven.solvers.linear.lbfgs import Iterate, evaluate_at, lbfgs
 from uneven.solvers.linear.newton_systems import MOST_COLUMNS, Metric, cholesky_metric, diagonal_metric
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.small import is_small, minimise_small
 from uneven.solvers.linear.solver import Settings, Solution, Solver, smooth_or_nonconvex_loss, squared_penalty
-from uneven.solvers.progress import silent
+from uneven.solvers.running import silent
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from functools import partial
 import numpy as np
 
 from uneven.solvers import loops
+from uneven.solvers.linear.algorithms.newton import minimise_small
 from uneven.solvers.linear.design import Dense
 from uneven.solvers.linear.gram import gram_of, is_at_hand, multiplications
 from uneven.solvers.linear.objective import Objective
 from uneven.solvers.linear.row_space import NotPositive, RowSpace
-from uneven.solvers.linear.small import minimise_small
 from uneven.solvers.linear.solver import (
     Settings,
     Solution,
@@ -33,8 +33,7 @@ from uneven.solvers.linear.solver import (
     has_more_columns_than_rows,
     l2_penalty_alone,
 )
-from uneven.solvers.progress import silent
-from uneven.solvers.threads import in_threads, row_ranges, single_threaded_blas
+from uneven.solvers.running import in_threads, row_ranges, silent, single_threaded_blas
 
 
 @dataclass(frozen=True)
