@@ -15,10 +15,11 @@ Costs. ``ordinal``: the distance of the classes in their order, or in the order 
 ``dear``: a mistake costs 1, one about a row of the rarest class 20. ``random``: each mistake costs a number between 1
 and 30, log-uniform, drawn once for each set. ``refer``: as ``dear``, and a further action costs 0.5 in every class.
 
-Folds. Three outer folds, shuffled and stratified; a second repetition if there is time. Everything is chosen inside the
-training part, on five inner folds. The relative cost is the cost over that of the best constant action, all outer folds
-of a repetition together; of a set, the mean over repetitions and over ``ordinal``, ``dear`` and ``random``. ``refer``
-stands apart, because argmax and class weights cannot refer.
+Folds. Three outer folds, shuffled and stratified; a second repetition if there is time, which counts only if it is
+complete for all fresh sets. The fresh sets run first, then their second repetition, then the seen sets. Everything is
+chosen inside the training part, on five inner folds. The relative cost is the cost over that of the best constant
+action, all outer folds of a repetition together; of a set, the mean over repetitions and over ``ordinal``, ``dear`` and
+``random``. ``refer`` stands apart, because argmax and class weights cannot refer.
 
 Learners. LR, LightGBM and CatBoost have the settings of the ensemble's members, chosen by log loss. ``argmax``: the
 likeliest class. ``argmin``: the least expected cost at the learner's probabilities. ``sigmoid``, ``isotonic`` and
@@ -39,8 +40,9 @@ hardest choice for us.
 
 All else is description: the seen sets, ``refer``, the parts of the ensemble, ranks and seconds. What was looked at
 before the declaration: one fold of wine and one of digits, to see whether the program works (costs), and of glass and
-wine quality (seconds only). There "hinge" took half of
-the time and was dear, as it chose the largest C; "squared_hinge" took its place, with ten times as large C.
+wine quality (seconds only). There "hinge" took half of the time and was dear, as it chose the largest C;
+"squared_hinge" took its place, with ten times as large C. Before the run: ``check``, and one fold of wine,
+contraceptive and wine quality again (seconds only).
 """
 
 from __future__ import annotations
