@@ -11,7 +11,7 @@ from uneven.decisions.class_shifts import ClassRows, cheapest
 from uneven.decisions.cost_matrix import CostMatrix
 from uneven.errors import ParameterError
 from uneven.learners.ensemble.members import FAMILIES, Family
-from uneven.learners.ensemble.training import Task, Trial, is_tested, mix, weigh
+from uneven.learners.ensemble.training import Task, Trial, mix, tested_rows, weigh
 from uneven.learners.ensemble.weights import Weighting
 from uneven.learners.out_of_fold import folds_learnt_from, only_fold
 
@@ -35,7 +35,7 @@ def act_without_folds(
     Rows that are tested before any others were known, such as the first part of TimeSeriesSplit, get the cheapest
     action at the mean of the members.
     """
-    rows = _tested(trial)
+    rows = tested_rows(trial)
     fold = only_fold(task.splits, task.is_positive.size)
     learnt = folds_learnt_from(task.splits, fold)
     taken = np.zeros(task.is_positive.size, dtype=np.intp)
@@ -57,14 +57,9 @@ def act_without_folds(
 
 def member_matrix_costs(task: Task, trial: Trial, matrix: CostMatrix) -> dict[str, float]:
     """Expected cost of each member alone, out of fold, without a correction."""
-    rows = _tested(trial)
+    rows = tested_rows(trial)
     costs, found = matrix.take(rows).costs, {}
     for name, choice in trial.choices.items():
         seen = ClassRows(choice.probability[rows], task.is_positive[rows], task.weights[rows], costs)
         found[name] = float(np.average(seen.paid(cheapest(seen.probability, costs)), weights=seen.weight))
     return found
-
-
-def _tested(trial: Trial) -> np.ndarray:
-    """Numbers of the rows that some fold tested."""
-    return np.flatnonzero(is_tested(next(iter(trial.choices.values())).probability))

@@ -4,45 +4,37 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import numpy as np
-from joblib import effective_n_jobs
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils import get_tags
 
 from uneven import inputs
-from uneven.costs import COSTS, GivenCosts, RowCosts
+from uneven.costs import GivenCosts, RowCosts
 from uneven.decisions.actions import Actions
 from uneven.decisions.cost_matrix import CostMatrix
-from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
-from uneven.inputs import Exact, brief, require_choice, require_integer
-from uneven.labels import Classes, read_groups
-from uneven.learners.background import run_parts
-from uneven.learners.ensemble.class_costs import act_without_folds, keep_several, member_matrix_costs
-from uneven.learners.ensemble.members import FAMILIES, LARGE, Candidate, Size, choose_families, families_named
-from uneven.learners.ensemble.mixture import Mixture, Views, read_table, row_chunks
-from uneven.learners.ensemble.monotone_columns import keep_monotone, named_columns, read_monotone, signs_of_columns
+from uneven.inputs import Exact, require_choice, require_integer
+from uneven.labels import read_groups
+from uneven.learners.ensemble.class_costs import act_without_folds, member_matrix_costs
+from uneven.learners.ensemble.findings import EnsembleFindings
+from uneven.learners.ensemble.members import LARGE
+from uneven.learners.ensemble.mixture import Mixture, read_table
+from uneven.learners.ensemble.plan import Asked, is_mapping, plan, require_members
 from uneven.learners.ensemble.training import (
     Entry,
-    OutOfFoldCosts,
     Task,
     Trial,
     deadline_of,
     final_models,
-    is_tested,
     mix,
-    out_of_fold_costs,
     run_folds,
+    tested_rows,
     weigh,
 )
-from uneven.learners.ensemble.weights import WEIGHTINGS, possible_mixtures
-from uneven.learners.matrix_decisions import ClassTask, MatrixDecisions
+from uneven.learners.ensemble.weights import WEIGHTINGS
+from uneven.learners.matrix_decisions import ClassTask
 from uneven.learners.out_of_fold import AllClasses, folds_learnt_from, only_fold, splits
 from uneven.learners.seen_rows import MANY, remember_rows
 from uneven.learners.several_actions import have_actions_between
@@ -54,7 +46,7 @@ from uneven.solvers.running import Bar, progress
 _FOLDS_OF_MANY = 3
 
 
-class UnevenEnsembleClassifier(MatrixDecisions):
+class UnevenEnsembleClassifier(EnsembleFindings):
     r"""The cheapest decisions for your costs from a table and two numbers.
 
     Several ordinary learners, blind to costs, are fitted on folds of the rows. Their out-of-fold probabilities serve
@@ -255,7 +247,7 @@ class UnevenEnsembleClassifier(MatrixDecisions):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        own = [get_tags(member).input_tags for member in self.members.values()] if _is_mapping(self.members) else []
+        own = [get_tags(member).input_tags for member in self.members.values()] if is_mapping(self.members) else []
         tags.input_tags.sparse = all(tag.sparse for tag in own)
         tags.input_tags.allow_nan = all(tag.allow_nan for tag in own)
         tags.input_tags.string = True
@@ -305,7 +297,7 @@ class UnevenEnsembleClassifier(MatrixDecisions):
         deadline = deadline_of(self.time_limit)
         require_target(self, y)
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-        X = read_table(self, X, reset=True, as_it_is=_is_mapping(self.members))
+        X = read_table(self, X, reset=True, as_it_is=is_mapping(self.members))
         if self._fit_by_matrix(X, y, sample_weight, costs, given, {"groups": groups, "times": times}):
             return self
         problem = read_training_set(self, X, y, sample_weight, given)
@@ -314,7 +306,7 @@ class UnevenEnsembleClassifier(MatrixDecisions):
         labels = classes.label(is_positive)
         weight = problem.weight_or_none
         parts = splits(self._folds(count), X, labels, classes.labels, groups, self.random_state, times)
-        task, entries = self._plan(X, labels, classes.pos_label, is_positive, weight, parts, deadline)
+        task, entries = plan(self._asked(deadline), X, labels, classes.pos_label, is_positive, weight, parts)
         task = replace(task, groups=None if groups is None else read_groups(groups))
         trial, mixture, weights = self._train(task, entries, costs)
         self._keep(task, trial, mixture, weights, classes, costs)
@@ -340,7 +332,7 @@ class UnevenEnsembleClassifier(MatrixDecisions):
             every_class=False,
         )
         deadline = deadline_of(self.time_limit)
-        work, entries = self._plan(X, labels, asked, task.truth, task.weight_or_none, parts, deadline)
+        work, entries = plan(self._asked(deadline), X, labels, asked, task.truth, task.weight_or_none, parts)
         trial, mixture, weights = self._train(work, entries)
         self._keep_models(work, trial, mixture, weights)
         fold = only_fold(parts, count)
@@ -358,73 +350,13 @@ class UnevenEnsembleClassifier(MatrixDecisions):
             inputs.positive("time_limit", self.time_limit)
         if self.members_at_most is not None:
             require_integer("members_at_most", self.members_at_most)
-        members = self.members
-        if read_monotone(self.monotone) and _is_mapping(members):
-            raise ParameterError(
-                "monotone is for members that are named, got a dictionary of classifiers: constrain each yourself, "
-                "such as HistGradientBoostingClassifier(monotonic_cst=...)"
-            )
-        if _is_mapping(members):
-            for name, member in members.items():
-                if not isinstance(name, str) or not hasattr(member, "fit") or isinstance(member, type):
-                    raise ParameterError(f"members must be classifiers by name, got {brief(name)}: {brief(member)}")
-            if not members:
-                raise ParameterError("members is empty; give at least one classifier by name")
-        elif isinstance(members, str):
-            if members != "auto":
-                raise ParameterError(
-                    f"members must be 'auto', a list of names or a dictionary of classifiers, got {brief(members)}"
-                )
-        elif isinstance(members, list | tuple):
-            families_named(list(members))
-        else:
-            raise ParameterError(
-                f"members must be 'auto', a list of names or a dictionary of classifiers, got {brief(members)}"
-            )
+        require_members(self.members, self.monotone)
+
+    def _asked(self, deadline: float | None) -> Asked:
+        return Asked(self.members, self.monotone, self.n_jobs, self.random_state, deadline)
 
     def _folds(self, count: int) -> Any:
         return _FOLDS_OF_MANY if self.cv is None and count > LARGE else self.cv
-
-    def _plan(
-        self,
-        X: Any,
-        labels: np.ndarray,
-        positive: Any,
-        is_positive: np.ndarray,
-        weight: np.ndarray | None,
-        parts: Any,
-        deadline: float | None,
-    ) -> tuple[Task, list[Entry]]:
-        """What all members are trained on, and the estimators to try."""
-        if _is_mapping(self.members):
-            task = Task(X, labels, positive, is_positive, weight, parts, self.n_jobs, deadline, None)
-            return task, [Entry(name, Candidate(member, ({},))) for name, member in self.members.items()]
-        target = is_positive.astype(np.int64)
-        views = Views(X, target, parts)
-        monotone = named_columns(read_monotone(self.monotone), X)
-        chosen = None if self.members == "auto" else families_named(list(self.members))
-        needed = {family.view for family in (FAMILIES.values() if chosen is None else chosen)}
-        size = Size(labels.size)
-        for view in sorted(needed):
-            views.of(view)  # now, so that an error is one about X
-            if size.large:
-                views.forget(view)  # made again for the final models: the folds need the memory now
-        families = chosen or choose_families({view: _sizes_in_folds(X, views, view) for view in needed})
-        families, unable = keep_monotone(families, monotone)
-        several = isinstance(positive, AllClasses)
-        if several:
-            families, unable = keep_several(families)
-        for view in {family.view for family in families} if monotone else ():
-            signs_of_columns(views.encoder(view), monotone)  # now, so that an error is one about X
-        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        entries = [
-            Entry(family.name, candidate, family.view, family.effort)
-            for family in families
-            for candidate in family.candidates(size, seed)
-        ]
-        n_jobs = -1 if self.n_jobs is None else self.n_jobs
-        asked = AllClasses(np.arange(len(positive.labels))) if several else 1
-        return Task(X, target, asked, is_positive, weight, parts, n_jobs, deadline, views, monotone, unable), entries
 
     def _train(
         self, task: Task, entries: list[Entry], costs: RowCosts | None = None
@@ -455,153 +387,6 @@ class UnevenEnsembleClassifier(MatrixDecisions):
             names = ", ".join(mixture.members)
             sys.stderr.write(f"[{type(self).__name__}] interrupted: the model uses what is finished: {names}\n")
         return trial, mixture, weights
-
-    def _keep(
-        self,
-        task: Task,
-        trial: Trial,
-        mixture: Mixture,
-        weights: dict[str, float],
-        classes: Classes,
-        costs: RowCosts,
-    ) -> None:
-        rows = tested_rows(trial)
-        probability = mix({name: choice.probability for name, choice in trial.choices.items()}, weights)
-        found = OutOfFoldRows(probability, task.is_positive, task.weights).take(rows)
-        self._keep_decisions(found, costs.take(rows))
-        fold = only_fold(task.splits, task.is_positive.size)
-        self._group = None if task.groups is None else task.groups[rows]
-        self._fold, self._learnt = fold[rows], folds_learnt_from(task.splits, fold)
-        self._trained = rows_learnt_from([trial.folds])
-        self._keep_models(task, trial, mixture, weights)
-        self._out_of_fold_costs: OutOfFoldCosts = out_of_fold_costs(
-            task,
-            trial,
-            costs,
-            rows,
-            WEIGHTINGS[self.weighting],
-            self.method,
-            int(self.order),
-            self._correct_for(costs),
-            self._actions_of_fit,
-            self.members_at_most,
-        )
-        self.classes_ = classes.labels
-        self._positive = classes.positive
-        remember_rows(self, task.X, MANY)
-        self._forget_rows()
-        if not self._has_rows:
-            self._out_of_fold_costs = replace(self._out_of_fold_costs, said=None)
-
-    def _keep_models(self, task: Task, trial: Trial, mixture: Mixture, weights: dict[str, float]) -> None:
-        self._settings_tried = dict(trial.settings_tried)
-        self._mixture = mixture
-        self.weights_ = weights
-        self.settings_ = {
-            name: dict(choice.entry.candidate.settings[choice.number])
-            for name, choice in trial.choices.items()
-            if choice.entry.view is not None
-        }
-        self.left_out_ = {**task.unable, **trial.left_out}
-        self.seconds_ = {name: choice.seconds for name, choice in trial.choices.items()}
-
-    # -- what was found ---------------------------------------------------------------------------------------------
-
-    @property
-    def members_(self) -> dict[str, list[Any]]:
-        """Fitted members with a positive weight."""
-        return {name: member.estimators for name, member in self._mixture.members.items()}
-
-    @property
-    def member_costs_(self) -> dict[str, float]:
-        """Expected cost of each member alone, out of fold, without a correction."""
-        check_is_fitted(self, "classes_")
-        if self._class_rule is not None:
-            return self._class_members
-        if self._at_other_costs:
-            raise AttributeError("member_costs_ is for the costs of the fit; what members say about rows is not kept")
-        return self._out_of_fold_costs.members
-
-    @property
-    def out_of_fold_cost_(self) -> Any:  # CostEstimate, or MatrixCostEstimate of several classes
-        """Expected cost of the ensemble, out of fold, with an interval.
-
-        After :meth:`with_costs`, the correction of a fold comes from the other folds, settings and weights from all.
-        """
-        if self._class_rule is not None:
-            return self._class_cost
-        if not self._at_other_costs:
-            return self._out_of_fold_costs.ensemble
-        if "_out_of_fold_cost" not in self.__dict__:
-            self._require_rows("out_of_fold_cost_ at other costs")
-            if "_learnt" not in self.__dict__:
-                raise AttributeError("out_of_fold_cost_ at other costs needs a fit of this version, got an older file")
-            self._out_of_fold_cost = self._estimate_out_of_fold(self._trained)
-        return self._out_of_fold_cost
-
-    def _decide_out_of_fold(self, costs: RowCosts) -> np.ndarray:
-        """At the costs of the fit, the decisions that ``out_of_fold_cost_`` is the cost of."""
-        said, fit = self._out_of_fold_costs.said, self._row_costs
-        same = all(np.array_equal(getattr(costs, name), getattr(fit, name)) for name in COSTS)
-        if said is None or self._at_other_costs or not same:
-            return super()._decide_out_of_fold(costs)
-        return said
-
-    @property
-    def _at_other_costs(self) -> bool:
-        """Whether costs, actions or share of positives were changed after the fit."""
-        if "_of_fit" not in self.__dict__:
-            return False
-        same = self._row_costs == self._of_fit["_row_costs"] and self._actions_of_fit == self._of_fit["_actions_of_fit"]
-        return not same
-
-    @property
-    def constant_costs_(self) -> dict[str, Any]:
-        """Expected costs of the same decision for every row."""
-        several = self._class_rule is not None
-        return super().constant_costs_ if several or self._at_other_costs else self._out_of_fold_costs.constant
-
-    def _why_no_guarantee(self) -> str | None:
-        """None if the theorem covers the fit: the mixture was chosen among finitely many."""
-        if self._class_rule is not None:
-            return super()._why_no_guarantee()
-        scaled = [name for name, member in self._mixture.members.items() if member.sigmoid is not None]
-        if scaled:
-            return (
-                f"member {scaled[0]!r} has no predict_proba, and its scores were scaled with the same rows; "
-                "CalibratedClassifierCV around it would work"
-            )
-        if possible_mixtures(self.weighting, self._settings_tried) is None:
-            return f"weighting={self.weighting!r} chooses among infinitely many weights; 'half_greedy' would work"
-        return super()._why_no_guarantee()
-
-    def _models_to_choose_from(self) -> int:
-        some_left_out = bool(self.left_out_) or self.members_at_most is not None
-        return int(possible_mixtures(self.weighting, self._settings_tried, some_left_out=some_left_out) or 1)
-
-    @property
-    def _is_refitted(self) -> bool:
-        return any(len(member.models) == 1 for member in self._mixture.members.values())
-
-    def _raw_probabilities(self, X: Any) -> np.ndarray:
-        return self._raw_probability(X)
-
-    def _raw_probability(self, X: Any) -> np.ndarray:
-        as_it_is = self._takes_tables_as_they_are
-        X = read_table(self, X, reset=False, as_it_is=as_it_is)
-        parts = list(row_chunks(X))
-        if len(parts) == 1 or as_it_is or hasattr(X, "columns"):
-            return np.concatenate([self._mixture.probability(part) for part in parts])
-        found: list[Any] = [None] * len(parts)
-        work = [lambda part=part: self._mixture.probability(part) for part in parts]
-        workers = effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs)
-        if run_parts(work, found.__setitem__, workers=min(workers, len(parts))) == "interrupted":
-            raise KeyboardInterrupt
-        return np.concatenate(found)
-
-    @property
-    def _takes_tables_as_they_are(self) -> bool:
-        return all(encoder is None for member in self._mixture.members.values() for encoder in member.encoders)
 
     def permutation_importance(
         self,
@@ -646,24 +431,3 @@ class UnevenEnsembleClassifier(MatrixDecisions):
 
         seed = 0 if random_state is None else random_state
         return permutation_importance(self, X, y, scoring=scorer, n_repeats=n_repeats, random_state=seed)
-
-
-def tested_rows(trial: Trial) -> np.ndarray:
-    """Numbers of the rows that some fold tested."""
-    first = next(iter(trial.choices.values()))
-    return np.flatnonzero(is_tested(first.probability))
-
-
-def _is_mapping(members: Any) -> bool:
-    return isinstance(members, Mapping)
-
-
-def _sizes_in_folds(X: Any, views: Views, view: str) -> list[Size]:
-    """The size of what each fold learns from: no row that a fold tests has a say in what is tried on it.
-
-    Of arrays, and of tables with so many rows that their columns do not matter, it is known without a look.
-    """
-    rows = _num_samples(X)
-    if rows > LARGE or isinstance(X, np.ndarray):
-        return [Size(rows, max(1, X.shape[1]), sparse.issparse(X))]
-    return [views.size(view, fold) for fold in range(len(views.splits))]

@@ -14,10 +14,7 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from uneven.costs import RowCosts
-from uneven.decisions.action_cuts import costs_of_breaks, count_breaks
 from uneven.decisions.actions import Actions
-from uneven.decisions.cost_pairs import CostPairs
-from uneven.decisions.out_of_fold_rows import OutOfFoldRows
 from uneven.errors import ParameterError
 from uneven.inputs import warn_caller
 from uneven.learners.background import Ending, run_parts
@@ -36,10 +33,7 @@ from uneven.learners.out_of_fold import (
     sentence,
     weight_parameters,
 )
-from uneven.learners.several_actions import envelope_rules, estimate_actions, have_actions_between
-from uneven.metrics.comparison import rows_learnt_from
-from uneven.metrics.expected_cost import cost_of_decisions
-from uneven.metrics.intervals import CostEstimate, estimates
+from uneven.metrics.intervals import CostEstimate
 
 
 @dataclass(frozen=True)
@@ -175,6 +169,25 @@ class Trial:
         return found
 
 
+@dataclass(frozen=True)
+class OutOfFoldCosts:
+    """Expected costs out of fold; model files name this class by its module.
+
+    Attributes
+    ----------
+    members : dict of str to float
+    ensemble : CostEstimate
+    constant : dict of str to CostEstimate
+    said : ndarray of bool or None
+        Where the ensemble says positive among the tested rows; None with actions between the two, or if forgotten.
+    """
+
+    members: dict[str, float]
+    ensemble: CostEstimate
+    constant: dict[str, CostEstimate]
+    said: np.ndarray | None = None
+
+
 def run_folds(task: Task, entries: Sequence[Entry], tell: Callable[[Entry], None]) -> Trial:
     """Fit every entry on every fold and choose the best setting of each member.
 
@@ -266,6 +279,11 @@ def _judge(trial: Trial, entry: Entry, result: OutOfFold, task: Task) -> None:
 def is_tested(probability: np.ndarray) -> np.ndarray:
     """Whether some fold tested each row."""
     return ~np.isnan(probability.reshape(len(probability), -1)[:, 0])
+
+
+def tested_rows(trial: Trial) -> np.ndarray:
+    """Numbers of the rows that some fold tested."""
+    return np.flatnonzero(is_tested(next(iter(trial.choices.values())).probability))
 
 
 def _warn_of_failures(trial: Trial, results: OutOfFolds, named: Mapping[str, Entry]) -> None:
@@ -361,117 +379,3 @@ def _member(task: Task, choice: Choice, weight: float, whole: Any) -> FittedMemb
 def deadline_of(time_limit: Any) -> float | None:
     """When the time is over, as a value of ``time.monotonic()``."""
     return None if time_limit is None else time.monotonic() + float(time_limit)
-
-
-# -- what the out-of-fold rows say about costs -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class OutOfFoldCosts:
-    """Expected costs out of fold.
-
-    Attributes
-    ----------
-    members : dict of str to float
-    ensemble : CostEstimate
-    constant : dict of str to CostEstimate
-    said : ndarray of bool or None
-        Where the ensemble says positive among the tested rows; None with actions between the two, or if forgotten.
-    """
-
-    members: dict[str, float]
-    ensemble: CostEstimate
-    constant: dict[str, CostEstimate]
-    said: np.ndarray | None = None
-
-
-def out_of_fold_costs(
-    task: Task,
-    trial: Trial,
-    costs: RowCosts,
-    rows: np.ndarray,
-    weighting: Weighting,
-    method: str,
-    order: int,
-    correct_for: RowCosts | CostPairs,
-    actions: Actions | None = None,
-    members_at_most: int | None = None,
-) -> OutOfFoldCosts:
-    """Costs of decisions about the tested rows, with a correction for the same costs or for pairs of costs.
-
-    With actions between the two that the costs are those of, the decisions are actions.
-
-    The decisions of the ensemble about a fold use what was known without it: settings, weights and correction from rows
-    that its models learnt from and another fold tested. So its cost is not that of its own choices, and with
-    TimeSeriesSplit nothing comes from later rows.
-    """
-    is_positive = task.is_positive[rows]
-    weight = None if task.weight is None else task.weight[rows]
-    groups = None if task.groups is None else task.groups[rows]
-    of_actions = actions if have_actions_between(actions) else None
-    choice = weighting, members_at_most
-    said = _decide_without_fold(task, trial, costs, rows, choice, method, order, correct_for, of_actions)[rows]
-    if of_actions is not None:
-        taken = {"ensemble": said}
-        rules = envelope_rules(of_actions)
-        taken |= {name: np.full(rows.size, level) for name, level in rules.items()}
-        taken |= {
-            f"member {name}": np.searchsorted(of_actions.breaks, choice.probability[rows], side="left")
-            for name, choice in trial.choices.items()
-        }
-        trained = rows_learnt_from([trial.folds])
-        ensemble, *others = estimate_actions(
-            of_actions, is_positive, taken, weight, trained, rules=rules, groups=groups
-        )
-        alone = {one.name.removeprefix("member "): one.cost for one in others if one.name.startswith("member ")}
-        return OutOfFoldCosts(alone, ensemble, {one.name: one for one in others if one.name.startswith("all ")})
-    decisions = {
-        "ensemble": said,
-        "all positive": np.ones(rows.size, dtype=bool),
-        "all negative": np.zeros(rows.size, dtype=bool),
-    }
-    of_rows = costs.take(rows)
-    repeated = {name: rule[None, :] for name, rule in decisions.items()}
-    trained = rows_learnt_from([trial.folds])
-    fixed = ("all positive", "all negative")
-    ensemble, *constant = estimates(of_rows, is_positive, repeated, weight, trained=trained, rules=fixed, groups=groups)
-    share = np.ones(rows.size) if weight is None else weight
-    members = {
-        name: cost_of_decisions(of_rows, is_positive, of_rows.prefers_positive(choice.probability[rows]), share)
-        for name, choice in trial.choices.items()
-    }
-    return OutOfFoldCosts(members, ensemble, {one.name: one for one in constant}, said)
-
-
-def _decide_without_fold(
-    task: Task,
-    trial: Trial,
-    costs: RowCosts,
-    rows: np.ndarray,
-    choice: tuple[Weighting, int | None],
-    method: str,
-    order: int,
-    correct_for: RowCosts | CostPairs,
-    actions: Actions | None,
-) -> np.ndarray:
-    """Where each row is said to be positive, or the number of its action, by what was known without its fold."""
-    said = np.zeros(task.is_positive.size, dtype=bool if actions is None else np.intp)
-    for train, test in trial.folds:
-        known = np.intersect1d(rows, train)
-        if np.unique(task.is_positive[known]).size < 2:  # such as before the first part of TimeSeriesSplit
-            alike = np.mean(list(trial.probabilities(task.is_positive, task.weights, known[:0]).values()), axis=0)
-            if actions is None:
-                said[test] = costs.take(test).prefers_positive(alike[test])
-            else:
-                said[test] = np.searchsorted(actions.breaks, alike[test], side="left")
-            continue
-        probabilities = trial.probabilities(task.is_positive, task.weights, known)
-        weights, _ = weigh(task, probabilities, *choice, known, costs, actions)
-        mixture = OutOfFoldRows(mix(probabilities, weights), task.is_positive, task.weights)
-        if actions is not None:
-            cuts = mixture.take(known).cuts(costs_of_breaks(actions), method, order)
-            said[test] = count_breaks(cuts, mixture.probability[test])
-            continue
-        odds = mixture.take(known).find_correction(correct_for.take(known), method, order)
-        said[test] = odds.decision(mixture.probability[test], costs.take(test)) > 0
-    return said
