@@ -31,7 +31,8 @@ _POINTS, _LEAST_DRAWS, _MOST_DRAWS = 2**14, 16, 128
 #: Rounds over the classes, and the change at which they end.
 _MOST_ROUNDS, _SETTLED = 12, 1 / 64
 #: Slopes are powers of this, at most so many steps from 1: a finite number, so that a bound can count them.
-_SLOPE_STEP, _MOST_SLOPE_STEPS = 2**0.125, 16
+SLOPE_STEP, _MOST_SLOPE_STEPS = 2**0.125, 16
+SLOPES = 2 * _MOST_SLOPE_STEPS + 1
 #: Prior precision of the log-slope: a standard deviation of a half, as for two classes.
 _SLOPE_PRECISION = 4.0
 #: Steps of the calibration, and a change that no rounding to the grid sees.
@@ -153,8 +154,8 @@ def calibrate(rows: ClassRows) -> ClassRule:
     Slope and offsets are rounded to a grid that depends on the number of rows only: what may have been chosen can be
     counted.
     """
-    rows = rows.thin()
     count, classes = row_count(rows.weight), rows.probability.shape[1]
+    rows = rows.thin()
     least = -math.log(count + 2)
     logs, truth = _logs(rows.probability, least), rows.truth
     weight = rows.weight * (count / rows.weight.sum())
@@ -167,7 +168,7 @@ def calibrate(rows: ClassRows) -> ClassRule:
         return prior - float(weight @ score[np.arange(truth.size), truth])
 
     log_slope, offsets = 0.0, np.zeros(classes)
-    most, now = _MOST_SLOPE_STEPS * math.log(_SLOPE_STEP), potential(0.0, np.zeros(classes))
+    most, now = _MOST_SLOPE_STEPS * math.log(SLOPE_STEP), potential(0.0, np.zeros(classes))
     for _ in range(_MOST_STEPS):
         step = _scoring_step(log_slope, offsets, logs, hit, weight)
         size = 1.0
@@ -182,7 +183,7 @@ def calibrate(rows: ClassRows) -> ClassRule:
         log_slope, offsets = trial[0], trial[1] - trial[1].mean()
         if done:
             break
-    slope = _SLOPE_STEP ** round(log_slope / math.log(_SLOPE_STEP))
+    slope = SLOPE_STEP ** round(log_slope / math.log(SLOPE_STEP))
     return ClassRule(slope, round_to_grid(offsets, count), np.zeros(classes), least)
 
 
@@ -233,7 +234,7 @@ def find_shifts(rows: ClassRows, rule: ClassRule, method: str, order: int) -> np
     "cost"), until they settle. Classes take their turn, and their share of the draws, in an order that their names play
     no part in.
     """
-    classes = rows.probability.shape[1]
+    every, classes = row_count(rows.weight), rows.probability.shape[1]
     rows = rows.thin()
     regrets = rows.regrets
     if method == "none" or not regrets.any():
@@ -263,7 +264,7 @@ def find_shifts(rows: ClassRows, rule: ClassRule, method: str, order: int) -> np
             break
     found = np.empty(classes)
     found[order_of_classes] = shifts
-    return round_to_grid(found, row_count(rows.weight))
+    return round_to_grid(found, every)
 
 
 def _choose(grid: np.ndarray, losses: np.ndarray, others: np.ndarray, now: float, method: str) -> float:

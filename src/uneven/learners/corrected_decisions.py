@@ -14,6 +14,7 @@ from uneven.costs import COSTS, Cost, GivenCosts, RowCosts
 from uneven.decisions.action_guarantee import ActionsGuarantee
 from uneven.decisions.actions import Actions
 from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
+from uneven.decisions.class_guarantee import ClassGuarantee
 from uneven.decisions.correction import AS_IT_IS, CorrectedOdds, Correction
 from uneven.decisions.correction_methods import METHODS
 from uneven.decisions.cost_pairs import CostPairs
@@ -230,7 +231,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
     # -- what is guaranteed -----------------------------------------------------------------------------------------
 
     @property
-    def guarantee_(self) -> ShiftGuarantee | ActionsGuarantee:
+    def guarantee_(self) -> ShiftGuarantee | ActionsGuarantee | ClassGuarantee:
         """:meth:`guarantee` with its defaults, computed once; there is no such attribute if nothing is guaranteed."""
         check_is_fitted(self, "classes_")
         if "_guarantee" not in self.__dict__:
@@ -246,7 +247,7 @@ class CorrectedDecisions(EstimatorContract, ClassifierMixin, BaseEstimator, ABC)
         *,
         largest_fp_regret: Exact | None = None,
         largest_fn_regret: Exact | None = None,
-    ) -> ShiftGuarantee | ActionsGuarantee:
+    ) -> ShiftGuarantee | ActionsGuarantee | ClassGuarantee:
         """Bounds of what the shift costs on new rows, against the best shift; docs/guarantee.md proves them.
 
         Parameters

@@ -17,13 +17,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from uneven.costs import COSTS, DEFAULT_COSTS, GivenCosts
-from uneven.decisions.actions import Actions
+from uneven.decisions.action_guarantee import ActionsGuarantee
+from uneven.decisions.class_guarantee import ClassGuarantee, class_guarantee
 from uneven.decisions.class_rules import FoldRules
 from uneven.decisions.class_shifts import METHODS, ClassRows, ClassRule
 from uneven.decisions.cost_matrix import CostMatrix
+from uneven.decisions.guarantee import ShiftGuarantee
 from uneven.decisions.matrix_table import MatrixTable
+from uneven.decisions.scored_rows import MOST_ROWS
 from uneven.errors import CostError, ParameterError
-from uneven.inputs import brief, warn_caller
+from uneven.inputs import Exact, brief, warn_caller
 from uneven.labels import (
     positive_label,
     read_groups,
@@ -34,11 +37,10 @@ from uneven.labels import (
 )
 from uneven.learners.contract import offers
 from uneven.learners.corrected_actions import CorrectedActions
+from uneven.learners.given_matrices import BY_NAME, as_actions, as_matrix, four_costs, named_matrix, require_two_classes
 from uneven.metrics.matrix_estimates import matrix_estimates
 from uneven.metrics.matrix_rows import read_matrix_rows
 
-#: Cost matrices that are made from the classes of a fit.
-_BY_NAME = ("equal", "ordinal")
 #: What an earlier fit to two classes may have left.
 _OF_TWO_CLASSES = ("_odds", "_calibrated", "_rows", "_row_costs", "_pairs", "_kept", "_has_rows", "_guarantee")
 #: Rules for other matrices that a model keeps.
@@ -86,6 +88,7 @@ class MatrixDecisions(CorrectedActions, ABC):
     costs: Any = None
     _matrix: CostMatrix | None = None  # of a fit with ``costs``, its classes as in ``classes_``
     _class_rule: ClassRule | None = None  # of a fit with several classes
+    _class_absent: tuple[Any, ...] = ()  # classes of the matrix that no row had
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -106,7 +109,7 @@ class MatrixDecisions(CorrectedActions, ABC):
         self, X: Any, y: Any, sample_weight: Any, costs: Any, given: GivenCosts, params: dict[str, Any]
     ) -> bool:
         """Fit with a cost matrix, if there is one."""
-        for name in ("_matrix", "_class_rule", "_in_use", "_of_fit"):
+        for name in ("_matrix", "_class_rule", "_class_absent", "_in_use", "_of_fit", "_guarantee"):
             self.__dict__.pop(name, None)
         count = _num_samples(X)
         if costs is None and self.costs is None:
@@ -131,6 +134,7 @@ class MatrixDecisions(CorrectedActions, ABC):
         absent = [label for label in matrix.classes if label not in classes.tolist()]
         if absent:
             warn_caller(f"no row is of the class {brief(absent[0])} of the cost matrix: its probability will be 0")
+        self._class_absent = tuple(absent)
         task = ClassTask(classes, truth, weight, matrix.for_classes(classes.tolist()))
         for name in _OF_TWO_CLASSES:
             self.__dict__.pop(name, None)
@@ -147,13 +151,13 @@ class MatrixDecisions(CorrectedActions, ABC):
     def _read_matrix(self, costs: Any, classes: np.ndarray) -> CostMatrix:
         """The cost matrix of a fit: the one given to ``fit``, or the constructor's."""
         own = self.costs
-        if own is not None and not isinstance(own, CostMatrix) and own not in _BY_NAME:
+        if own is not None and not isinstance(own, CostMatrix) and own not in BY_NAME:
             raise CostError(f"costs must be uneven.CostMatrix(...), 'equal' or 'ordinal', got {brief(own)}")
         if own is not None and isinstance(own, CostMatrix) and own.per_row:
             raise CostError("costs of the learner itself must be one matrix for all rows; give one for each row to fit")
         if isinstance(own, str):
-            own = _named_matrix(own, classes)
-        found = own if costs is None else _as_matrix(costs, own)
+            own = named_matrix(own, classes)
+        found = own if costs is None else as_matrix(costs, own)
         unknown = [label for label in classes.tolist() if label not in found.classes]
         if unknown:
             raise CostError(
@@ -214,15 +218,21 @@ class MatrixDecisions(CorrectedActions, ABC):
         self._class_constant = {one.name: one for one in constant[:width]}
         self._class_probability = probability
         kept = rows if self.keep_training_rows else rows.thin()
-        self._class_rows, self._class_fold, self._class_learnt = kept, fold[tested], learnt
+        self._class_rows, self._class_fold, self._class_learnt = rows, fold[tested], learnt
+        self._class_how = how
         if kept.truth.size < rows.truth.size:
+            if self._why_no_guarantee() is None:
+                self._guarantee = self.guarantee()  # needs all rows
+            self._class_rows = kept
             self._class_fold = np.full(kept.truth.size, -1)
-        self._class_how = how if kept.truth.size == rows.truth.size else {"trained": trained}
+            self._class_how = {"trained": trained}
         self._class_kept: dict[int, ClassRule] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the rules for other cost matrices."""
         state: dict[str, Any] = super().__getstate__()
+        if self._class_rule is not None and (self._class_fold >= 0).all():
+            state.pop("_guarantee", None)  # can be found again
         return {name: {} if name == "_class_kept" else value for name, value in state.items()}
 
     # -- what was found ---------------------------------------------------------------------------------------------
@@ -263,6 +273,87 @@ class MatrixDecisions(CorrectedActions, ABC):
         check_is_fitted(self, "classes_")
         return super().constant_costs_ if self._class_rule is None else self._class_constant
 
+    # -- what is guaranteed -----------------------------------------------------------------------------------------
+
+    def guarantee(
+        self,
+        confidence: Exact = 0.95,
+        *,
+        largest_fp_regret: Exact | None = None,
+        largest_fn_regret: Exact | None = None,
+        largest_regret: Exact | Mapping[Any, Exact] | None = None,
+    ) -> ShiftGuarantee | ActionsGuarantee | ClassGuarantee:
+        """Bounds of what the decisions cost on new rows; docs/guarantee.md proves them.
+
+        Parameters
+        ----------
+        confidence : number in (0, 1)
+            All bounds hold together with at least this probability, over the draw of the rows.
+        largest_fp_regret, largest_fn_regret : positive number, optional
+            Only with two classes and costs of each row: no mistake can cost more than this. By default the largest ones
+            of the rows.
+        largest_regret : positive number or dict of class to number, optional
+            Only with several classes and a matrix for each row: no action can cost more than this above the cheapest
+            one of its class. By default the largest ones of the rows.
+
+        Returns
+        -------
+        ShiftGuarantee, ActionsGuarantee after a fit with more than two actions, or ClassGuarantee with several classes
+            ``print(model.guarantee().in_words())`` says what is guaranteed and what is assumed. With folds it is for
+            the fold models, not for the one that is fitted to all rows.
+        """
+        check_is_fitted(self, "classes_")
+        if self._class_rule is None:
+            if largest_regret is not None:
+                raise ParameterError(
+                    "largest_regret is for several classes; largest_fp_regret and largest_fn_regret are for two"
+                )
+            return super().guarantee(
+                confidence, largest_fp_regret=largest_fp_regret, largest_fn_regret=largest_fn_regret
+            )
+        if largest_fp_regret is not None or largest_fn_regret is not None:
+            raise ParameterError(
+                "largest_fp_regret and largest_fn_regret are for two classes; largest_regret is for several"
+            )
+        reason = self._why_no_guarantee()
+        if reason is not None:
+            raise ParameterError(f"there is no guarantee for this fit: {reason}")
+        if isinstance(largest_regret, Mapping):
+            unknown = [label for label in largest_regret if label not in self.classes_.tolist()]
+            if unknown:
+                raise ParameterError(f"largest_regret names {brief(unknown[0])}, which is none of the classes")
+            places = self.classes_.tolist()
+            largest_regret = {places.index(label): most for label, most in largest_regret.items()}
+        return class_guarantee(
+            self._class_rows,
+            self._class_fold,
+            self._class_rule,
+            confidence=confidence,
+            largest_regret=largest_regret,
+            refitted=self._is_refitted,
+            choices=self._models_to_choose_from(),
+        )
+
+    def _why_no_guarantee(self) -> str | None:
+        if self._class_rule is None:
+            return super()._why_no_guarantee()
+        if self._class_absent:
+            return f"no row is of the class {brief(self._class_absent[0])} of the cost matrix"
+        if self._class_how.get("groups") is not None:
+            return "rows of one group are not independent; a fit to one row of each group would have one"
+        if self._class_fold.size != self._class_rows.truth.size or (self._class_fold < 0).any():
+            if self._class_rows.truth.size < self._class_probability.shape[0]:
+                return (
+                    f"of more than {MOST_ROWS:,} rows only some are kept, which is enough for guarantee_ of the fit; "
+                    "keep_training_rows=True would keep all"
+                )
+            return "some rows were tested by several folds; cv=5 would work"
+        if not self._class_rows.regrets.any():
+            return "one action is the cheapest one for every row, whatever its class"
+        if np.ptp(self._class_rows.weight) > 0:
+            return "it does not cover different sample weights; a fit without sample_weight would have one"
+        return None
+
     # -- deciding ---------------------------------------------------------------------------------------------------
 
     def _matrix_in_use(self, costs: Any, count: int | None = None) -> CostMatrix:
@@ -271,7 +362,7 @@ class MatrixDecisions(CorrectedActions, ABC):
             if self._class_rows.costs.ndim == 3:
                 raise CostError("the fit had a cost matrix for each row, so these rows need one, too: give costs")
             return self.costs_
-        matrix = _as_matrix(costs, self.costs_).for_classes(self.classes_.tolist())
+        matrix = as_matrix(costs, self.costs_).for_classes(self.classes_.tolist())
         if matrix.per_row and count is not None and len(matrix.costs) != count:
             raise CostError(f"there are costs for {len(matrix.costs)} rows, but {count} rows in X")
         return matrix
@@ -354,7 +445,7 @@ class MatrixDecisions(CorrectedActions, ABC):
         return matrix.label_actions(taken.choice)
 
     def _two_classes(self, costs: Any) -> CostMatrix:
-        return _as_matrix(costs, self._matrix).for_classes(self.classes_.tolist())
+        return as_matrix(costs, self._matrix).for_classes(self.classes_.tolist())
 
     @available_if(offers("predict_proba"))  # type: ignore[untyped-decorator]
     def decide(self, X: Any, *, costs: Any = None, **options: Any) -> Any:
@@ -435,7 +526,7 @@ class MatrixDecisions(CorrectedActions, ABC):
         if given.known:
             raise CostError(f"give costs or {' and '.join(given.known)}, not both")
         own = self.costs_ if self._matrix is not None else None
-        matrix = self._matrix_in_use(None) if costs is None else _as_matrix(costs, own)
+        matrix = self._matrix_in_use(None) if costs is None else as_matrix(costs, own)
         if self._class_rule is None and set(matrix.actions) == set(matrix.classes):
             four = four_costs(matrix.for_classes(self.classes_.tolist()), self._positive)
             return super().score(X, y, sample_weight, **four)
@@ -480,6 +571,9 @@ class MatrixDecisions(CorrectedActions, ABC):
             changed._matrix = matrix
             return changed
         other = copy.copy(self)
+        other.__dict__.pop("_guarantee", None)
+        if isinstance(costs, CostMatrix):
+            other._class_absent = tuple(label for label in costs.classes if label not in self.classes_.tolist())
         rows = ClassRows(self._class_rows.probability, self._class_rows.truth, self._class_rows.weight, matrix.costs)
         found = FoldRules(rows, self._class_fold, self._class_learnt, self.method, int(self.order))
         other._matrix, other._class_rule, other._class_rows = matrix, found.rule, rows
@@ -496,79 +590,3 @@ class MatrixDecisions(CorrectedActions, ABC):
         if self._class_rule is not None:
             raise ParameterError(f"explain is for two classes, and this model knows {self.classes_.size}")
         return super().explain(X, background, **options)
-
-    def _why_no_guarantee(self) -> str | None:
-        if self._class_rule is not None:
-            return "the theorem is for two classes; out_of_fold_cost_ has an interval"
-        return super()._why_no_guarantee()
-
-
-# -- matrices ---------------------------------------------------------------------------------------------------------
-
-
-def require_two_classes(learner: Any, y: Any, count: int) -> None:
-    """Raise an error that shows the line to write if there are more than two classes and no cost matrix."""
-    labels = read_target(y, count)
-    distinct = np.unique(labels) if labels.dtype.kind in "biuUS" else np.empty(0)
-    if distinct.size > 2:
-        few = distinct[:3].tolist()
-        ones = "[[0, 1, 1], [1, 0, 1], [1, 1, 0]]" if distinct.size == 3 else "[[0, 1, ...], [1, 0, ...], ...]"
-        names = brief(few) if distinct.size == 3 else f"[{', '.join(map(repr, few))}, ...]"
-        raise CostError(
-            "Only binary classification is supported. The type of the target is multiclass: got "
-            f"{distinct.size} classes, {brief(distinct.tolist())}, and no cost for every confusion; with "
-            f"{type(learner).__name__}(costs=uneven.CostMatrix({ones}, classes={names})) several classes work"
-        )
-
-
-def _as_matrix(costs: Any, own: CostMatrix | None) -> CostMatrix:
-    """A cost matrix, or an array of them with the names of another one."""
-    if isinstance(costs, CostMatrix):
-        return costs
-    if own is None:
-        raise CostError(f"costs must be uneven.CostMatrix(...), got {brief(costs)}")
-    return CostMatrix(np.asarray(costs), own.classes, own.actions)
-
-
-def _named_matrix(name: str, classes: np.ndarray) -> CostMatrix:
-    """Every confusion costs 1, or as many levels as lie between."""
-    count, labels = classes.size, classes.tolist()
-    if name == "equal":
-        return CostMatrix(1 - np.eye(count), labels)
-    if classes.dtype.kind not in "iuf":
-        raise CostError(
-            f"costs='ordinal' needs levels that are numbers, got {brief(labels)}; a CostMatrix with its classes in "
-            "their order would work"
-        )
-    places = np.arange(count)
-    return CostMatrix(np.abs(places[:, None] - places), labels)
-
-
-def four_costs(matrix: CostMatrix, positive: int) -> dict[str, Any]:
-    """The four costs of a matrix of two classes whose actions are the classes."""
-    exact = matrix.exact_costs
-
-    def cost(truth: int, said: int) -> Any:
-        action = matrix.actions.index(matrix.classes[said])
-        return matrix.costs[:, truth, action] if exact is None else exact[truth][action]
-
-    negative = 1 - positive
-    return {
-        "fp_cost": cost(negative, positive),
-        "fn_cost": cost(positive, negative),
-        "tp_cost": cost(positive, positive),
-        "tn_cost": cost(negative, negative),
-    }
-
-
-def as_actions(matrix: CostMatrix, positive: int) -> Actions:
-    """The actions of a matrix of two classes, in its order."""
-    exact = matrix.exact_costs
-    if exact is None:
-        raise CostError("with two classes and costs of each row the actions must be the classes")
-    costs: Mapping[str, tuple[Any, Any]] = {
-        str(a): (exact[positive][k], exact[1 - positive][k]) for k, a in enumerate(matrix.actions)
-    }
-    if len(costs) < len(matrix.actions):
-        raise CostError(f"actions must have different names as texts, got {brief(list(matrix.actions))}")
-    return Actions(**costs)

@@ -73,6 +73,7 @@ _TYPES = frozenset(
         "uneven.decisions.guarantee.ShiftGuarantee",  # of more rows than a model keeps one by one
         "uneven.decisions.guarantee.RuleBounds",
         "uneven.decisions.action_guarantee.ActionsGuarantee",
+        "uneven.decisions.class_guarantee.ClassGuarantee",
         "uneven.learners.ensemble.training.OutOfFoldCosts",
         "uneven.learners.ensemble.member_models.Forest",
         "uneven.learners.ensemble.member_models.Landmarks",

@@ -270,7 +270,6 @@ def test_what_is_for_two_classes_says_so() -> None:
         "posterior_",
         "calibration_",
         "curve_",
-        "guarantee_",
         "out_of_fold_rows_",
         "prevalence_",
     ):

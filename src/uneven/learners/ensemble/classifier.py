@@ -159,7 +159,7 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         After a fit with ``costs``: the matrix with its classes in the order of ``classes_``.
     shifts_ : ndarray of shape (n_classes,)
         After a fit to several classes, in place of ``shift_``.
-    guarantee_ : ShiftGuarantee or ActionsGuarantee
+    guarantee_ : ShiftGuarantee, ActionsGuarantee or ClassGuarantee
         Bounds of what the shift costs on new rows against the best shift, with 95 % confidence. They count all
         settings and weights that could have been chosen. With few rows they say nothing, and ``guarantee_.vacuous``
         says so.

@@ -137,8 +137,6 @@ class EnsembleFindings(MatrixDecisions):
 
     def _why_no_guarantee(self) -> str | None:
         """None if the theorem covers the fit: the mixture was chosen among finitely many."""
-        if self._class_rule is not None:
-            return super()._why_no_guarantee()
         scaled = [name for name, member in self._mixture.members.items() if member.sigmoid is not None]
         if scaled:
             return (
