@@ -288,6 +288,9 @@ def test_the_guarantee_of_a_learner_and_who_has_none() -> None:
     of_rows = Threshold(GaussianNB(), costs=MATRIX).fit(X, y, costs=np.repeat(COSTS[None], 900, axis=0))
     assert of_rows.guarantee_.believed
     assert not of_rows.guarantee(largest_regret={0: 4, 1: 2, 2: 9}).believed
+    members = {"bayes": GaussianNB(), "smooth": GaussianNB(var_smoothing=0.1)}
+    mixture = uneven.UnevenEnsembleClassifier(costs=MATRIX, members=members, cv=3, n_jobs=1).fit(X, y)
+    assert mixture.guarantee_.choices > 1  # of mixtures
     for reason, fitted in {
         "no row is of the class 3 of the cost matrix": _absent(X, y),
         "rows of one group are not independent": Threshold(GaussianNB(), costs=MATRIX).fit(X, y, groups=np.arange(900)),
