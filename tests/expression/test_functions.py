@@ -20,7 +20,7 @@ from uneven.ops import balls, floats, kernels, precise
 from uneven.ops.balls import Impossible, Undefined, enclose_interval, interval
 from uneven.ops.floats import plain_values
 from uneven.ops.rationals import exact_value
-from uneven.shape.limits import exact_limit
+from uneven.shape.exact_limits import exact_limit
 from uneven.shape.structure import curvature
 from uneven.shape.structure import direction_by_structure as direction
 from uneven.shape.zeros import zeros

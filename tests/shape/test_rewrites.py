@@ -12,7 +12,7 @@ import pytest
 from uneven.expression import Node, derivative, parse, simplify
 from uneven.ops.balls import Undefined, enclose_interval, interval
 from uneven.ops.floats import plain_values
-from uneven.shape.limits import constant_limit, constant_sign
+from uneven.shape.exact_limits import constant_limit, constant_sign
 from uneven.shape.pieces import formula_inside
 from uneven.shape.rewrites import as_one_quotient, factor_out, use_guards
 from uneven.shape.signs import never_negative

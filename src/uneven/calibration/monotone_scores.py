@@ -22,8 +22,8 @@ from uneven.expression.tree import ONE, ZERO, Add, Call, Inv, Mul, Neg, Node, Nu
 from uneven.losses import Loss
 from uneven.ops.balls import Undefined, above, below, enclose_interval, interval
 from uneven.ops.rationals import exact_value
+from uneven.shape.exact_limits import constant_sign
 from uneven.shape.kinks import switch_zeros
-from uneven.shape.limits import constant_sign
 from uneven.shape.pieces import Undecidable, beside, conditions, formula_inside
 from uneven.shape.rewrites import Quotient
 from uneven.shape.signs import direction, never_negative

@@ -39,7 +39,7 @@ def limit(tree: Node, side: int) -> float:
     >>> limit(parse("1/log(2 + t**2)"), 1), limit(parse("t*exp(-t)"), 1)
     (0.0, 0.0)
     """
-    from uneven.shape.limits import exact_limit  # loads ball arithmetic, which a fit does not need
+    from uneven.shape.exact_limits import exact_limit  # loads ball arithmetic, which a fit does not need
 
     exact = exact_limit(tree, side)
     return numeric_limit(tree, side) if exact is None else to_float(exact) if isinstance(exact, Fraction) else exact

@@ -14,7 +14,7 @@ from uneven.expression.calculus import domain
 from uneven.expression.functions import FALLING, RISING
 from uneven.expression.tree import Add, Call, Inv, Mul, Neg, Node, Number, Pow, T, Where, depends_on_t
 from uneven.ops.balls import Undefined, enclose_interval, interval
-from uneven.shape.limits import constant_limit, constant_sign
+from uneven.shape.exact_limits import constant_limit, constant_sign
 from uneven.shape.structure import common_kind, direction_by_structure, sign_by_structure
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from uneven.calibration.search.attempt import Attempt, NotShown, Proof, witness
 from uneven.calibration.search.cells import Budget, Exhausted, Search
 from uneven.calibration.search.hints import Hints
-from uneven.calibration.search.methods import (
+from uneven.calibration.search.proof_methods import (
     prove_convex,
     prove_tangential,
     prove_transversal,

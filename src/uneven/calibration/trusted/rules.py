@@ -29,7 +29,7 @@ from uneven.expression.algebra import add, call, mul, neg, subtract
 from uneven.expression.functions import CONSTANT, FALLING, RISING
 from uneven.expression.tree import ZERO, Number, T
 from uneven.ops.balls import Interval, Undefined, above, below, combination, enclose_interval, interval, precision
-from uneven.shape.limits import constant_limit, constant_sign, exact_limit
+from uneven.shape.exact_limits import constant_limit, constant_sign, exact_limit
 from uneven.shape.pieces import formula_inside, switches
 from uneven.shape.rewrites import decay, factor_out
 from uneven.shape.signs import direction, is_defined, never_negative

@@ -23,7 +23,7 @@ from uneven.solvers.linear.algorithms.newton import minimise_small
 from uneven.solvers.linear.design import Dense
 from uneven.solvers.linear.gram import gram_of, is_at_hand, multiplications
 from uneven.solvers.linear.objective import Objective
-from uneven.solvers.linear.row_space import NotPositive, RowSpace
+from uneven.solvers.linear.row_space_problem import NotPositive, RowSpace
 from uneven.solvers.linear.solver import (
     Settings,
     Solution,

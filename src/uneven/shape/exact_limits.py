@@ -117,7 +117,7 @@ def exact_limit(tree: Node, side: int) -> Extended | None:
     Examples
     --------
     >>> from uneven.expression import parse
-    >>> from uneven.shape.limits import exact_limit
+    >>> from uneven.shape.exact_limits import exact_limit
     >>> exact_limit(parse("expit(-2*t)**2/3"), -1), exact_limit(parse("softplus(-t)"), -1)
     (Fraction(1, 3), inf)
     >>> exact_limit(parse("t*exp(-t)"), 1) is None
@@ -257,7 +257,7 @@ def constant_limit(tree: Node, side: int) -> Constant | None:
     Examples
     --------
     >>> from uneven.expression import parse, to_text
-    >>> from uneven.shape.limits import constant_limit
+    >>> from uneven.shape.exact_limits import constant_limit
     >>> [to_text(constant_limit(parse("1 - atan(t)*2/pi"), side)) for side in (1, -1)]
     ['0', '2']
     >>> to_text(constant_limit(parse("atan(t) + log(2)"), 1))

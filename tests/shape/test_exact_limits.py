@@ -16,7 +16,7 @@ from uneven.expression import parse, simplify
 from uneven.losses.margin_function import limit, numeric_limit
 from uneven.ops.balls import Undefined
 from uneven.ops.precise import nearest_float
-from uneven.shape.limits import exact_limit
+from uneven.shape.exact_limits import exact_limit
 
 
 @pytest.mark.parametrize(
