@@ -24,7 +24,8 @@ from uneven.decisions.alpha import move_threshold, score_thresholds, untilt
 from uneven.errors import CostError, LossError, ParameterError, UnevenError
 from uneven.inputs import brief, to_float, warn_caller
 from uneven.labels import Classes, positive_class
-from uneven.learners.contract import EstimatorContract, costs_of_fit, plain
+from uneven.learners.constant_rules import plain
+from uneven.learners.contract import EstimatorContract, costs_of_fit
 from uneven.learners.cost_range import loss_over, read_prior, spread_prior, treats_alike, warn_outside, within_range
 from uneven.learners.seen_rows import remember_rows
 from uneven.learners.training_set import TrainingSet, read_features, read_matrix, read_training_set, require_target
@@ -87,8 +88,7 @@ class UnevenClassifier(EstimatorContract, ClassifierMixin, BaseEstimator, ABC): 
         regrets, costs = None, problem.costs
         if isinstance(costs, Cost):
             regrets = [value if isinstance(value, float) else str(value) for value in (costs.fp_cost, costs.fn_cost)]
-        for name in ("_in_use", "_actions_of_fit"):  # of a changed model that is fitted again
-            self.__dict__.pop(name, None)
+        self._forget_changes()
         self._fitted_with = (self.loss, regrets, self.margin_gamma)
         self._range_of_fit = None if spread_prior(self) is None else self.cost_range
         self._costs_of_fit = {name: plain(value) for name, value in problem.numbers.items()}

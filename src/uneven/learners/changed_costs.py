@@ -1,6 +1,6 @@
 """Other costs, another share of positives, other actions or limits for a fitted model, without a new fit.
 
-``with_costs`` of every estimator ends here. Another share of positives is another cost of the two mistakes on rows like
+Another share of positives is another cost of the two mistakes on rows like
 those of the fit (:mod:`uneven.observed_costs`), and a constant added to the log-odds. So a changed model keeps
 everything that its fit found; it decides at the costs *on rows of the fit*, and speaks of the rows in use.
 """
@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from uneven import inputs
-from uneven.costs import DEFAULT_COSTS, GivenCosts, RowCosts
+from uneven.costs import COSTS, DEFAULT_COSTS, GivenCosts, RowCosts
 from uneven.decisions.actions import Actions
-from uneven.decisions.decide import Limits, check_limits
 from uneven.errors import CostError, ParameterError
 from uneven.inputs import brief, ndim
+from uneven.learners.constant_rules import class_sums, sums_of_classes
 from uneven.learners.several_actions import outermost_costs, require_actions
 from uneven.observed_costs import undo_resampling
 
@@ -90,9 +91,117 @@ class ChangedUse:
         return undo_resampling(probability, train=self.train, use=self.use)
 
 
-def change_costs(
-    learner: EstimatorContract, given: GivenCosts, actions: Any, prevalence: Any, limits: Mapping[str, Any]
-) -> Any:
+class ChangeableCosts:
+    """``with_costs`` of a fitted estimator, and what depends on it."""
+
+    _in_use: ChangedUse | None = None  # of a model that ``with_costs`` made
+    _costs_of_fit: Mapping[str, Any]
+    _actions_of_fit: Actions | None = None  # in place of costs
+
+    def with_costs(
+        self,
+        *,
+        fp_cost: Any = None,
+        fn_cost: Any = None,
+        tp_cost: Any = None,
+        tn_cost: Any = None,
+        actions: Actions | None = None,
+        prevalence: Any = None,
+        at_most: Any = None,
+        at_most_share: Any = None,
+        per: str | None = None,
+        recall_at_least: Any = None,
+        precision_at_least: Any = None,
+        flag_rate: Any = None,
+        budget: Any = None,
+    ) -> Self:
+        """A copy of this fitted model that decides at other costs, without a new fit.
+
+        Its decisions are those of ``predict(X, fn_cost=...)``; attributes such as ``threshold_``, ``guarantee_`` and
+        ``constant_costs_``, and a clone, are for the new costs as well. What is not given stays.
+
+        Parameters
+        ----------
+        fp_cost, fn_cost, tp_cost, tn_cost : number, optional
+            Costs of all rows. Costs of each row go to :meth:`predict`.
+        actions : Actions, optional
+            In place of costs: what can be done, with numbers as costs.
+        prevalence : number in (0, 1), optional
+            Share of positives where decisions are taken. Probabilities and decisions are then right if the rows of
+            each class look like those of the fit. ``prevalence_`` is the share in use.
+        at_most, at_most_share, recall_at_least, precision_at_least, flag_rate, budget : optional
+            Limits that :meth:`decide` keeps in each call, unless it is given others; as in :func:`uneven.decide`.
+        per : str, optional
+            The column of X whose groups each have the limit.
+
+        Returns
+        -------
+        estimator
+            Of the same class. ``with_costs_`` says in sentences what stays guaranteed. This model does not change.
+        """
+        check_is_fitted(self, "classes_")
+        limits = {
+            "at_most": at_most,
+            "at_most_share": at_most_share,
+            "per": per,
+            "recall_at_least": recall_at_least,
+            "precision_at_least": precision_at_least,
+            "flag_rate": flag_rate,
+            "budget": budget,
+        }
+        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+        changed: Self = change_costs(self, given, actions, prevalence, limits)
+        return changed
+
+    @property
+    def with_costs_(self) -> tuple[str, ...]:
+        """Of a model that :meth:`with_costs` made: sentences that say what was changed, and what stays guaranteed."""
+        if self._in_use is None:
+            raise AttributeError(f"this {type(self).__name__} decides at the costs of its fit; with_costs(...) changes")
+        return tuple(self._in_use.notes)
+
+    @property
+    def prevalence_(self) -> float:
+        """The share of positives for which the model decides: that of its training rows, or of :meth:`with_costs`."""
+        check_is_fitted(self, "classes_")
+        use = self._in_use
+        found = self._share_of_fit() if use is None or use.use is None else use.use
+        if found is None:
+            raise AttributeError(f"{type(self).__name__} does not know the share of positives of this fit")
+        return found
+
+    def _share_of_fit(self) -> float | None:
+        """The share of positives in the rows of the fit; None if it is not known."""
+        sums = self.__dict__.get("_constant_sums")
+        if sums is None or "means" in sums:
+            return None
+        weights = class_sums(sums)[0]
+        return float(weights[1] / weights.sum())
+
+    def _set_costs(self, numbers: dict[str, float], actions: Actions | None) -> None:
+        """Let a copy of a fitted model decide at other costs, for rows as ``_in_use`` says."""
+        self._costs_of_fit, self._actions_of_fit = numbers, actions
+        sums = self.__dict__.get("_constant_sums")
+        if sums is not None and "means" not in sums:
+            costs = self._on_rows_of_fit(RowCosts.read(1, **numbers))
+            four = {name: getattr(costs, name) for name in COSTS}
+            self._constant_sums = sums_of_classes(four, np.array(sums["rows"]), *class_sums(sums))
+
+    def _forget_changes(self) -> None:
+        """What ``with_costs`` changed ends with a new fit."""
+        for name in ("_in_use", "_actions_of_fit"):
+            self.__dict__.pop(name, None)
+
+    def _say_what_holds(self, before: EstimatorContract) -> list[str]:
+        """Sentences about what is guaranteed after a change of the costs."""
+        return []
+
+    def _on_rows_of_fit(self, costs: RowCosts) -> RowCosts:
+        """The costs on rows of the fit, from those in use."""
+        return costs if self._in_use is None else self._in_use.on_rows_of_fit(costs)
+
+
+def change_costs(learner: Any, given: GivenCosts, actions: Any, prevalence: Any, limits: Mapping[str, Any]) -> Any:
     """A copy of a fitted learner that decides at other costs; see ``with_costs``."""
     limits = {name: value for name, value in limits.items() if value is not None}
     _require_change(given, actions, prevalence, limits)
@@ -183,6 +292,8 @@ def _require_limits(other: EstimatorContract, limits: Mapping[str, Any]) -> None
         raise ParameterError("budget must be two numbers here; what single rows take goes to decide")
     if not hasattr(other, "predict_proba"):
         raise ParameterError(f"{type(other).__name__} has no predict_proba here, so decide can keep no limits")
+    from uneven.decisions.decide import Limits, check_limits
+
     classes = other._classes
     actions = other._actions_of_fit
     check_limits(Limits(**limits), actions, (classes.neg_label, classes.pos_label))

@@ -349,8 +349,7 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
 
     def _keep(self, task: Task, columns: list[Column], prefix: str) -> None:
         """Keep the results of all splits, finished or not, and choose by the finished ones."""
-        for name in ("_in_use", "_actions_of_fit"):  # of a changed model that is fitted again
-            self.__dict__.pop(name, None)
+        self._forget_changes()
         params = [{f"{prefix}{name}": value for name, value in c.params.items()} for c in task.candidates]
         if len({repr(c.loss) for c in task.candidates}) == 1:
             params = [{name: v for name, v in p.items() if name != f"{prefix}loss"} for p in params]
@@ -482,23 +481,19 @@ class UnevenClassifierCV(EstimatorContract, HoldsClient, MetaEstimatorMixin, Cla
         float
         """
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-        if self.scoring is not None:
-            return self._given_score(X, y, {"sample_weight": sample_weight, **given})
-        return super().score(X, y, sample_weight, **given)
-
-    @property
-    def _costs_of_fit(self) -> dict[str, Any]:  # type: ignore[override]
-        """The costs of the fit that are numbers."""
-        return {name: value for name, value in self._costs.items() if name not in self._costs_by_row}
-
-    def _given_score(self, X: Any, y: Any, given: dict[str, Any]) -> float:
-        """What ``scoring`` says, with the weights and costs that are given."""
+        if self.scoring is None:
+            return super().score(X, y, sample_weight, **given)
         model = self._require_model()
         scorer = check_scoring(model, scoring=self.scoring)
-        used = {name: value for name, value in given.items() if value is not None}
+        used = {name: value for name, value in {"sample_weight": sample_weight, **given}.items() if value is not None}
         costs = [name for name in used if name in COSTS]
         if costs and not isinstance(scorer, CostScorer):
             raise CostError(
                 f"scoring={brief(self.scoring)} uses no costs, got {', '.join(costs)}; make_cost_scorer() would"
             )
         return float(scorer(model, X, y, **used))
+
+    @property
+    def _costs_of_fit(self) -> dict[str, Any]:  # type: ignore[override]
+        """The costs of the fit that are numbers."""
+        return {name: value for name, value in self._costs.items() if name not in self._costs_by_row}

@@ -6,33 +6,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from uneven.costs import COSTS, GivenCosts, RowCosts
+from uneven.costs import COSTS, GivenCosts
 from uneven.errors import CostError, ParameterError
-from uneven.inputs import brief, exact, to_float
+from uneven.inputs import brief
 from uneven.labels import Classes, require_same_length
+from uneven.learners.changed_costs import ChangeableCosts
+from uneven.learners.constant_rules import constant_costs
 from uneven.learners.cost_range import costs_of_range
 from uneven.learners.several_actions import costs_of_actions, have_actions_between
 from uneven.metrics.expected_cost import expected_cost
-from uneven.metrics.intervals import CostEstimate, outcome_cells
-from uneven.metrics.mean_interval import Cell, CountedRows, MeanInterval, mean_interval, share_interval
+from uneven.metrics.intervals import CostEstimate
 from uneven.metrics.rows import read_decisions
 
 if TYPE_CHECKING:
     from uneven.app.report.model_card import ModelCard
     from uneven.decisions.actions import Actions
     from uneven.decisions.decision_table import Decisions
-    from uneven.learners.changed_costs import ChangedUse
     from uneven.learners.explaining.explanation import Explanation
 
-#: The two rules that look at no feature.
-ALL_POSITIVE, ALL_NEGATIVE = "all positive", "all negative"
 #: Most characters of a repr, and of one parameter in it.
 _MOST_SHOWN, _MOST_OF_VALUE = 999, 200
 
@@ -47,7 +45,7 @@ def offers(method: str) -> Any:
     return check
 
 
-class EstimatorContract:
+class EstimatorContract(ChangeableCosts):
     """The prediction methods, ``score``, ``constant_costs_`` and a short repr of an estimator.
 
     It stands before scikit-learn's mixins, whose score is accuracy. A learner has ``classes_``, ``_positive`` and
@@ -58,7 +56,6 @@ class EstimatorContract:
 
     _costs_of_fit: Mapping[str, Any]
     _actions_of_fit: Actions | None = None  # in place of costs
-    _in_use: ChangedUse | None = None  # of a model that ``with_costs`` made
     _constant_sums: dict[str, Any] | None
     classes_: np.ndarray
     _positive: int
@@ -350,107 +347,6 @@ class EstimatorContract:
             raise ParameterError(f"a card is for models of two classes, this one has {len(self.classes_)}")
         return learner_card(self, X, decided_by=decided_by, unit=unit)
 
-    # -- other costs without a new fit ------------------------------------------------------------------------------
-
-    def with_costs(
-        self,
-        *,
-        fp_cost: Any = None,
-        fn_cost: Any = None,
-        tp_cost: Any = None,
-        tn_cost: Any = None,
-        actions: Actions | None = None,
-        prevalence: Any = None,
-        at_most: Any = None,
-        at_most_share: Any = None,
-        per: str | None = None,
-        recall_at_least: Any = None,
-        precision_at_least: Any = None,
-        flag_rate: Any = None,
-        budget: Any = None,
-    ) -> Self:
-        """A copy of this fitted model that decides at other costs, without a new fit.
-
-        Its decisions are those of ``predict(X, fn_cost=...)``; attributes such as ``threshold_``, ``guarantee_`` and
-        ``constant_costs_``, and a clone, are for the new costs as well. What is not given stays.
-
-        Parameters
-        ----------
-        fp_cost, fn_cost, tp_cost, tn_cost : number, optional
-            Costs of all rows. Costs of each row go to :meth:`predict`.
-        actions : Actions, optional
-            In place of costs: what can be done, with numbers as costs.
-        prevalence : number in (0, 1), optional
-            Share of positives where decisions are taken. Probabilities and decisions are then right if the rows of
-            each class look like those of the fit. ``prevalence_`` is the share in use.
-        at_most, at_most_share, recall_at_least, precision_at_least, flag_rate, budget : optional
-            Limits that :meth:`decide` keeps in each call, unless it is given others; as in :func:`uneven.decide`.
-        per : str, optional
-            The column of X whose groups each have the limit.
-
-        Returns
-        -------
-        estimator
-            Of the same class. ``with_costs_`` says in sentences what stays guaranteed. This model does not change.
-        """
-        from uneven.learners.changed_costs import change_costs
-
-        check_is_fitted(self, "classes_")
-        limits = {
-            "at_most": at_most,
-            "at_most_share": at_most_share,
-            "per": per,
-            "recall_at_least": recall_at_least,
-            "precision_at_least": precision_at_least,
-            "flag_rate": flag_rate,
-            "budget": budget,
-        }
-        given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
-        changed: Self = change_costs(self, given, actions, prevalence, limits)
-        return changed
-
-    @property
-    def with_costs_(self) -> tuple[str, ...]:
-        """Of a model that :meth:`with_costs` made: sentences that say what was changed, and what stays guaranteed."""
-        if self._in_use is None:
-            raise AttributeError(f"this {type(self).__name__} decides at the costs of its fit; with_costs(...) changes")
-        return tuple(self._in_use.notes)
-
-    @property
-    def prevalence_(self) -> float:
-        """The share of positives for which the model decides: that of its training rows, or of :meth:`with_costs`."""
-        check_is_fitted(self, "classes_")
-        use = self._in_use
-        found = self._share_of_fit() if use is None or use.use is None else use.use
-        if found is None:
-            raise AttributeError(f"{type(self).__name__} does not know the share of positives of this fit")
-        return found
-
-    def _share_of_fit(self) -> float | None:
-        """The share of positives in the rows of the fit; None if it is not known."""
-        sums = self.__dict__.get("_constant_sums")
-        if sums is None or "means" in sums:
-            return None
-        weights = class_sums(sums)[0]
-        return float(weights[1] / weights.sum())
-
-    def _set_costs(self, numbers: dict[str, float], actions: Actions | None) -> None:
-        """Let a copy of a fitted model decide at other costs, for rows as ``_in_use`` says."""
-        self._costs_of_fit, self._actions_of_fit = numbers, actions
-        sums = self.__dict__.get("_constant_sums")
-        if sums is not None and "means" not in sums:
-            costs = self._on_rows_of_fit(RowCosts.read(1, **numbers))
-            four = {name: getattr(costs, name) for name in COSTS}
-            self._constant_sums = sums_of_classes(four, np.array(sums["rows"]), *class_sums(sums))
-
-    def _say_what_holds(self, before: EstimatorContract) -> list[str]:
-        """Sentences about what is guaranteed after a change of the costs."""
-        return []
-
-    def _on_rows_of_fit(self, costs: RowCosts) -> RowCosts:
-        """The costs on rows of the fit, from those in use."""
-        return costs if self._in_use is None else self._in_use.on_rows_of_fit(costs)
-
     # -- what it costs ----------------------------------------------------------------------------------------------
 
     def score(
@@ -562,96 +458,3 @@ def costs_to_score(known: Mapping[str, Any], given: GivenCosts, method: str) -> 
             "for these rows, too: a number, or one for each row"
         )
     return costs
-
-
-# -- the constant rules -----------------------------------------------------------------------------------------------
-
-
-def constant_sums(four: Mapping[str, Any], y: np.ndarray, weight: np.ndarray) -> dict[str, Any]:
-    """What a fit keeps to tell what constant rules cost: a few numbers, whatever the number of rows.
-
-    ``y`` is 1 for positive rows, ``weight`` is empty if all weights are 1. With the same costs in all rows these are
-    sums for each class, negative first; else groups of rows that pay nearly the same.
-    """
-    positives = int(np.count_nonzero(y))
-    rows = np.array([y.size - positives, positives])
-    if not any(np.ndim(value) for value in four.values()):
-        if not weight.size:
-            return sums_of_classes(four, rows, rows, rows)
-        return sums_of_classes(four, rows, *(np.bincount(y, part, 2) for part in (weight, weight * weight)))
-    costs, is_positive = RowCosts.read(y.size, **four), np.asarray(y) == 1
-    kept: dict[str, Any] = {}
-    for name, said in ((ALL_POSITIVE, True), (ALL_NEGATIVE, False)):
-        cells = outcome_cells(costs, is_positive, np.full((1, y.size), said), weight=weight if weight.size else None)
-        groups = [cells[truth, said].seen.grouped() for truth in (False, True)]
-        kept[name] = [[part.tolist() for part in (rows.x, rows.z, rows.count)] for rows in groups]
-    return {"rows": rows.tolist(), "groups": kept}
-
-
-def sums_of_classes(
-    costs: Mapping[str, Any], rows: np.ndarray, weights: np.ndarray, squares: np.ndarray
-) -> dict[str, Any]:
-    """The same from sums for each class, negative first: rows, their weights, and the squares of these."""
-    sums = [weights.tolist(), squares.tolist()]
-    return {"rows": rows.tolist(), "costs": {name: plain(costs[name]) for name in COSTS}, "sums": sums}
-
-
-def class_sums(sums: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and squared weights of each class, negative first, from what :func:`constant_sums` kept."""
-    if "sums" in sums:
-        weights, squares = (np.asarray(part, dtype=np.float64) for part in sums["sums"])
-        return weights, squares
-    classes = [[np.asarray(part, dtype=np.float64) for part in rows] for rows in sums["groups"][ALL_POSITIVE]]
-    weights, squares = (np.array([float(count @ z**power) for _, z, count in classes]) for power in (1, 2))
-    return weights, squares
-
-
-def plain(value: Any) -> Any:
-    """A cost as files can hold it: a number, or the text of an exact one."""
-    return value if isinstance(value, int | float) else str(value)
-
-
-def constant_costs(
-    sums: Mapping[str, Any], between: Mapping[str, tuple[float, float]] | None = None
-) -> dict[str, CostEstimate]:
-    """The estimates from what :func:`constant_sums` kept.
-
-    ``between`` are further rules by name, with what they cost on a negative and on a positive.
-    """
-    negatives, positives = sums["rows"]
-    if "groups" in sums:
-        found = {name: _of_groups(kept) for name, kept in sums["groups"].items()}
-    else:
-        found = _of_sums(sums, between or {})
-    mistakes = {ALL_POSITIVE: (float(negatives), 0.0), ALL_NEGATIVE: (0.0, float(positives))}
-    return {
-        name: CostEstimate(name, cost, ends.low, ends.high, *mistakes.get(name, (0.0, 0.0)), rough=ends.rough)
-        for name, (cost, ends) in found.items()
-    }
-
-
-def _of_groups(kept: Any) -> tuple[float, MeanInterval]:
-    """Mean and interval if costs differ from row to row."""
-    classes = [CountedRows(*(np.asarray(part, dtype=np.float64) for part in rows)) for rows in kept]
-    rows = classes[0].joined(classes[1])
-    mean = float(rows.count @ rows.x / (rows.count @ rows.z))
-    return mean, mean_interval([Cell(one, one) for one in classes])
-
-
-def _of_sums(
-    sums: Mapping[str, Any], between: Mapping[str, tuple[float, float]]
-) -> dict[str, tuple[float, MeanInterval]]:
-    """The same if all rows of a class pay the same: from the share of positives among the effective rows."""
-    cost = {name: to_float(exact(name, value, CostError)) for name, value in sums["costs"].items()}
-    weights, squares = (np.asarray(part, dtype=np.float64) for part in sums["sums"])
-    share = weights / weights.sum()
-    ends = share_interval(float(share[1]), float(weights.sum() ** 2 / squares.sum()))
-    found = {}
-    for name, paid in (
-        (ALL_POSITIVE, np.array([cost["fp_cost"], cost["tp_cost"]])),
-        (ALL_NEGATIVE, np.array([cost["tn_cost"], cost["fn_cost"]])),
-        *((name, np.array(pair)) for name, pair in between.items()),
-    ):
-        low, high = sorted(float((1 - end) * paid[0] + end * paid[1]) for end in ends)
-        found[name] = (float(share @ paid), MeanInterval(low, high, rough=False))
-    return found

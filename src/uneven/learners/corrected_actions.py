@@ -17,7 +17,7 @@ from uneven.decisions.correction import CorrectedOdds, Correction
 from uneven.decisions.guarantee import ShiftGuarantee
 from uneven.errors import CostError, ParameterError
 from uneven.inputs import Exact
-from uneven.learners.contract import constant_costs
+from uneven.learners.constant_rules import constant_costs
 from uneven.learners.corrected_decisions import CorrectedDecisions
 from uneven.learners.out_of_fold import SEED
 from uneven.learners.several_actions import envelope_costs, envelope_rules, estimate_actions, have_actions_between

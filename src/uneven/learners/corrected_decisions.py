@@ -24,7 +24,8 @@ from uneven.decisions.posterior import ShiftPosterior
 from uneven.decisions.scored_rows import MOST_ROWS, compress
 from uneven.errors import ParameterError
 from uneven.inputs import Exact, brief, require_choice, require_integer
-from uneven.learners.contract import EstimatorContract, costs_of_fit, costs_to_score, sums_of_classes
+from uneven.learners.constant_rules import sums_of_classes
+from uneven.learners.contract import EstimatorContract, costs_of_fit, costs_to_score
 from uneven.learners.cost_range import spread_prior, treats_alike, warn_outside
 from uneven.learners.several_actions import read_learner_actions
 from uneven.tables.names_as_text import with_names, with_text

@@ -16,7 +16,8 @@ from uneven.errors import CostError, LossError
 from uneven.inputs import brief, exact, to_float
 from uneven.labels import Classes
 from uneven.learners.base import LinearScores, penalty_weights
-from uneven.learners.contract import costs_of_fit, sums_of_classes
+from uneven.learners.constant_rules import sums_of_classes
+from uneven.learners.contract import costs_of_fit
 from uneven.learners.cost_range import spread_prior
 from uneven.learners.training_set import TrainingSet, Weighting, of_classes
 from uneven.losses import Loss

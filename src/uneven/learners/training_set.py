@@ -24,7 +24,8 @@ from uneven.costs import Cost, GivenCosts, RowCosts, plain_numbers, read_costs
 from uneven.errors import CostError
 from uneven.inputs import to_float, warn_caller
 from uneven.labels import Classes, positive_class, read_target, read_weights, require_weighted_classes, two_classes
-from uneven.learners.contract import constant_sums, costs_of_fit
+from uneven.learners.constant_rules import constant_sums
+from uneven.learners.contract import costs_of_fit
 from uneven.losses import Loss
 from uneven.solvers.running import require_finite
 

@@ -27,7 +27,7 @@ from uneven.calibration.implied_costs import costs_in_words
 from uneven.costs import COSTS, money, read_cost
 from uneven.errors import CertificateError, UnevenError
 from uneven.inputs import brief, show_above, to_float
-from uneven.learners.contract import ALL_NEGATIVE, ALL_POSITIVE
+from uneven.learners.constant_rules import ALL_NEGATIVE, ALL_POSITIVE
 from uneven.learners.corrected_decisions import CorrectedDecisions
 from uneven.metrics import CostEstimate
 
