@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import onnxruntime
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -217,6 +219,7 @@ def classifiers_of_scikit_learn() -> dict[str, Any]:
     return found
 
 
+@lru_cache(maxsize=1)  # scikit-learn imports all its modules to list its classifiers
 def learners() -> dict[str, Any]:
     """A learner for each converter; one around another classifier, for each of these."""
     found: dict[str, Any] = {}
@@ -246,7 +249,7 @@ def test_exported_equals_python_or_is_refused(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some classifiers warn about these data
         try:
-            model = learners()[name].fit(X, y)
+            model = clone(learners()[name]).fit(X, y)
         except uneven.errors.CostError as error:
             pytest.skip(str(error))  # a classifier that needs other data
     for dtype in (np.float32, np.float64):

@@ -66,11 +66,12 @@ def identifying() -> list[str]:
 @pytest.mark.parametrize("gamma", ["1/4", 1, 4])
 @pytest.mark.parametrize("name", identifying())
 def test_every_convex_phi_that_identifies_probabilities(name: str, gamma: Any, fn_cost: int) -> None:
-    """All rows of one level and label as one row of their weight, which changes nothing for XGBoost."""
+    """All rows of one level and label as one row of their weight: for XGBoost that is the same."""
     X, y = world()
     cells, place = np.unique(np.column_stack([X[:, 0], y]), axis=0, return_inverse=True)
     params = {"depth": 4, "learning_rate": 0.4, "reg_lambda": 1e-6, "min_child_weight": 0}
     model = XGBOOST.make(name, rounds=300, margin_gamma=gamma, fn_cost=fn_cost, **params)
     rows = (cells[:, :1], cells[:, 1].astype(int))
-    model.fit(*rows, sample_weight=np.bincount(place.ravel()), eval_set=[(X, y)])
+    weight = np.bincount(place.ravel())
+    model.fit(*rows, sample_weight=weight, eval_set=[rows], eval_sample_weight=[weight])
     require_right(model, 1 / (1 + fn_cost))
