@@ -7,12 +7,12 @@ from uneven._lazy import on_first_use
 if TYPE_CHECKING:
     from uneven.monitor.batches import Alarm as Alarm
     from uneven.monitor.batches import Batch as Batch
-    from uneven.monitor.batches import LateLabels as LateLabels
     from uneven.monitor.cost_alarm import CostAlarm as CostAlarm
     from uneven.monitor.cost_monitor import CostMonitor as CostMonitor
     from uneven.monitor.drift import ColumnDrift as ColumnDrift
     from uneven.monitor.estimated_cost import EstimatedCost as EstimatedCost
     from uneven.monitor.prevalence import PrevalenceEstimate as PrevalenceEstimate
+    from uneven.monitor.waiting_rows import LateLabels as LateLabels
 
 _HOME = {
     "Alarm": "uneven.monitor.batches",
@@ -21,7 +21,7 @@ _HOME = {
     "CostAlarm": "uneven.monitor.cost_alarm",
     "CostMonitor": "uneven.monitor.cost_monitor",
     "EstimatedCost": "uneven.monitor.estimated_cost",
-    "LateLabels": "uneven.monitor.batches",
+    "LateLabels": "uneven.monitor.waiting_rows",
     "PrevalenceEstimate": "uneven.monitor.prevalence",
 }
 

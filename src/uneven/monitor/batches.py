@@ -1,13 +1,24 @@
-"""What is known of each batch of rows, alarms, and what became of late labels."""
+"""What is known of each batch of rows, what speaks against it, and alarms."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from uneven.metrics.cost_sequence import CostSequence
 from uneven.metrics.intervals import CostEstimate, ends_in_words
-from uneven.monitor.drift import ColumnDrift
+from uneven.monitor.cost_alarm import CostAlarm
+from uneven.monitor.drift import ColumnDrift, ScoreReference
 from uneven.monitor.estimated_cost import EstimatedCost
-from uneven.monitor.prevalence import PrevalenceEstimate
+from uneven.monitor.prevalence import PrevalenceEstimate, ScoredReference
+
+#: Scores do not fit if chance alone does as much in less than this share of batches.
+_MISFIT = 1e-3
+
+ASSUMES = (
+    "Without labels this is right if the rows of each class look as in the reference, so that only their shares moved."
+)
 
 
 @dataclass(frozen=True)
@@ -95,22 +106,59 @@ def _ends(found: CostEstimate | EstimatedCost | PrevalenceEstimate, digits: str 
     return ends_in_words(format(found.low, digits), format(found.high, digits), rough=rough)
 
 
-@dataclass(frozen=True)
-class LateLabels:
-    """What became of labels that came late.
+def find_misfits(
+    batch: Batch, reference: ScoredReference, scores: ScoreReference | None, margin: np.ndarray
+) -> list[str]:
+    """Sentences about what speaks against the estimates of a batch; its scores are judged if ``scores`` are given."""
+    notes = []
+    if not reference.sigmoid.slope:
+        notes.append("The probabilities tell nothing about the reference, so nothing is known without labels.")
+    if not batch.prevalence.overlaps(batch.by_decisions):
+        notes.append(
+            "Probabilities and decisions disagree about the share of positives "
+            f"({batch.prevalence.value:.2%} and {batch.by_decisions.value:.2%}): rows of a class no longer look as "
+            "in the reference, and the estimates need labels."
+        )
+    elif scores is not None and scores.chance(margin, batch.prevalence.value) < _MISFIT:
+        notes.append(
+            "Scores are spread as no share of positives explains: rows of a class no longer look as in the "
+            "reference, and the estimates need labels."
+        )
+    return notes
 
-    Attributes
-    ----------
-    added : int
-    unknown : int
-        Labels of rows that were never decided here.
-    repeated : int
-        Labels that were known already, and are the same.
-    changed : int
-        Labels that were known to be the other one: they are not counted again.
-    """
 
-    added: int
-    unknown: int = 0
-    repeated: int = 0
-    changed: int = 0
+def prevalence_alarm(batch: Batch, share: float, decided_for: float) -> Alarm:
+    """The share of positives moved, and money is at stake."""
+    advice = "label rows first. " if batch.notes else "monitor.correct(), or model.with_costs(prevalence=...). "
+    return Alarm(
+        "prevalence",
+        batch.name,
+        f"{share:.2%} of the rows seem to be positive, and decisions are for {decided_for:.2%}. Corrected "
+        f"decisions are expected to save {1000 * batch.estimate.saved:.4g} per 1,000 rows: {advice}"
+        + " ".join(batch.notes or [ASSUMES]),
+        batch.episode,
+    )
+
+
+def cost_alarm(batch: Batch, promise: float, alarm: CostAlarm, episode: int) -> Alarm:
+    """The decisions cost more than was promised."""
+    assert batch.realised is not None
+    return Alarm(
+        "cost",
+        batch.name,
+        f"The decisions cost more than the promised {1000 * promise:.4g} per 1,000 rows: the labelled rows so "
+        f"far {1000 * alarm.mean:.4g}, those of {batch.name} {1000 * batch.realised.cost:.4g}. Chance "
+        f"alone does as much in at most {alarm.delta:.2%} of lives. Look which batches are dear; if the "
+        "share of positives moved, correct the decisions, else fit the model again on newer rows.",
+        episode,
+    )
+
+
+def realised_in_words(seen: CostSequence, of: str) -> str:
+    """What the rows with labels cost; ``of`` is the unit, with a blank before it."""
+    low, mean, high = (f"{1000 * part:.4g}" for part in (seen.low, seen.mean, seen.high))
+    said = f"{seen.count:,} rows with labels cost {mean}{of} per 1,000"
+    if seen.low <= seen.mean <= seen.high:
+        return f"{said}, 95 % interval at all times {low} to {high}."
+    told = f"above {low}" if seen.mean < seen.low else f"below {high}"
+    return f"{said}. They did not all have the same mean: it was {told} for some time."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +12,25 @@ from uneven import inputs
 from uneven._whole_files import write_whole
 from uneven.costs import COSTS, GivenCosts, RowCosts
 from uneven.errors import CostError, ParameterError, UnevenError
-from uneven.inputs import Exact, brief
-from uneven.labels import read_labels
+from uneven.inputs import Exact
 from uneven.metrics.cost_sequence import CostSequence
-from uneven.metrics.intervals import CostEstimate, estimates
+from uneven.metrics.intervals import CostEstimate
 from uneven.metrics.mean_interval import share_interval
-from uneven.monitor.batches import Alarm, Batch, LateLabels
+from uneven.monitor.batches import (
+    ASSUMES,
+    Alarm,
+    Batch,
+    cost_alarm,
+    find_misfits,
+    prevalence_alarm,
+    realised_in_words,
+)
 from uneven.monitor.cost_alarm import CostAlarm
 from uneven.monitor.drift import ColumnReference, ScoreReference, find_drift, reference_columns
 from uneven.monitor.estimated_cost import estimate_cost
-from uneven.monitor.prevalence import (
-    PrevalenceEstimate,
-    ScoredReference,
-    share_by_decisions,
-    share_by_probability,
-)
+from uneven.monitor.prevalence import PrevalenceEstimate, ScoredReference, share_by_decisions, share_by_probability
 from uneven.monitor.saved_state import read_state, write_state
-from uneven.monitor.waiting_rows import WaitingRows
+from uneven.monitor.waiting_rows import LateLabels, WaitingRows, find_rows, match_labels, read_ids
 from uneven.monitor.watched_model import UNKNOWN, SaidRows, WatchedModel
 
 __all__ = ["CostMonitor"]
@@ -40,14 +41,8 @@ _DELTA = 0.05
 _OF_COST, _OF_PREVALENCE = _DELTA / 4, _DELTA / 4
 #: A corrected decision that saves less than this share of the expected cost is not worth an alarm.
 _WORTH = 0.01
-#: Scores do not fit if chance alone does as much in less than this share of batches.
-_MISFIT = 1e-3
 #: Rows of a reference that are kept; of more, every n-th.
 _MOST_ROWS = 50_000
-
-ASSUMES = (
-    "Without labels this is right if the rows of each class look as in the reference, so that only their shares moved."
-)
 
 
 class CostMonitor:
@@ -126,31 +121,11 @@ class CostMonitor:
         self.alarms: list[Alarm] = []
         self._waiting: dict[str, WaitingRows] = {}
         self._same_model = reference is not None  # models of folds spread their scores a little otherwise
-        self._set_reference(*self._read_reference(reference), promise, most_cost)
+        self._set_reference(*self._watched.read_reference(reference), promise, most_cost)
+        if reference is not None:
+            self._columns = reference_columns(reference[0])
 
     # -- the reference ----------------------------------------------------------------------------------------------
-
-    def _read_reference(self, reference: Any) -> tuple[ScoredReference, np.ndarray, RowCosts, CostEstimate]:
-        """The rows, how far they are from the threshold, their costs and what they cost."""
-        if reference is None:
-            scored, margin = self._watched.out_of_fold()
-            costs = self._watched.read_costs(scored.is_positive.size, GivenCosts())
-            found = getattr(self._watched.last, "out_of_fold_cost_", None)
-            if found is None:
-                found = _cost_of(costs, scored)
-            return scored, margin, costs, found
-        parts = reference if isinstance(reference, tuple | list) and len(reference) in (2, 3) else None
-        if parts is None:
-            raise ParameterError(f"reference must be (X, y) or (X, y, costs), got {brief(reference)}")
-        given = GivenCosts(**(parts[2] if len(parts) == 3 else {}))
-        said = self._watched.say(parts[0], given)
-        read_labels("y of reference", parts[1])
-        label = self._watched.read_labels(parts[1], said.count)
-        if (label == UNKNOWN).any() or not {0, 1} <= set(label.tolist()):
-            raise CostError("reference needs the labels of all its rows, and rows of both classes")
-        self._columns = reference_columns(parts[0])
-        scored = ScoredReference(said.log_odds, label == 1, said.flagged, np.ones(said.count))
-        return scored, said.margin, said.costs, _cost_of(said.costs, scored)
 
     def _set_reference(
         self,
@@ -247,7 +222,7 @@ class CostMonitor:
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         said, decided = self._read_rows(X, given, probability, flagged, threshold)
         label = self._watched.read_labels(y, said.count)
-        names = _read_ids(ids, said.count)
+        names = read_ids(ids, said.count)
         if names is not None:
             known = {one for rows in self._waiting.values() for one in rows.ids or ()}
             again = [one for one in names if one in known]
@@ -303,19 +278,10 @@ class CostMonitor:
         share = share_by_probability(reference, said.log_odds)
         by_decisions = share_by_decisions(reference, said.flagged)
         estimate = estimate_cost(reference, said.log_odds, decided, said.costs, share)
-        near = float((np.abs(said.margin) < 0.5).mean())
-        made = Batch(
-            name,
-            said.count,
-            int(decided.sum()),
-            estimate,
-            share,
-            by_decisions,
-            near,
-            self._scores.near(share.value),
-            self._episodes,
-        )
-        self._note_misfit(made, said)
+        near, expected = float((np.abs(said.margin) < 0.5).mean()), self._scores.near(share.value)
+        flagged = int(decided.sum())
+        made = Batch(name, said.count, flagged, estimate, share, by_decisions, near, expected, self._episodes)
+        made.notes += find_misfits(made, self._reference, self._scores if self._same_model else None, said.margin)
         if X is not None and self._columns:
             made.drift = find_drift(self._columns, X, lambda part: self._ask(part, given), said.count)
         return made, self._prevalence_alarm(made, said)
@@ -328,21 +294,6 @@ class CostMonitor:
         one = np.where(said.flagged, said.costs.tp_cost, said.costs.fn_cost)
         other = np.where(said.flagged, said.costs.fp_cost, said.costs.tn_cost)
         return p * one + (1 - p) * other, said.flagged
-
-    def _note_misfit(self, made: Batch, said: SaidRows) -> None:
-        if not self._reference.sigmoid.slope:
-            made.notes.append("The probabilities tell nothing about the reference, so nothing is known without labels.")
-        if not made.prevalence.overlaps(made.by_decisions):
-            made.notes.append(
-                "Probabilities and decisions disagree about the share of positives "
-                f"({made.prevalence.value:.2%} and {made.by_decisions.value:.2%}): rows of a class no longer look as "
-                "in the reference, and the estimates need labels."
-            )
-        elif self._same_model and self._scores.chance(said.margin, made.prevalence.value) < _MISFIT:
-            made.notes.append(
-                "Scores are spread as no share of positives explains: rows of a class no longer look as in the "
-                "reference, and the estimates need labels."
-            )
 
     def _prevalence_alarm(self, made: Batch, said: SaidRows) -> Alarm | None:
         """An alarm if shares differ, at a level that all batches together share, and money is at stake."""
@@ -357,15 +308,7 @@ class CostMonitor:
         told = any(one.kind == "prevalence" and one.episode == self._episodes for one in self.alarms)
         if told or not worth or not now.differs(before):
             return None
-        return Alarm(
-            "prevalence",
-            made.name,
-            f"{now.value:.2%} of the rows seem to be positive, and decisions are for {before.value:.2%}. Corrected "
-            f"decisions are expected to save {1000 * made.estimate.saved:.4g} per 1,000 rows: "
-            + ("monitor.correct(), or model.with_costs(prevalence=...). " if not made.notes else "label rows first. ")
-            + " ".join(made.notes or [ASSUMES]),
-            self._episodes,
-        )
+        return prevalence_alarm(made, now.value, before.value)
 
     # -- labels -----------------------------------------------------------------------------------------------------
 
@@ -402,31 +345,15 @@ class CostMonitor:
                 return LateLabels(0, repeated=int((label != UNKNOWN).sum()))
             places = {str(batch): np.arange(of_batch.rows)}
             return self._match(places, {str(batch): label}, 0)
-        names = _read_ids(ids, len(np.atleast_1d(np.asarray(ids, dtype=object))))
+        names = read_ids(ids, len(np.atleast_1d(np.asarray(ids, dtype=object))))
         assert names is not None
         label = self._watched.read_labels(y, len(names))
-        wanted = dict(zip(names, label.tolist(), strict=True))
-        places, labels, found = {}, {}, 0
-        for name, rows in self._waiting.items():
-            if rows.ids is None:
-                continue
-            at = np.array([k for k, one in enumerate(rows.ids) if one in wanted], dtype=np.intp)
-            if at.size:
-                places[name], found = at, found + at.size
-                labels[name] = np.array([wanted[rows.ids[k]] for k in at], dtype=np.int8)
-        return self._match(places, labels, len(names) - found)
+        return self._match(*find_rows(self._waiting, names, label))
 
     def _match(self, places: dict[str, np.ndarray], labels: dict[str, np.ndarray], unknown: int) -> LateLabels:
-        fresh, repeated, changed = {}, 0, 0
-        for name, at in places.items():
-            before, now = self._waiting[name].label[at], labels[name]
-            told = now != UNKNOWN
-            new = told & (before == UNKNOWN)
-            repeated += int((told & ~new & (now == before)).sum())
-            changed += int((told & ~new & (now != before)).sum())
-            fresh[name] = (at[new], now[new])
+        fresh, told = match_labels(self._waiting, places, labels, unknown)
         self._add(fresh)
-        return LateLabels(sum(at.size for at, _ in fresh.values()), unknown, repeated, changed)
+        return told
 
     def _add(self, fresh: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
         """Count labels of waiting rows, in the order of their batches."""
@@ -449,19 +376,8 @@ class CostMonitor:
         self.realised.update(np.clip(np.concatenate(paid), self._least, self._most))
         before = self._alarm.fires
         if of_alarm and self._alarm.update(np.concatenate(of_alarm)).fires and not before:
-            self.alarms.append(self._cost_alarm(next(one for one in reversed(self.batches) if one.name in fresh)))
-
-    def _cost_alarm(self, batch: Batch) -> Alarm:
-        assert batch.realised is not None
-        return Alarm(
-            "cost",
-            batch.name,
-            f"The decisions cost more than the promised {1000 * self.promise:.4g} per 1,000 rows: the labelled rows so "
-            f"far {1000 * self._alarm.mean:.4g}, those of {batch.name} {1000 * batch.realised.cost:.4g}. Chance "
-            f"alone does as much in at most {self._alarm.delta:.2%} of lives. Look which batches are dear; if the "
-            "share of positives moved, correct the decisions, else fit the model again on newer rows.",
-            self._episodes,
-        )
+            last = next(one for one in reversed(self.batches) if one.name in fresh)
+            self.alarms.append(cost_alarm(last, self.promise, self._alarm, self._episodes))
 
     # -- what to do -------------------------------------------------------------------------------------------------
 
@@ -514,22 +430,13 @@ class CostMonitor:
             f"{1000 * self.expected_cost.high:.4g})."
         ]
         if self.realised.count:
-            found.append(self._realised_in_words(of))
+            found.append(realised_in_words(self.realised, of))
         if self.waiting:
             found.append(f"{self.waiting:,} rows wait for their labels.")
         if self.batches:
             found += [self.batches[-1].in_words(unit), ASSUMES, *self.batches[-1].notes]
         found += [f"ALARM ({one.kind}, after {one.batch}): {one.message}" for one in self.alarms]
         return found if self.alarms else [*found, "No alarm: there is nothing to do."]
-
-    def _realised_in_words(self, of: str) -> str:
-        seen = self.realised
-        low, mean, high = (f"{1000 * part:.4g}" for part in (seen.low, seen.mean, seen.high))
-        said = f"{seen.count:,} rows with labels cost {mean}{of} per 1,000"
-        if seen.low <= seen.mean <= seen.high:
-            return f"{said}, 95 % interval at all times {low} to {high}."
-        told = f"above {low}" if seen.mean < seen.low else f"below {high}"
-        return f"{said}. They did not all have the same mean: it was {told} for some time."
 
     # -- files ------------------------------------------------------------------------------------------------------
 
@@ -586,32 +493,3 @@ class CostMonitor:
         except (ValueError, RecursionError):
             raise UnevenError(f"{path} is not a readable state of a monitor; it is damaged, or another file") from None
         return cls.from_dict(state, model, pos_label=pos_label)
-
-
-def _cost_of(costs: RowCosts, scored: ScoredReference) -> CostEstimate:
-    """What the decisions about a reference cost."""
-    weight = None if (scored.weight == scored.weight[0]).all() else scored.weight
-    return estimates(costs, scored.is_positive, {"reference": scored.flagged[None]}, weight)[0]
-
-
-def _read_ids(ids: Any, count: int) -> list[str] | None:
-    if ids is None:
-        return None
-    values = np.asarray(ids, dtype=object)
-    if values.shape != (count,):
-        raise ParameterError(f"ids must name each of {count:,} rows, got {brief(ids)}")
-    names = [_name(value) for value in values]
-    if len(set(names)) < count:
-        seen: set[str] = set()
-        again = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise ParameterError(f"ids must differ: {again!r} occurs more than once")
-    return names
-
-
-def _name(value: Any) -> str:
-    """A whole number held as a float has the name of the whole number."""
-    return (
-        str(int(value))
-        if isinstance(value, float | np.floating) and math.isfinite(value) and value == int(value)
-        else str(value)
-    )

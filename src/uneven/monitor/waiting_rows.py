@@ -1,14 +1,18 @@
-"""Decided rows whose labels come later, until they have them."""
+"""Decided rows whose labels come later, until they have them; and what becomes of these labels."""
 
 from __future__ import annotations
 
 import base64
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from uneven.costs import COSTS, RowCosts
+from uneven.errors import ParameterError
+from uneven.inputs import brief
 from uneven.metrics.intervals import CostEstimate, estimates
 from uneven.monitor.watched_model import UNKNOWN
 
@@ -63,6 +67,81 @@ class WaitingRows:
         four = {name: unpack(value) if isinstance(value, dict) else value for name, value in state["costs"].items()}
         costs = RowCosts(flagged.size, **four, by_row=tuple(state["by_row"]))
         return cls(flagged, costs, unpack(state["label"]).copy(), state["ids"])
+
+
+@dataclass(frozen=True)
+class LateLabels:
+    """What became of labels that came late.
+
+    Attributes
+    ----------
+    added : int
+    unknown : int
+        Labels of rows that were never decided here.
+    repeated : int
+        Labels that were known already, and are the same.
+    changed : int
+        Labels that were known to be the other one: they are not counted again.
+    """
+
+    added: int
+    unknown: int = 0
+    repeated: int = 0
+    changed: int = 0
+
+
+def read_ids(ids: Any, count: int) -> list[str] | None:
+    if ids is None:
+        return None
+    values = np.asarray(ids, dtype=object)
+    if values.shape != (count,):
+        raise ParameterError(f"ids must name each of {count:,} rows, got {brief(ids)}")
+    names = [_name(value) for value in values]
+    if len(set(names)) < count:
+        seen: set[str] = set()
+        again = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise ParameterError(f"ids must differ: {again!r} occurs more than once")
+    return names
+
+
+def _name(value: Any) -> str:
+    """A whole number held as a float has the name of the whole number."""
+    return (
+        str(int(value))
+        if isinstance(value, float | np.floating) and math.isfinite(value) and value == int(value)
+        else str(value)
+    )
+
+
+def find_rows(
+    waiting: Mapping[str, WaitingRows], ids: list[str], label: np.ndarray
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], int]:
+    """Where rows with these names wait, by batch, their labels, and how many wait nowhere."""
+    wanted = dict(zip(ids, label.tolist(), strict=True))
+    places, labels, found = {}, {}, 0
+    for name, rows in waiting.items():
+        if rows.ids is None:
+            continue
+        at = np.array([k for k, one in enumerate(rows.ids) if one in wanted], dtype=np.intp)
+        if at.size:
+            places[name], found = at, found + at.size
+            labels[name] = np.array([wanted[rows.ids[k]] for k in at], dtype=np.int8)
+    return places, labels, len(ids) - found
+
+
+def match_labels(
+    waiting: Mapping[str, WaitingRows], places: dict[str, np.ndarray], labels: dict[str, np.ndarray], unknown: int
+) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], LateLabels]:
+    """Places and labels of the rows, by batch, that get one now, and what became of all that came."""
+    fresh, repeated, changed = {}, 0, 0
+    for name, at in places.items():
+        before, now = waiting[name].label[at], labels[name]
+        told = now != UNKNOWN
+        new = told & (before == UNKNOWN)
+        repeated += int((told & ~new & (now == before)).sum())
+        changed += int((told & ~new & (now != before)).sum())
+        fresh[name] = (at[new], now[new])
+    return fresh, LateLabels(sum(at.size for at, _ in fresh.values()), unknown, repeated, changed)
 
 
 def pack(array: np.ndarray) -> dict[str, str]:

@@ -13,9 +13,10 @@ from uneven.costs import COSTS, GivenCosts, RowCosts
 from uneven.decisions.alpha import probability_thresholds
 from uneven.errors import CostError, ParameterError
 from uneven.inputs import brief, probabilities
-from uneven.labels import Classes, positive_class
+from uneven.labels import Classes, positive_class, read_labels
 from uneven.learners.contract import EstimatorContract, costs_to_score
 from uneven.learners.several_actions import have_actions_between
+from uneven.metrics.intervals import CostEstimate, estimates
 from uneven.monitor.prevalence import ScoredReference, finite_log_odds
 
 #: A row whose label is not known.
@@ -155,6 +156,30 @@ class WatchedModel:
         cut = float(finite_log_odds(np.array([threshold]))[0])
         return ScoredReference(log_odds, rows.is_positive, rows.probability > threshold, rows.weight), log_odds - cut
 
+    def read_reference(self, reference: Any) -> tuple[ScoredReference, np.ndarray, RowCosts, CostEstimate]:
+        """Labelled rows, how far they are from the threshold, their costs and what they cost.
+
+        By default those that the model's own folds judged.
+        """
+        if reference is None:
+            scored, margin = self.out_of_fold()
+            costs = self.read_costs(scored.is_positive.size, GivenCosts())
+            found = getattr(self.last, "out_of_fold_cost_", None)
+            if found is None:
+                found = _cost_of(costs, scored)
+            return scored, margin, costs, found
+        parts = reference if isinstance(reference, tuple | list) and len(reference) in (2, 3) else None
+        if parts is None:
+            raise ParameterError(f"reference must be (X, y) or (X, y, costs), got {brief(reference)}")
+        given = GivenCosts(**(parts[2] if len(parts) == 3 else {}))
+        said = self.say(parts[0], given)
+        read_labels("y of reference", parts[1])
+        label = self.read_labels(parts[1], said.count)
+        if (label == UNKNOWN).any() or not {0, 1} <= set(label.tolist()):
+            raise CostError("reference needs the labels of all its rows, and rows of both classes")
+        scored = ScoredReference(said.log_odds, label == 1, said.flagged, np.ones(said.count))
+        return scored, said.margin, said.costs, _cost_of(said.costs, scored)
+
     def with_prevalence(self, prevalence: float) -> Any:
         """The model for another share of positives."""
         if not self._ours:
@@ -187,3 +212,9 @@ def _numbers(given: GivenCosts) -> dict[str, Any]:
 def _is_unknown(label: Any) -> bool:
     """Whether it is None, NaN, or a missing value of pandas."""
     return label is None or str(label) in {"nan", "NaT", "<NA>"}
+
+
+def _cost_of(costs: RowCosts, scored: ScoredReference) -> CostEstimate:
+    """What the decisions about a reference cost."""
+    weight = None if (scored.weight == scored.weight[0]).all() else scored.weight
+    return estimates(costs, scored.is_positive, {"reference": scored.flagged[None]}, weight)[0]
