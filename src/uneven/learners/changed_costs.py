@@ -97,6 +97,7 @@ class ChangeableCosts:
     _in_use: ChangedUse | None = None  # of a model that ``with_costs`` made
     _costs_of_fit: Mapping[str, Any]
     _actions_of_fit: Actions | None = None  # in place of costs
+    _constant_sums: dict[str, Any] | None
 
     def with_costs(
         self,

@@ -54,9 +54,6 @@ class EstimatorContract(ChangeableCosts):
     ``_constant_sums`` to what :func:`constant_sums` gives.
     """
 
-    _costs_of_fit: Mapping[str, Any]
-    _actions_of_fit: Actions | None = None  # in place of costs
-    _constant_sums: dict[str, Any] | None
     classes_: np.ndarray
     _positive: int
 
