@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import random
+import re
 import struct
 import zipfile
 from collections.abc import Callable
@@ -117,7 +118,7 @@ def _members_swapped(rng: random.Random, data: bytes) -> bytes:
 
 def _size_declared(rng: random.Random, data: bytes) -> bytes:
     """The directory of an archive declares another size of a member."""
-    places = [place for place in range(len(data) - 4) if data[place : place + 4] == b"PK\x01\x02"]
+    places = [found.start() for found in re.finditer(rb"PK\x01\x02", data)]
     at = rng.choice(places) + rng.choice((20, 24))  # packed or unpacked size
     return data[:at] + struct.pack("<I", rng.choice((0, 1, 1 << 20, 1 << 31, 0xFFFFFFFE, 0xFFFFFFFF))) + data[at + 4 :]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import doctest
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -54,25 +53,29 @@ def write_tables(place: Path, every: int = 1) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_page(page: Path, tmp_path: Path) -> None:
+    """In one process for all commands: each would import the same for seconds."""
     write_tables(tmp_path)
     checker = doctest.OutputChecker()
     commands = sessions(page)
     assert len(commands) >= (10 if page.name == "command.md" else 3)
+    assert all(command.startswith("uneven ") for command, _ in commands)
+    done = subprocess.run(
+        [sys.executable, "-c", ONE_AFTER_THE_OTHER, *(command for command, _ in commands)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONWARNINGS": "error"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    rest = done.stdout
     for command, shown in commands:
-        words = shlex.split(command)
-        assert words[0] == "uneven"
-        done = subprocess.run(
-            [sys.executable, "-m", "uneven", *words[1:]],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "PYTHONWARNINGS": "error"},
-            check=False,
-        )
-        assert done.returncode == 0, (command, done.stderr)
+        said, end, rest = rest.partition(f"{command} ended with 0\n")
+        assert end, (command, said, done.stderr)
         if shown.strip() and shown.strip() != "...":
             flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-            assert checker.check_output(shown, done.stdout, flags), (command, done.stdout)
+            assert checker.check_output(shown, said, flags), (command, said)
+    assert not rest, rest
 
 
 @pytest.mark.slow

@@ -122,9 +122,8 @@ def test_a_damaged_file_ends_in_one_sentence(
     call = arguments(command, argument, folder, hostile, out)
     allowed = {0, 2, *((1,) if command in ("fit", "lint", "verify") else ())}
     readers = [name for name, *read in reading_commands() if read == [argument, kind]]
-    share = slice(readers.index(command), None, len(readers))
-    damaged = mutants((folder / kind).read_bytes(), ARGUMENTS[argument][kind], COUNT * len(readers))
-    for number, content in list(enumerate(damaged))[share]:
+    damaged = mutants((folder / kind).read_bytes(), ARGUMENTS[argument][kind], COUNT, seed=readers.index(command))
+    for number, content in enumerate(damaged):
         hostile.write_bytes(content)
         done = CliRunner().invoke(main, call)
         trouble = f"mutant {number}: {done.output} {done.exception!r}"
