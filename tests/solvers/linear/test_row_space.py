@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import uneven
-from uneven.solvers.linear import gram, newton_systems, row_space
+from uneven.solvers.linear import gram, newton_systems, row_space_problem
 from uneven.solvers.linear.algorithms import row_space as algorithm
 from uneven.solvers.linear.design import design
 from uneven.solvers.linear.gram import SharedGrams, gram_of
@@ -192,7 +192,7 @@ def test_cholesky_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_newton_step_is_that_of_the_columns() -> None:
     """From w = 0, the step in the space of the rows leads to the same w as the one in the space of the columns."""
     objective = linear_objective("logistic", X, Y)
-    state = row_space.RowSpace(objective, gram_of(objective.design))
+    state = row_space_problem.RowSpace(objective, gram_of(objective.design))
     assert state.newton_step()
     theta, value, _ = state.measure()
     zero = np.zeros(objective.size)
@@ -287,7 +287,7 @@ def test_one_gram_matrix_serves_a_search(computed: list[int]) -> None:
 def test_steps_in_theta_where_the_square_of_a_slope_overflows() -> None:
     """Ended in an OverflowError: a float to the power 2 raises where a product is infinite."""
     objective = linear_objective("exponential", X, Y)
-    state = row_space.RowSpace(objective, gram_of(objective.design, exact=True))
+    state = row_space_problem.RowSpace(objective, gram_of(objective.design, exact=True))
     far = np.zeros(objective.size)
     far[-1] = 200.0  # slopes of about exp(400)
     with np.errstate(over="ignore", invalid="ignore"):
