@@ -225,7 +225,7 @@ def learners() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for converter in converters():
         name = converter.learner.__name__
-        if converter.actions is not None:
+        if "fn_cost" not in inspect.signature(converter.learner).parameters:
             found[name] = converter.learner(costs=[[0, 1], [3, 0]])
             continue
         if converter.inner is None:

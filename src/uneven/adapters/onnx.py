@@ -26,7 +26,7 @@ with needs_extra("ONNX models", "export"):
 from uneven.adapters import onnx_converters
 from uneven.adapters.onnx_check import difference
 from uneven.adapters.onnx_graph import Converter, SkGraph
-from uneven.adapters.onnx_members import name_trees
+from uneven.adapters.onnx_members import name_trees, order_columns
 from uneven.learners.base import UnevenClassifier
 from uneven.learners.classifier_cv import UnevenClassifierCV
 
@@ -45,11 +45,11 @@ _LABEL_TYPES = {
 def to_onnx(model: Any, X: Any, *, sample: Any = None, **options: Any) -> Any:
     """A fitted learner, or a pipeline that ends in one, as an ONNX model.
 
-    Its outputs are ``label`` (of shape (n,), in the type of ``classes_``), ``score`` (of shape (n,), like
-    ``decision_function``: positive values favour ``classes_[1]``; of shape (n, n_actions) if there are more than two)
-    and, if the learner has probabilities, ``probability`` (of shape (n, n_classes), columns in the order of
-    ``classes_``). The costs of the fit decide. Our own steps
-    are computed in double precision, others by skl2onnx in the precision of the input.
+    Its outputs are ``label`` (of shape (n,), in the type of ``classes_``, or of the actions of a cost matrix),
+    ``score`` (of shape (n,), like ``decision_function``: positive values favour ``classes_[1]``; of shape
+    (n, n_actions) if there are more than two) and, if the learner has probabilities, ``probability`` (of shape
+    (n, n_classes), columns in the order of ``classes_``). The costs of the fit decide. Our own steps are computed in
+    double precision, others by skl2onnx in the precision of the input.
 
     Before it is returned, the exported model is compared with Python, in onnxruntime. If it gives other labels, it is
     refused, with the number of rows: the converters of skl2onnx do not compute every classifier as scikit-learn does.
@@ -142,7 +142,9 @@ def _compare(model: Any, exported: Any, X: Any, sample: Any) -> str | None:
             shapes = f"{np.shape(sample)} and {np.shape(X)}"
             raise ParameterError(f"sample must have the columns of X, got the shapes {shapes}")
         rows = type(X)(np.concatenate([X, sample]), columns=X.columns) if hasattr(X, "columns") else [*X, *sample]
-    return difference(model, exported, rows, ties=_known()[type(_last(model))].ties)
+    learner = _last(model)
+    converter = _known()[type(learner)]
+    return difference(model, exported, rows, ties=converter.ties and converter.labels_of(learner) is None)
 
 
 def _last(model: Any) -> Any:
@@ -238,7 +240,8 @@ def _parser_of(converter: Converter) -> Callable[..., Any]:
         alias = skl2onnx._supported_operators._get_sklearn_operator_name(type(model))
         operator = scope.declare_local_operator(alias, model)
         operator.inputs = inputs
-        labels = model.classes_ if converter.actions is None else converter.actions(model)
+        actions = converter.labels_of(model)
+        labels = model.classes_ if actions is None else actions
         shapes: dict[str, tuple[Any, list[int | None]]] = {
             "label": (_label_type(labels), [None]),
             "score": (type(number), [None] if len(labels) == 2 else [None, len(labels)]),
@@ -271,12 +274,16 @@ def _nodes_of(converter: Converter) -> Callable[..., None]:
         number = TensorProto.FLOAT if single else TensorProto.DOUBLE
         values = graph.double(operator.inputs[0].full_name)
         inner = converter.classifier_inside(model)
-        if inner is not None:
+        actions = converter.labels_of(model)
+        if inner is not None and actions is not None:
+            values = order_columns(graph, values, inner.classes_.tolist(), model.classes_)
+        elif inner is not None:
             column = graph.constant(np.int64(inner.classes_.tolist().index(model._classes.pos_label)))
             values = graph.node("Gather", values, column, axis=1)
         score = converter.scores(graph, model, values)
-        if converter.actions is not None:
-            _several(graph, converter, model, values, score, names, number)
+        if actions is not None:
+            probability = converter.probability(graph, model, values) if len(names) > 2 else None
+            _several(graph, actions, score, probability, names, number)
             return
         in_order = model._classes.in_order
         labels = graph.constant(model._classes.label(np.array([0, 1])))  # of a negative and of a positive decision
@@ -294,15 +301,13 @@ def _nodes_of(converter: Converter) -> Callable[..., None]:
 
 
 def _several(
-    graph: SkGraph, converter: Converter, model: Any, values: str, score: str, names: list[str], number: int
+    graph: SkGraph, actions: np.ndarray, score: str, probability: str | None, names: list[str], number: int
 ) -> None:
     """Add the outputs of a learner that chooses the largest of several scores."""
-    assert converter.actions is not None
-    actions = converter.actions(model)
     place = graph.node("ArgMax", score, axis=1, keepdims=0)
     graph.into(names[:1], "Gather", graph.constant(actions), place)
     if len(actions) == 2:  # as decision_function: the second less the first
         score = graph.node("MatMul", score, graph.constant(np.array([-1.0, 1.0])))
     graph.into(names[1:2], "Cast", score, to=number)
-    if len(names) > 2:
-        graph.into(names[2:], "Cast", converter.probability(graph, model, values), to=number)
+    if probability is not None:
+        graph.into(names[2:], "Cast", probability, to=number)

@@ -229,12 +229,12 @@ class Converter:
     has_probability : callable
         Whether a fitted learner has probabilities.
     inner : callable or None
-        From a fitted learner to a classifier whose probability of the positive class is the input of ``scores``. None,
-        or a learner for which it gives None: the input is X.
+        From a fitted learner to a classifier whose probability of the positive class is the input of ``scores``, or of
+        all classes, if there are several. None, or a learner for which it gives None: the input is X.
     actions : callable or None
-        Of a learner for several classes: what its scores stand for, an array of labels. ``scores`` then gives a score
-        for each, of which the largest is chosen, and ``probability`` gives, from the input, the probabilities of all
-        classes.
+        From a learner fitted to several classes to what its scores stand for, an array of labels; None for one that was
+        fitted to two. ``scores`` then gives a score for each, of which the largest is chosen, and ``probability``
+        gives, from the input, the probabilities of all classes.
     ties : bool
         Whether rows exactly at the threshold are many, as forests say it, so that a comparison counts them.
     """
@@ -244,8 +244,12 @@ class Converter:
     probability: Probability = by_inverse_link
     has_probability: Callable[[Any], bool] = identifies_probabilities
     inner: Callable[[Any], Any] | None = None
-    actions: Callable[[Any], np.ndarray] | None = None
+    actions: Callable[[Any], np.ndarray | None] | None = None
     ties: bool = False
+
+    def labels_of(self, model: Any) -> np.ndarray | None:
+        """What ``actions`` gives."""
+        return None if self.actions is None else self.actions(model)
 
     def classifier_inside(self, model: Any) -> Any:
         """What ``inner`` gives."""

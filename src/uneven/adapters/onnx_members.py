@@ -18,21 +18,26 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from uneven.adapters.onnx_converters.linear import linear_scores
+from uneven.adapters.onnx_converters.multinomial import class_probability
 from uneven.adapters.onnx_converters.svc import kernel_scores
 from uneven.adapters.onnx_graph import SkGraph, by_inverse_link
-from uneven.adapters.source.library_trees import is_of_library, trees_of_library
+from uneven.adapters.source.library_trees import is_of_library, trees_of_classes, trees_of_library
 from uneven.adapters.source.source_trees import Tree, of_histograms, of_scikit_learn
 from uneven.decisions.platt import Sigmoid
 from uneven.errors import ParameterError
 from uneven.learners.ensemble.member_models import FirstRounds, Forest, Landmarks, PlattScaled
 from uneven.learners.ensemble.mixture import LARGEST
 from uneven.learners.linear import UnevenLinearClassifier
+from uneven.learners.multinomial import UnevenMultinomialClassifier
 from uneven.learners.svc import UnevenSVC
 from uneven.tables.frame_encoder import ARRAY, LINEAR
 
 #: The domain of trees, and its first version with doubles. skl2onnx allows earlier ones only, so the nodes have another
 #: domain until it is done.
 _DOMAIN, _VERSION, _TREES = "ai.onnx.ml", 5, "uneven.trees"
+
+
+_CATEGORIES = "HistGradientBoostingClassifier with categorical columns cannot be exported to ONNX here"
 
 
 def name_trees(model: Any) -> Any:
@@ -74,10 +79,77 @@ def _second_class(graph: SkGraph, model: Any, X: str) -> str:
     booster = model.booster if isinstance(model, FirstRounds) else model
     if is_of_library(booster):
         trees, start = trees_of_library(booster, rounds)
-        return graph.node("Sigmoid", tree_sums(graph, single(graph, X), trees, start))
+        return graph.node("Sigmoid", tree_sums(graph, _as_read(graph, booster, X), trees, start))
     if rounds is not None:
         return _histograms(graph, booster, X, rounds)
     return _PROBABILITIES[type(model)](graph, model, X)
+
+
+def class_probabilities(graph: SkGraph, model: Any, X: str, labels: np.ndarray) -> str:
+    """Probabilities of all classes of a fitted classifier, in the order of ``labels``; ``X`` are doubles."""
+    if not can_be_written(model):
+        kind = type(model[-1] if isinstance(model, Pipeline) else model).__name__
+        raise ParameterError(f"{kind} is no classifier whose probabilities can be exported to ONNX here")
+    known = np.asarray(model.classes_).tolist()
+    if len(known) == 2:  # a fold may lack the others
+        second = _second_class(graph, model, X)
+        found = columns(graph, [graph.node("Sub", graph.number(1.0), second), second])
+    else:
+        found = _every_class(graph, model, X)
+    return order_columns(graph, found, known, labels)
+
+
+def order_columns(graph: SkGraph, probabilities: str, known: list[Any], labels: np.ndarray) -> str:
+    """Columns in the order of labels; one that is not known is 0."""
+    if known == labels.tolist():
+        return probabilities
+    places = np.array([[float(one == label) for label in labels.tolist()] for one in known])
+    return graph.node("MatMul", probabilities, graph.constant(places))
+
+
+def columns(graph: SkGraph, parts: list[str]) -> str:
+    """Tensors of rows, side by side."""
+    return graph.node("Concat", *(graph.node("Unsqueeze", part, graph.constant([1])) for part in parts), axis=1)
+
+
+def _every_class(graph: SkGraph, model: Any, X: str) -> str:
+    """Probabilities of more than two classes, in the classifier's own order."""
+    if isinstance(model, Pipeline):
+        return _every_class(graph, model.steps[1][1], _landmarks(graph, model.steps[0][1], X))
+    rounds = model.rounds if isinstance(model, FirstRounds) else None
+    booster = model.booster if isinstance(model, FirstRounds) else model
+    if is_of_library(booster):
+        sums, starts = trees_of_classes(booster, rounds)
+        X = _as_read(graph, booster, X)
+        scores = [tree_sums(graph, X, *one) for one in zip(sums, starts, strict=True)]
+    elif isinstance(booster, HistGradientBoostingClassifier):
+        if booster.is_categorical_ is not None and np.any(booster.is_categorical_):
+            raise ParameterError(_CATEGORIES)
+        trees = [
+            [of_histograms(one) for one in of_class] for of_class in zip(*booster._predictors[:rounds], strict=True)
+        ]
+        starts = np.ravel(booster._baseline_prediction).tolist()
+        scores = [tree_sums(graph, X, *one) for one in zip(trees, starts, strict=True)]
+    elif isinstance(model, UnevenMultinomialClassifier):
+        return class_probability(graph, model, X)
+    elif isinstance(model, LogisticRegression):
+        weights = graph.constant(np.ascontiguousarray(model.coef_.T, dtype=np.float64))
+        line = graph.node("Add", graph.node("MatMul", X, weights), graph.constant(np.float64(model.intercept_)))
+        return graph.node("Softmax", line, axis=1)
+    else:
+        kinds = {Forest: "trees_", RandomForestClassifier: "estimators_", ExtraTreesClassifier: "estimators_"}
+        if type(model) not in (*kinds, DecisionTreeClassifier):
+            raise ParameterError(f"{type(model).__name__} with several classes cannot be exported to ONNX here")
+        every = list(range(len(model.classes_)))
+        if type(model) is DecisionTreeClassifier:
+            return columns(graph, [_mean_of_trees(graph, X, [model], y, every) for y in every])
+        return columns(graph, [_mean_of_trees(graph, X, getattr(model, kinds[type(model)]), y) for y in every])
+    return graph.node("Softmax", columns(graph, scores), axis=1)
+
+
+def _as_read(graph: SkGraph, booster: Any, X: str) -> str:
+    """Numbers as a library's trees compare them: LightGBM as they come, XGBoost and CatBoost in single precision."""
+    return X if type(booster).__module__.startswith("lightgbm") else single(graph, X)
 
 
 def single(graph: SkGraph, X: str) -> str:
@@ -150,18 +222,19 @@ def _tree(graph: SkGraph, model: Any, X: str) -> str:
     return tree_sums(graph, single(graph, X), [of_scikit_learn(model.tree_, model.tree_.value[:, 0, 1])])
 
 
-def _mean_of_trees(graph: SkGraph, X: str, trees: list[Any]) -> str:
-    """The mean of trees, which know classes as 0 and 1; some may have seen one only."""
+def _mean_of_trees(graph: SkGraph, X: str, trees: list[Any], y: int = 1, of_all: list[int] | None = None) -> str:
+    """The mean share of a class in trees. ``of_all``: the classes of all trees, where they do not know numbers."""
     found = []
-    for tree in trees:
-        share, known = tree.tree_.value[:, 0, :], np.asarray(tree.classes_).astype(int).tolist()
-        found.append(of_scikit_learn(tree.tree_, share[:, known.index(1)] if 1 in known else np.zeros(len(share))))
+    for tree in trees:  # of a forest: they know classes as 0, 1 and so on, and some may have seen a few only
+        share = tree.tree_.value[:, 0, :]
+        known = np.asarray(tree.classes_).astype(int).tolist() if of_all is None else of_all
+        found.append(of_scikit_learn(tree.tree_, share[:, known.index(y)] if y in known else np.zeros(len(share))))
     return graph.node("Div", tree_sums(graph, single(graph, X), found), graph.number(float(len(trees))))
 
 
 def _histograms(graph: SkGraph, model: Any, X: str, rounds: int | None = None) -> str:
     if model.is_categorical_ is not None and np.any(model.is_categorical_):
-        raise ParameterError("HistGradientBoostingClassifier with categorical columns cannot be exported to ONNX here")
+        raise ParameterError(_CATEGORIES)
     trees = [of_histograms(one) for (one,) in model._predictors[:rounds]]
     return graph.node("Sigmoid", tree_sums(graph, X, trees, float(np.ravel(model._baseline_prediction)[0])))
 
@@ -172,6 +245,10 @@ def _histograms(graph: SkGraph, model: Any, X: str, rounds: int | None = None) -
 def _linear(graph: SkGraph, model: Any, X: str) -> str:
     positive = by_inverse_link(graph, model, linear_scores(graph, model, X))
     return positive if model._positive == 1 else graph.node("Sub", graph.number(1.0), positive)
+
+
+def _multinomial(graph: SkGraph, model: Any, X: str) -> str:
+    return graph.node("Gather", class_probability(graph, model, X), graph.constant(np.int64(1)), axis=1)
 
 
 def _logistic_regression(graph: SkGraph, model: Any, X: str) -> str:
@@ -202,6 +279,7 @@ def _platt_scaled(graph: SkGraph, model: Any, X: str) -> str:
 
 _PROBABILITIES: dict[type, Callable[[SkGraph, Any, str], str]] = {
     UnevenLinearClassifier: _linear,
+    UnevenMultinomialClassifier: _multinomial,
     LogisticRegression: _logistic_regression,
     DecisionTreeClassifier: _tree,
     RandomForestClassifier: lambda graph, model, X: _mean_of_trees(graph, X, model.estimators_),

@@ -17,7 +17,10 @@ def _linear(graph: SkGraph, model: Any, X: str) -> str:
     return graph.node("Add", graph.node("MatMul", X, weights), graph.constant(model.intercept_.astype(np.float64)))
 
 
-def _probability(graph: SkGraph, model: Any, X: str) -> str:
+def class_probability(graph: SkGraph, model: Any, X: str) -> str:
+    """Probabilities of the classes in the order of ``classes_``."""
+    if not hasattr(model, "predict_proba"):
+        raise ParameterError(f"UnevenMultinomialClassifier({model.loss!r}) has no probabilities to export to ONNX")
     return graph.node("Softmax", _linear(graph, model, X), axis=1)
 
 
@@ -32,14 +35,14 @@ def _scores(graph: SkGraph, model: Any, X: str) -> str:
         )
     places = [model.costs_.classes.index(label) for label in model.classes_.tolist()]
     costs = model.costs_.costs - model.costs_.costs.min(axis=1, keepdims=True)
-    return graph.node("MatMul", _probability(graph, model, X), graph.constant(-costs[places]))
+    return graph.node("MatMul", class_probability(graph, model, X), graph.constant(-costs[places]))
 
 
 CONVERTERS = [
     Converter(
         UnevenMultinomialClassifier,
         _scores,
-        probability=_probability,
+        probability=class_probability,
         has_probability=lambda model: hasattr(model, "predict_proba"),
         actions=lambda model: model.actions_,
     )

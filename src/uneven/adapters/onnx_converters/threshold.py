@@ -12,12 +12,14 @@ import numpy as np
 from scipy.special import logit
 
 from uneven.adapters.onnx_graph import Converter, SkGraph
-from uneven.adapters.onnx_members import can_be_written, encode, positive_probability
+from uneven.adapters.onnx_members import can_be_written, class_probabilities, encode, positive_probability
 from uneven.costs import RowCosts
 from uneven.decisions.correction import Correction
+from uneven.decisions.cost_matrix import CostMatrix
 from uneven.decisions.scored_rows import MOST_CERTAIN
 from uneven.errors import CostError, ParameterError, UnevenError
 from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier
+from uneven.learners.out_of_fold import AllClasses
 from uneven.learners.threshold_classifier import UnevenThresholdClassifierCV
 
 #: Differences of log-odds that may be rounding errors, relative to their size: skl2onnx computes probabilities in
@@ -26,7 +28,9 @@ _ROUNDING = 2e-6
 
 
 def _scores(graph: SkGraph, model: Any, values: str) -> str:
-    """Log-odds of ``predict_proba`` minus those of the threshold."""
+    """Log-odds of ``predict_proba`` minus those of the threshold; of several classes a score for each action."""
+    if model._class_rule is not None:
+        return _scores_of_actions(graph, model, values)
     if _inner(model) is None:
         raw = positive_probability(graph, model.estimator_, values, model._classes.pos_label)
         return _scores_of_doubles(graph, model, raw)
@@ -39,7 +43,14 @@ def _scores(graph: SkGraph, model: Any, values: str) -> str:
 
 
 def _scores_of_mixture(graph: SkGraph, model: Any, X: str) -> str:
-    """The same of the mean of an ensemble's members; an error names the first that cannot be exported."""
+    """The same of the mean of an ensemble's members."""
+    if model._class_rule is not None:
+        return _scores_of_actions(graph, model, X)
+    return _scores_of_doubles(graph, model, _mixture(graph, model, X))
+
+
+def _mixture(graph: SkGraph, model: Any, X: str) -> str:
+    """The mean of the members, before the calibration; an error names the first that cannot be exported."""
     terms, matrices = [], {}
     for name, member in model._mixture.members.items():
         parts = []
@@ -48,13 +59,16 @@ def _scores_of_mixture(graph: SkGraph, model: Any, X: str) -> str:
                 if encoder is not None and id(encoder) not in matrices:
                     matrices[id(encoder)] = encode(graph, encoder, X)
                 matrix = X if encoder is None else matrices[id(encoder)]
-                parts.append(positive_probability(graph, inner, matrix, member.positive, member.sigmoid))
+                if isinstance(member.positive, AllClasses):
+                    parts.append(class_probabilities(graph, inner, matrix, member.positive.labels))
+                else:
+                    parts.append(positive_probability(graph, inner, matrix, member.positive, member.sigmoid))
             except UnevenError as error:
                 raise ParameterError(f"the member {name!r} of the ensemble stops the export: {error}") from None
         mean = _total(graph, parts)
         mean = mean if len(parts) == 1 else graph.node("Div", mean, graph.number(float(len(parts))))
         terms.append(graph.node("Mul", graph.number(float(member.weight)), mean))
-    return _scores_of_doubles(graph, model, _total(graph, terms))
+    return _total(graph, terms)
 
 
 def _total(graph: SkGraph, terms: list[str]) -> str:
@@ -133,20 +147,72 @@ def _calibrate(graph: SkGraph, line: Correction, log_odds: str) -> tuple[str, fl
     return value, float(slopes.max())
 
 
+# -- several classes ---------------------------------------------------------------------------------------------------
+
+
+def _logs_of_classes(graph: SkGraph, model: Any, values: str) -> str:
+    """Logarithms of the calibrated probabilities up to a constant for each row, from X or what skl2onnx says of it."""
+    if isinstance(model, UnevenEnsembleClassifier):
+        raw = _mixture(graph, model, values)
+    elif can_be_written(model.estimator_):
+        raw = class_probabilities(graph, model.estimator_, values, model.classes_)
+    else:
+        raw = values
+    rule = model._class_rule
+    logs = graph.node("Log", graph.node("Clip", raw, graph.number(0.0), graph.number(1.0)))
+    logs = graph.node("Max", logs, graph.number(-MOST_CERTAIN))
+    if np.isfinite(rule.least):
+        logs = _compress(graph, logs, float(rule.least), -1.0)
+    return graph.node("Add", graph.node("Mul", graph.number(rule.slope), logs), graph.constant(rule.offsets[None]))
+
+
+def _scores_of_actions(graph: SkGraph, model: Any, values: str) -> str:
+    """Minus the expected cost of each action, at the probabilities that the shifts tilt."""
+    logs, matrix = _logs_of_classes(graph, model, values), _matrix_of(model)
+    tilted = graph.node("Softmax", graph.node("Sub", logs, graph.constant(model.shifts_[None])), axis=1)
+    return graph.node("MatMul", tilted, graph.constant(-matrix.costs))
+
+
+def _matrix_of(model: Any) -> CostMatrix:
+    try:
+        matrix: CostMatrix = model._matrix_in_use(None)
+    except CostError:
+        raise CostError(_NEEDS_COSTS.format(type(model).__name__)) from None
+    return matrix
+
+
+def _actions(model: Any) -> np.ndarray | None:
+    """The actions of a model of several classes; two classes say classes only."""
+    if model._class_rule is not None:
+        matrix = _matrix_of(model)
+        return matrix.label_actions(np.arange(len(matrix.actions)))
+    matrix = model._matrix
+    if matrix is not None and set(matrix.actions) != set(matrix.classes):
+        raise ParameterError(
+            "with two classes the actions of a model to export must be the classes; fit it with fp_cost and fn_cost, "
+            "and compare its probability with action_thresholds_"
+        )
+    return None
+
+
 def _probability(graph: SkGraph, model: Any, score: str) -> str:
+    """P(positive) from the score; of several classes all, from what the scores are made of."""
+    if model._class_rule is not None:
+        return graph.node("Softmax", _logs_of_classes(graph, model, score), axis=1)
     return graph.node("Sigmoid", graph.node("Add", score, graph.number(_cut(model))))
 
 
+_NEEDS_COSTS = (
+    "an {} that was fitted with costs of each row cannot be exported to ONNX: its decisions need the costs of new "
+    "rows; fit it with numbers"
+)
 _ALWAYS_THE_SAME = "a rule that always says the same cannot be exported to ONNX; flag everyone or no one"
 
 
 def _cut(model: Any) -> float:
     """Log-odds of the threshold."""
     if model.threshold_ is None:
-        raise CostError(
-            f"an {type(model).__name__} that was fitted with costs of each row cannot be exported to ONNX: its "
-            "decisions need the costs of new rows; fit it with numbers"
-        )
+        raise CostError(_NEEDS_COSTS.format(type(model).__name__))
     cut = float(logit(model.threshold_))
     if not np.isfinite(cut):
         raise CostError(_ALWAYS_THE_SAME)
@@ -155,12 +221,14 @@ def _cut(model: Any) -> float:
 
 def _inner(model: Any) -> Any:
     """The classifier that skl2onnx converts; None if our own nodes do."""
-    if model._sigmoid is not None:
+    several = model._class_rule is not None
+    if model._sigmoid is not None or (several and not hasattr(model.estimator_, "predict_proba")):
         raise ParameterError(
             f"an UnevenThresholdClassifierCV around {type(model.estimator_).__name__}, which has no predict_proba, "
             "cannot be exported to ONNX; a classifier with probabilities can"
         )
-    _cut(model)
+    if not several:
+        _cut(model)
     return None if can_be_written(model.estimator_) else model.estimator_
 
 
@@ -169,6 +237,21 @@ def _always(model: Any) -> bool:
 
 
 CONVERTERS = [
-    Converter(UnevenThresholdClassifierCV, _scores, _probability, has_probability=_always, inner=_inner, ties=True),
-    Converter(UnevenEnsembleClassifier, _scores_of_mixture, _probability, has_probability=_always, ties=True),
+    Converter(
+        UnevenThresholdClassifierCV,
+        _scores,
+        _probability,
+        has_probability=_always,
+        inner=_inner,
+        actions=_actions,
+        ties=True,
+    ),
+    Converter(
+        UnevenEnsembleClassifier,
+        _scores_of_mixture,
+        _probability,
+        has_probability=_always,
+        actions=_actions,
+        ties=True,
+    ),
 ]
