@@ -123,6 +123,20 @@ def as_categories(frame: pd.DataFrame, columns: list[str] | None = None) -> pd.D
     return frame.astype(dict.fromkeys([*texts, *(columns or [])], "category"))
 
 
+def clock(time: pd.Series, *parts_of_time: str) -> dict[str, pd.Series]:
+    """What comes again of a time: its month and day of the week as categories, its hour as a number.
+
+    The date itself is no column. Trees cannot go on with it: on the design set flights LightGBM cost 1.69 of the better
+    constant rule at 5:1 with the days since the first date among its columns, and 1.18 without.
+    """
+    made = {
+        "month": time.dt.month.astype("category"),
+        "day of week": time.dt.dayofweek.astype("category"),
+        "hour": time.dt.hour + time.dt.minute / 60,
+    }
+    return {part: made[part] for part in parts_of_time}
+
+
 # -- design sets ------------------------------------------------------------------------------------------------------
 
 
@@ -179,10 +193,11 @@ def _flights() -> Data:
     minutes = frame["sched_dep_time"] // 100 * 60 + frame["sched_dep_time"] % 100
     time = pd.to_datetime(frame[["year", "month", "day"]]) + pd.to_timedelta(minutes, unit="min")
     frame = frame.assign(scheduled=time).sort_values("scheduled", kind="stable").reset_index(drop=True)
-    y = (frame["arr_delay"] > 60).to_numpy().astype(int)
-    X = frame.drop(columns=["year", "month", "day", "hour", "minute", "time_hour"])  # all of them are in ``scheduled``
+    y, time_of_row = (frame["arr_delay"] > 60).to_numpy().astype(int), frame["scheduled"]
+    X = frame.drop(columns=["year", "month", "day", "hour", "minute", "time_hour", "scheduled"])
     X = X.drop(columns=["dep_time", "dep_delay", "arr_time", "arr_delay", "air_time"])  # known later
-    return Data("flights", as_categories(X, ["flight"]), y, time=frame["scheduled"])
+    X = X.assign(**clock(time_of_row, "day of week"))
+    return Data("flights", as_categories(X, ["flight"]), y, time=time_of_row)
 
 
 #: The 42 columns of the Census-Income file, which has no header. The weight of a row is no feature.

@@ -18,7 +18,7 @@ also given without these four.
 part, whole groups, or 30 % by chance; never more than 60,000. Training rows: 1,000, 5,000, 25,000, drawn by chance from
 the others, as far as a set has so many; 100,000 for six sets (``MOST_ROWS``). Repetitions: 0 and 1 for
 1,000 and 5,000 rows, 0 for larger sizes. If time runs short, repetition 1 goes first, then sizes from the largest
-down; no set is left out.
+down; no set is left out. Dates are split by, and are no columns; what comes again of them is (``clock``).
 
 *Costs.* A false positive costs 1; a false negative 5, 20 and 100, or as many as the ratio of the classes among the
 training rows. Sets with costs in their table (default, vub, tv): also those of each row. Right decisions cost nothing,
@@ -84,7 +84,17 @@ from io import BytesIO
 
 import numpy as np
 import pandas as pd
-from decisions_large_data import CreditTerms, Data, as_categories, costs_of_lines, describe, open_member, package, parts
+from decisions_large_data import (
+    CreditTerms,
+    Data,
+    as_categories,
+    clock,
+    costs_of_lines,
+    describe,
+    open_member,
+    package,
+    parts,
+)
 
 from uneven.costs import RowCosts
 
@@ -118,9 +128,9 @@ class Facts:
 
 
 FACTS = {
-    "flights3m": Facts(3_000_000, 4, 5.07, 2_099_978, 100_000),
-    "tips": Facts(247_545, 15, 4.73, 173_281, 100_000),
-    "disputes": Facts(351_755, 15, 0.87, 246_229, 100_000),
+    "flights3m": Facts(3_000_000, 5, 5.07, 2_099_978, 100_000),
+    "tips": Facts(247_545, 17, 4.73, 173_281, 100_000),
+    "disputes": Facts(351_755, 17, 0.87, 246_229, 100_000),
     "employed": Facts(277_677, 16, 50.13, 137_911, 100_000),
     "heritage": Facts(171_067, 134, 31.60, 115_143, 100_000),
     "protein": Facts(145_751, 74, 0.89, 101_055, 100_000),
@@ -128,12 +138,12 @@ FACTS = {
     "accidents": Facts(50_000, 10, 21.16, 33_333, 25_000),
     "shuttle": Facts(49_097, 9, 7.15, 34_368, 25_000),
     "adult": Facts(48_842, 13, 23.93, 34_189, 25_000),
-    "stops": Facts(43_699, 10, 7.14, 30_589, 25_000),
+    "stops": Facts(43_699, 11, 7.14, 30_589, 25_000),
     "default": Facts(30_000, 32, 22.12, 21_000, 5_000),
     "crash": Facts(26_217, 10, 4.50, 17_338, 5_000),
     "insured": Facts(20_190, 30, 9.01, 14_130, 5_000),
     "vub": Facts(18_917, 16, 16.95, 13_242, 5_000),
-    "birds": Facts(10_000, 10, 2.09, 6_998, 5_000),
+    "birds": Facts(10_000, 11, 2.09, 6_998, 5_000),
     "coil": Facts(9_822, 85, 5.97, 5_822, 5_000),
     "tv": Facts(9_379, 46, 4.79, 6_565, 5_000),
     "support": Facts(9_105, 32, 25.92, 6_373, 5_000),
@@ -149,7 +159,8 @@ def _flights3m() -> Data:
     frame = pd.read_parquet(open_member(package("npm", "vega-datasets", "3.2.1"), "flights-3m.parquet"))
     frame = frame.sort_values("date", kind="stable").reset_index(drop=True)
     y = (frame.pop("delay") > 60).to_numpy().astype(int)
-    return Data("flights3m", as_categories(frame), y, time=frame["date"])
+    time = frame.pop("date")
+    return Data("flights3m", as_categories(frame.assign(**clock(time, "day of week", "hour"))), y, time=time)
 
 
 def _taxi_rows() -> pd.DataFrame:
@@ -174,15 +185,15 @@ def _tips() -> Data:
     """Rides paid by card in New York: no tip."""
     frame = _taxi_rows()
     frame = frame[frame.pop("payment_type") == 1].reset_index(drop=True)
-    y = (frame.pop("tip_amount") <= 0).to_numpy().astype(int)
-    return Data("tips", frame, y, time=frame["start"])
+    y, time = (frame.pop("tip_amount") <= 0).to_numpy().astype(int), frame.pop("start")
+    return Data("tips", frame.assign(**clock(time, "month", "day of week", "hour")), y, time=time)
 
 
 def _disputes() -> Data:
     """Rides in New York: a dispute, or no charge."""
     frame = _taxi_rows().drop(columns="tip_amount")
-    y = frame.pop("payment_type").isin([3, 4]).to_numpy().astype(int)
-    return Data("disputes", frame, y, time=frame["start"])
+    y, time = frame.pop("payment_type").isin([3, 4]).to_numpy().astype(int), frame.pop("start")
+    return Data("disputes", frame.assign(**clock(time, "month", "day of week", "hour")), y, time=time)
 
 
 def _stops() -> Data:
@@ -191,9 +202,10 @@ def _stops() -> Data:
     frame = frame[frame["vehicleSearch"].notna()]
     time = pd.to_datetime(frame["date"]).dt.tz_localize(None)
     frame = frame.assign(date=time).sort_values("date", kind="stable").reset_index(drop=True)
-    y = (frame.pop("vehicleSearch") == "YES").to_numpy().astype(int)
+    y, time = (frame.pop("vehicleSearch") == "YES").to_numpy().astype(int), frame.pop("date")
     X = frame.drop(columns=["rownames", "idNum", "personSearch", "citationIssued"])
-    return Data("stops", as_categories(X, ["policePrecinct"]), y, time=X["date"])
+    X = X.assign(**clock(time, "day of week", "hour"))
+    return Data("stops", as_categories(X, ["policePrecinct"]), y, time=time)
 
 
 def _accidents() -> Data:
@@ -218,9 +230,9 @@ def _birds() -> Data:
     frame = pd.read_csv(open_member(package("npm", "vega-datasets", "3.2.1"), "data/birdstrikes.csv"))
     frame = frame.assign(**{"Flight Date": pd.to_datetime(frame["Flight Date"])})
     frame = frame.sort_values("Flight Date", kind="stable").reset_index(drop=True)
-    y = (frame["Cost Total $"] > 0).to_numpy().astype(int)
+    y, time = (frame["Cost Total $"] > 0).to_numpy().astype(int), frame.pop("Flight Date")
     X = frame.drop(columns=["Cost Other", "Cost Repair", "Cost Total $", "Effect Amount of damage"])
-    return Data("birds", as_categories(X), y, time=X["Flight Date"])
+    return Data("birds", as_categories(X.assign(**clock(time, "month", "day of week"))), y, time=time)
 
 
 # -- people -----------------------------------------------------------------------------------------------------------
