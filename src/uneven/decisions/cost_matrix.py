@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from uneven.errors import CostError
 from uneven.inputs import brief
 from uneven.labels import read_labels, require_same_length
 from uneven.losses import Phi
+
+if TYPE_CHECKING:
+    from uneven.decisions.matrix_table import MatrixTable
 
 #: How far the rows of probabilities may sum from 1: float32 models, and rounded files.
 _SUM = 1e-4
@@ -239,8 +242,44 @@ class CostMatrix:
     def decide(self, probabilities: Any) -> Any:
         """The cheapest action for each row of probabilities; of equally cheap ones the first."""
         shares, single = self._read(probabilities)
-        found = self._labels[_mean(shares, self._regrets).argmin(axis=1)]
+        found = self._labels[self.expected_regrets(shares).argmin(axis=1)]
         return found[0] if single else found
+
+    def decide_within(
+        self, probabilities: Any, *, at_most: Any = None, at_most_share: Any = None, per: Any = None
+    ) -> MatrixTable:
+        """The cheapest decisions if only so many rows may get some of the actions.
+
+        Parameters
+        ----------
+        probabilities : array-like of shape (n, classes)
+        at_most : dict of action to int, optional
+            Most rows that get an action; several actions may have a limit.
+        at_most_share : dict of action to number in [0, 1], optional
+            The same as a share of the rows, rounded down.
+        per : array-like of shape (n,), optional
+            The group of each row, such as its day: limits hold in each group.
+
+        Examples
+        --------
+        >>> import uneven
+        >>> costs = uneven.CostMatrix([[0, 3, 1], [9, 0, 1]], actions=[0, 1, "ask"])
+        >>> found = costs.decide_within([[0.6, 0.4], [0.8, 0.2], [0.1, 0.9]], at_most={"ask": 1})
+        >>> found.action.tolist(), found.price_of_one_more
+        ([1, 'ask', 1], 0.8)
+        """
+        from uneven.decisions.decide import Limits
+        from uneven.decisions.matrix_limits import decide_within
+
+        shares, single = self._read(probabilities)
+        if single:
+            raise CostError("decide_within needs rows of probabilities, got one; decide takes one")
+        index = probabilities.index if hasattr(probabilities, "iloc") else None
+        return decide_within(self, shares, Limits(at_most, at_most_share, per), index=index)
+
+    def expected_regrets(self, shares: np.ndarray) -> np.ndarray:
+        """Expected cost of each action above the cheapest one of each class, for probabilities as doubles."""
+        return _mean(shares, self._regrets)
 
     def paid(self, y_true: Any, decisions: Any) -> np.ndarray:
         """What the decision about each row costs.

@@ -171,9 +171,15 @@ class DecisionRows:
             lower = np.where(flag < nothing, flag, np.nextafter(nothing, -np.inf))
             cost[:, 1] = np.where(self.said, lower, np.maximum(flag, nothing))
             return cost
-        wrong = np.flatnonzero(cost.argmin(axis=1) != self.said)
-        cost[wrong, self.said[wrong]] = np.nextafter(cost[wrong].min(axis=1), -np.inf)
-        return cost
+        return prefer_said(cost, self.said)
+
+
+def prefer_said(cost: np.ndarray, said: np.ndarray | None) -> np.ndarray:
+    """Costs at which the actions that a classifier takes are the cheapest ones, if only just."""
+    if said is not None:
+        wrong = np.flatnonzero(cost.argmin(axis=1) != said)
+        cost[wrong, said[wrong]] = np.nextafter(cost[wrong].min(axis=1), -np.inf)
+    return cost
 
 
 def decide_rows(
@@ -223,14 +229,14 @@ def _solve_with_guarantee(
         )
     level, (past, is_positive), floor = read_level(limits.confidence), known, floors[0]
     if limits.recall_at_least is not None:
-        share = _share("recall_at_least", limits.recall_at_least)
+        share = share_of("recall_at_least", limits.recall_at_least)
         price = price_for_recall(past.cost, past.probability, is_positive, share, level)
         choice, flag = rows.cost.argmin(axis=1), turning_prices(rows.cost, rows.probability)[1]
         new = (choice == 0) & (prices_of_misses(rows.cost, rows.probability) <= price)
         choice[new] = flag[new]
         sentence = f"of new positives, at least {100 * float(share):g} % are flagged"
     else:
-        share = _share("precision_at_least", limits.precision_at_least)
+        share = share_of("precision_at_least", limits.precision_at_least)
         targets = [float(share + (1 - share) * Fraction(step, RULES)) for step in range(RULES)]
         prices = [_price_for_precision(rows, target) for target in targets]
         rules = [_rule(price, target) for price, target in zip(prices, targets, strict=True)]
@@ -279,7 +285,11 @@ def _rule(price: float, target: float) -> Any:
 def _read_rows(probability: Any, actions: Actions | None, given: GivenCosts) -> DecisionRows:
     p, scalar = inputs.probabilities("probability", probability)
     if scalar or p.ndim != 1 or not p.size:
-        hint = "; of two columns, [:, 1] is that of the positive class" if p.ndim == 2 and p.shape[1] == 2 else ""
+        hint = ""
+        if p.ndim == 2 and p.shape[1] == 2:
+            hint = "; of two columns, [:, 1] is that of the positive class"
+        elif p.ndim == 2 and p.shape[1] > 2:
+            hint = "; with several classes, CostMatrix.decide_within(probabilities, at_most={action: 50}) would work"
         raise ParameterError(
             f"probability must be one number for each of at least one row, got shape {np.shape(probability)}{hint}"
         )
@@ -348,7 +358,7 @@ def _read_capacity(limits: Limits, rows: DecisionRows, group: np.ndarray, groups
     if name == "at_most":
         inputs.require_integer("at_most", value, least=0, wanted="a whole number of at least 0")
         return Capacity(limited, np.full(groups.size, min(int(value), rows.count)), group)
-    share = _share(name, value, least_included=True)
+    share = share_of(name, value, least_included=True)
     half = Fraction(1, 2) if name == "flag_rate" else Fraction(0)
     most = np.array([math.floor(share * int(size) + half) for size in sizes])
     return Capacity(limited, most, group, exact=name == "flag_rate")
@@ -371,10 +381,10 @@ def read_limited(name: str, value: Any, labels: tuple[Any, ...]) -> tuple[tuple[
 def _read_floors(limits: Limits, rows: DecisionRows) -> list[Floor]:
     p, found = rows.probability, []
     if limits.recall_at_least is not None:
-        share = _share("recall_at_least", limits.recall_at_least)
+        share = share_of("recall_at_least", limits.recall_at_least)
         found.append(Floor(f"recall_at_least={float(share):g}", p, float(share) * float(p.sum())))
     if limits.precision_at_least is not None:
-        share = _share("precision_at_least", limits.precision_at_least)
+        share = share_of("precision_at_least", limits.precision_at_least)
         if share == 1:
             raise ParameterError("precision_at_least must be below 1, got 1: only certain rows could be flagged")
         found.append(Floor(f"precision_at_least={float(share):g}", p - float(share), 0.0))
@@ -396,7 +406,7 @@ def _read_floors(limits: Limits, rows: DecisionRows) -> list[Floor]:
     return found
 
 
-def _share(name: str, value: Any, *, least_included: bool = False) -> Fraction:
+def share_of(name: str, value: Any, *, least_included: bool = False) -> Fraction:
     """A share as it is written: 0.3 is 3/10, so that 0.3 of 10 rows are 3."""
     number = inputs.exact(name, repr(float(value)) if isinstance(value, float) else value)
     if number > 1 or number < 0 or (number == 0 and not least_included):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,42 @@ import numpy as np
 from uneven.costs import money
 from uneven.decisions.cost_matrix import CostMatrix
 from uneven.errors import needs_extra
+
+
+@dataclass(frozen=True)
+class KeptLimits:
+    """Limits that decisions keep, and what they cost.
+
+    Attributes
+    ----------
+    most : dict of action to ndarray of int
+        The limit of each group.
+    groups : ndarray
+    next_gain : dict of action to ndarray
+        What one more place of the action would save in each group; with limits on several actions at most this.
+    cost : float
+        How much more all rows cost than without the limits.
+    gap : float
+        No decisions within the limits cost less by more than this.
+    """
+
+    most: dict[Any, np.ndarray]
+    groups: np.ndarray
+    next_gain: dict[Any, np.ndarray]
+    cost: float
+    gap: float
+
+    def in_words(self, unit: str | None) -> Iterator[str]:
+        """What the limits are and cost, in sentences."""
+        each = "" if self.groups.size == 1 else f" in all {self.groups.size:,} groups"
+        limits = " and ".join(f"{int(most.sum()):,} {action}" for action, most in self.most.items())
+        yield f"at most {limits}{each}: this costs {money(max(self.cost, 0.0), unit)} more than no limit"
+        above = "at most " if len(self.most) > 1 else ""
+        place = (
+            "one more place" if self.groups.size == 1 else f"one more place in each of the {self.groups.size} groups"
+        )
+        for action, gains in self.next_gain.items():
+            yield f"{place} for {action} would save {above}{money(float(gains.sum()), unit)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,6 +64,8 @@ class MatrixTable:
     choice : ndarray of int
         The number of each row's action.
     costs : CostMatrix
+    limits : KeptLimits or None
+        Limits on actions, with what they cost; None without a limit.
 
     Examples
     --------
@@ -45,6 +84,7 @@ class MatrixTable:
     choice: np.ndarray
     costs: CostMatrix
     _index: Any = None
+    limits: KeptLimits | None = None
 
     def __len__(self) -> int:
         return self.choice.size
@@ -67,6 +107,38 @@ class MatrixTable:
         """What the action taken costs on average, in each row."""
         return np.take_along_axis(self.expected_costs, self.choice[:, None], axis=1)[:, 0]
 
+    @property
+    def counts(self) -> dict[Any, int]:
+        """How many rows get each action."""
+        counts = np.bincount(self.choice, minlength=len(self.costs.actions))
+        return dict(zip(self.costs.actions, counts.tolist(), strict=True))
+
+    @property
+    def constraint_cost(self) -> float:
+        """How much more the decisions cost on average, in all rows, than without a limit."""
+        return 0.0 if self.limits is None else max(self.limits.cost, 0.0)
+
+    @property
+    def gap(self) -> float:
+        """No decisions within the limits cost less on average by more than this; 0 with a limit on one action."""
+        return 0.0 if self.limits is None else self.limits.gap
+
+    @property
+    def price_of_one_more(self) -> Any:
+        """What one more place within the limit would save; None without a limit.
+
+        A dictionary of groups with ``per``. With limits on several actions, a dictionary of actions: one more place of
+        that action saves at most this.
+        """
+        if self.limits is None:
+            return None
+        groups = self.limits.groups
+        found = {
+            action: float(gain[0]) if groups.size == 1 else dict(zip(groups.tolist(), gain.tolist(), strict=True))
+            for action, gain in self.limits.next_gain.items()
+        }
+        return found if len(found) > 1 else next(iter(found.values()))
+
     def to_frame(self) -> Any:
         """A data frame: action and expected cost of each row, then the probability of each class."""
         with needs_extra("to_frame", "pandas"):
@@ -76,12 +148,16 @@ class MatrixTable:
         columns |= {f"P({y})": self.probability[:, k] for k, y in enumerate(self.costs.classes)}
         return pd.DataFrame(columns, index=self._index)
 
-    def summary(self) -> str:
-        """How many rows get each action, and what they are expected to cost, in two lines."""
+    def summary(self, unit: str | None = None) -> str:
+        """How many rows get each action, what they are expected to cost, and what limits cost, line by line."""
         total = float(self.expected_cost.sum())
-        return f"{self._counted()}\nexpected cost: {money(total)}, {money(total / max(len(self), 1))} per row"
+        lines = [
+            self._counted(),
+            f"expected cost: {money(total, unit)}, {money(total / max(len(self), 1), unit)} per row",
+            *(() if self.limits is None else self.limits.in_words(unit)),
+        ]
+        return "\n".join(lines)
 
     def _counted(self) -> str:
-        counts = np.bincount(self.choice, minlength=len(self.costs.actions))
-        parts = [f"{count:,} {action}" for action, count in zip(self.costs.actions, counts, strict=True) if count]
+        parts = [f"{count:,} {action}" for action, count in self.counts.items() if count]
         return f"{len(self):,} rows: {', '.join(parts)}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
@@ -22,8 +22,9 @@ from uneven.decisions.class_guarantee import ClassGuarantee, class_guarantee
 from uneven.decisions.class_rules import FoldRules
 from uneven.decisions.class_shifts import METHODS, ClassRows, ClassRule
 from uneven.decisions.cost_matrix import CostMatrix
+from uneven.decisions.decide import Limits
 from uneven.decisions.guarantee import ShiftGuarantee
-from uneven.decisions.matrix_table import MatrixTable
+from uneven.decisions.matrix_limits import decide_within
 from uneven.decisions.scored_rows import MOST_ROWS
 from uneven.errors import CostError, ParameterError
 from uneven.inputs import Exact, brief, warn_caller
@@ -38,6 +39,7 @@ from uneven.labels import (
 from uneven.learners.contract import offers
 from uneven.learners.corrected_actions import CorrectedActions
 from uneven.learners.given_matrices import BY_NAME, as_actions, as_matrix, four_costs, named_matrix, require_two_classes
+from uneven.learners.model_decisions import take_groups
 from uneven.metrics.matrix_estimates import matrix_estimates
 from uneven.metrics.matrix_rows import read_matrix_rows
 
@@ -451,7 +453,8 @@ class MatrixDecisions(CorrectedActions, ABC):
     def decide(self, X: Any, *, costs: Any = None, **options: Any) -> Any:
         """The cheapest decisions, with what each is expected to cost.
 
-        With two classes also within limits: see :func:`uneven.decide`. With several classes there are no limits yet.
+        Also within limits: with two classes see :func:`uneven.decide`, with several
+        :meth:`uneven.CostMatrix.decide_within`.
 
         Parameters
         ----------
@@ -461,7 +464,8 @@ class MatrixDecisions(CorrectedActions, ABC):
         **options
             With two classes: ``actions``, limits (``at_most``, ``at_most_share``, ``per``, ``recall_at_least``,
             ``precision_at_least``, ``flag_rate``, ``budget``), ``held_out``, ``confidence`` and the four costs of
-            these rows, as every classifier here takes them.
+            these rows, as every classifier here takes them. With several classes ``at_most={"refer": 50}``,
+            ``at_most_share={"refer": 0.05}`` and ``per``, the groups or a column of the data frame X.
 
         Returns
         -------
@@ -475,17 +479,19 @@ class MatrixDecisions(CorrectedActions, ABC):
                 more = four_costs(matrix, self._positive) if alike else {"actions": as_actions(matrix, self._positive)}
                 options = {**options, **more}
             return super().decide(X, **options)
-        refused = [name for name, value in options.items() if value is not None and name != "confidence"]
+        known = {field.name for field in fields(Limits)}
+        refused = [name for name, value in options.items() if value is not None and name not in known]
         if refused:
             raise ParameterError(
                 f"{refused[0]} is for two classes, and this model knows {self.classes_.size}: with several classes "
-                "decide takes costs only"
+                "decide takes costs, at_most, at_most_share and per"
             )
+        X, limits = take_groups(self, X, Limits(**{name: options[name] for name in known & options.keys()}))
         raw = self._raw_probabilities(X)
         matrix = self._matrix_in_use(costs, len(raw))
         rule = self._rule_for(matrix)
         index = getattr(X, "index", None) if hasattr(X, "iloc") else None
-        return MatrixTable(rule.probability(raw), rule.act(raw, matrix.costs), matrix, index)
+        return decide_within(matrix, rule.probability(raw), limits, rule.act(raw, matrix.costs), index)
 
     def score(
         self,

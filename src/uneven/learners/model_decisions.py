@@ -23,7 +23,7 @@ def decide_with(
     learner: EstimatorContract, X: Any, actions: Actions | None, given: GivenCosts, limits: Limits, held_out: Any
 ) -> Decisions:
     """Decisions of a fitted learner; a text in ``limits.per`` is a column of X."""
-    X, limits = _take_groups(learner, X, limits)
+    X, limits = take_groups(learner, X, limits)
     rows = _rows_of(learner, X, actions, given)
     known = None
     if held_out is not None:
@@ -75,7 +75,7 @@ def _in_doubles(probability: np.ndarray) -> np.ndarray:
     return np.asarray(probability, dtype=np.float64)
 
 
-def _take_groups(learner: Any, X: Any, limits: Limits) -> tuple[Any, Limits]:
+def take_groups(learner: Any, X: Any, limits: Limits) -> tuple[Any, Limits]:
     """The groups of a column of X; the learner does not see the column if it did not learn from it."""
     if not isinstance(limits.per, str):
         return X, limits

@@ -12,6 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from uneven import inputs
 from uneven.decisions.cost_matrix import CostMatrix
+from uneven.decisions.decide import Limits
+from uneven.decisions.matrix_limits import decide_within
+from uneven.decisions.matrix_table import MatrixTable
 from uneven.errors import CostError, LossError
 from uneven.inputs import Exact, brief, generator, require_integer, warn_caller
 from uneven.labels import (
@@ -23,6 +26,7 @@ from uneven.labels import (
     several_classes,
 )
 from uneven.learners.contract import EstimatorContract
+from uneven.learners.model_decisions import take_groups
 from uneven.learners.training_set import read_features, require_target
 from uneven.losses import Phi, phi
 from uneven.solvers.linear.solver import Settings
@@ -341,6 +345,31 @@ class UnevenMultinomialClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         """
         values, actions = self._values(X, costs)
         return np.asarray(actions[values.argmax(axis=1)])
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def decide(
+        self, X: Any, *, costs: Any = None, at_most: Any = None, at_most_share: Any = None, per: Any = None
+    ) -> MatrixTable:
+        """The cheapest actions, with what each is expected to cost, also if only so many rows may get some of them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+        costs : CostMatrix, array-like, mapping or data frame, optional
+            As in :meth:`predict`.
+        at_most, at_most_share, per : optional
+            As in :meth:`uneven.CostMatrix.decide_within`; ``per`` may name a column of the data frame X.
+
+        Returns
+        -------
+        MatrixTable
+        """
+        check_is_fitted(self, "classes_")
+        X, limits = take_groups(self, X, Limits(at_most, at_most_share, per))
+        shares = self.predict_proba(X)
+        matrix = self._matrix_to_decide(costs, len(shares)).for_classes(self.classes_.tolist())
+        index = X.index if hasattr(X, "iloc") else None
+        return decide_within(matrix, shares, limits, self._values(X, costs)[0].argmax(axis=1), index)
 
     def decision_function(self, X: Any, *, costs: Any = None) -> np.ndarray:
         """A number for each action, of which the largest is chosen.

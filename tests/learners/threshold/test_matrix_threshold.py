@@ -255,7 +255,7 @@ def test_what_is_for_two_classes_says_so() -> None:
         AttributeError, match="this is for two classes, and UnevenThresholdClassifierCV was fitted to 3"
     ):
         _ = model.threshold_
-    with pytest.raises(ParameterError, match="at_most is for two classes"):
+    with pytest.raises(ParameterError, match="a limit names its action"):
         model.decide(X, at_most=3)
     with pytest.raises(ParameterError, match="explain is for two classes"):
         model.explain(X)
