@@ -11,8 +11,8 @@ cheapest other action. So the cheapest T of at most k rows has the k largest pos
 **Limits on several actions.** Choose :math:`x_{ia} \ge 0` with :math:`\sum_a x_{ia} = 1` and
 :math:`\sum_i x_{ia} \le k_a`, at the least :math:`\sum c_i(a) x_{ia}`. Rows and actions are the two sides of a graph,
 so the matrix of the constraints is totally unimodular, and every corner is a decision: x is 0 or 1. The simplex method
-ends in a corner. A row whose cheapest action has no limit keeps it: any other choice costs as much or more, and may take
-a place. For prices :math:`\lambda_a \ge 0`, no decisions within the limits cost less than
+ends in a corner. A row whose cheapest action has no limit keeps it: any other choice costs as much or more, and may
+take a place. For prices :math:`\lambda_a \ge 0`, no decisions within the limits cost less than
 :math:`\sum_i \min_a (c_i(a) + \lambda_a) - \sum_a \lambda_a k_a` (weak duality); ``gap`` is the difference.
 """
 
