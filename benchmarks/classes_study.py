@@ -350,7 +350,9 @@ def main() -> None:
     elif arguments.what == "check":
         check()
     else:
-        raise SystemExit("no table yet: see the declaration above")
+        from classes_tables import write
+
+        write(arguments.results, PAGE)
 
 
 if __name__ == "__main__":
