@@ -116,7 +116,7 @@ def test_cross_fitted_learners_cost_at_most_the_bound() -> None:
         expected = 0.0
         for train, _ in parts:
             said = Frequencies().fit(point[train][:, None], y[train]).predict_proba(np.arange(60)[:, None])
-            action = model._class_rule.act(said, COSTS)
+            action = model._several.rule.act(said, COSTS)
             expected += float(np.einsum("p,pk,kp->", mass, truth, regrets[:, action])) / 4
         found = model.guarantee(0.5)
         assert (found.folds, found.rows_per_fold, found.refitted) == (4, 100, True)

@@ -23,7 +23,7 @@ from uneven.errors import CostError, ParameterError
 from uneven.inputs import Exact, brief, warn_caller
 from uneven.labels import read_groups
 from uneven.learners.folds import Split
-from uneven.learners.matrix_decisions import ClassTask, MatrixDecisions
+from uneven.learners.matrix_decisions import MatrixDecisions
 from uneven.learners.out_of_fold import (
     AllClasses,
     folds_learnt_from,
@@ -35,6 +35,7 @@ from uneven.learners.out_of_fold import (
     weight_parameters,
 )
 from uneven.learners.seen_rows import MANY, remember_rows
+from uneven.learners.several_classes import ClassTask, OutOfFoldClasses
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.comparison import rows_learnt_from
 from uneven.solvers.running import Bar
@@ -317,7 +318,8 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type:
             probability = self._prefit_probability(X, task.truth > 0, told, asked)
         else:
             probability = self._out_of_fold_probability(X, labels, task.classes, told, asked, params)
-        self._keep_classes(task, probability, self._fold, self._learnt, self._trained, params.get("groups"))
+        said = OutOfFoldClasses(probability, self._fold, self._learnt, self._trained)
+        self._keep_classes(task, said, params.get("groups"))
         remember_rows(self, X, MANY)
         self._take_feature_names()
 
@@ -456,8 +458,8 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type:
     def out_of_fold_probability_(self) -> np.ndarray:
         """P(positive) as the wrapped classifier says it; NaN for rows that no fold tested."""
         check_is_fitted(self, "classes_")
-        if self._class_rule is not None:
-            return self._class_probability
+        if self._several is not None:
+            return self._several.probability
         self._require_rows("out_of_fold_probability_")
         found = np.full(self._tested.size, np.nan)
         found[self._tested] = self._rows.probability
@@ -467,8 +469,8 @@ class UnevenThresholdClassifierCV(MetaEstimatorMixin, MatrixDecisions):  # type:
     def out_of_fold_cost_(self) -> Any:  # CostEstimate, or MatrixCostEstimate of several classes
         """Cost of the out-of-fold decisions, with an interval and the difference to those without a correction."""
         check_is_fitted(self, "classes_")
-        if self._class_rule is not None:
-            return self._class_cost
+        if self._several is not None:
+            return self._several.cost
         if "_out_of_fold_cost" in self.__dict__:
             return self._out_of_fold_cost
         self._require_rows("out_of_fold_cost_ at other costs")

@@ -60,6 +60,7 @@ _TYPES = frozenset(
         "uneven.decisions.class_shifts.ClassRows",
         "uneven.decisions.class_shifts.ClassRule",
         "uneven.learners.out_of_fold.AllClasses",
+        "uneven.learners.several_classes.ClassFit",
         "uneven.metrics.matrix_estimates.MatrixCostEstimate",
         # The linear classifier, the support vector machine and their search.
         "uneven.learners.tuning.gamma_rules.GammaPath",

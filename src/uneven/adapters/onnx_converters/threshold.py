@@ -29,7 +29,7 @@ _ROUNDING = 2e-6
 
 def _scores(graph: SkGraph, model: Any, values: str) -> str:
     """Log-odds of ``predict_proba`` minus those of the threshold; of several classes a score for each action."""
-    if model._class_rule is not None:
+    if model._several is not None:
         return _scores_of_actions(graph, model, values)
     if _inner(model) is None:
         raw = positive_probability(graph, model.estimator_, values, model._classes.pos_label)
@@ -44,7 +44,7 @@ def _scores(graph: SkGraph, model: Any, values: str) -> str:
 
 def _scores_of_mixture(graph: SkGraph, model: Any, X: str) -> str:
     """The same of the mean of an ensemble's members."""
-    if model._class_rule is not None:
+    if model._several is not None:
         return _scores_of_actions(graph, model, X)
     return _scores_of_doubles(graph, model, _mixture(graph, model, X))
 
@@ -158,7 +158,7 @@ def _logs_of_classes(graph: SkGraph, model: Any, values: str) -> str:
         raw = class_probabilities(graph, model.estimator_, values, model.classes_)
     else:
         raw = values
-    rule = model._class_rule
+    rule = model._several.rule
     logs = graph.node("Log", graph.node("Clip", raw, graph.number(0.0), graph.number(1.0)))
     logs = graph.node("Max", logs, graph.number(-MOST_CERTAIN))
     if np.isfinite(rule.least):
@@ -175,7 +175,7 @@ def _scores_of_actions(graph: SkGraph, model: Any, values: str) -> str:
 
 def _matrix_of(model: Any) -> CostMatrix:
     try:
-        matrix: CostMatrix = model._matrix_in_use(None)
+        matrix: CostMatrix = model._several.matrix_in_use(None)
     except CostError:
         raise CostError(_NEEDS_COSTS.format(type(model).__name__)) from None
     return matrix
@@ -183,7 +183,7 @@ def _matrix_of(model: Any) -> CostMatrix:
 
 def _actions(model: Any) -> np.ndarray | None:
     """The actions of a model of several classes; two classes say classes only."""
-    if model._class_rule is not None:
+    if model._several is not None:
         matrix = _matrix_of(model)
         return matrix.label_actions(np.arange(len(matrix.actions)))
     matrix = model._matrix
@@ -197,7 +197,7 @@ def _actions(model: Any) -> np.ndarray | None:
 
 def _probability(graph: SkGraph, model: Any, score: str) -> str:
     """P(positive) from the score; of several classes all, from what the scores are made of."""
-    if model._class_rule is not None:
+    if model._several is not None:
         return graph.node("Softmax", _logs_of_classes(graph, model, score), axis=1)
     return graph.node("Sigmoid", graph.node("Add", score, graph.number(_cut(model))))
 
@@ -221,7 +221,7 @@ def _cut(model: Any) -> float:
 
 def _inner(model: Any) -> Any:
     """The classifier that skl2onnx converts; None if our own nodes do."""
-    several = model._class_rule is not None
+    several = model._several is not None
     if model._sigmoid is not None or (several and not hasattr(model.estimator_, "predict_proba")):
         raise ParameterError(
             f"an UnevenThresholdClassifierCV around {type(model.estimator_).__name__}, which has no predict_proba, "

@@ -34,10 +34,10 @@ from uneven.learners.ensemble.training import (
     weigh,
 )
 from uneven.learners.ensemble.weights import WEIGHTINGS
-from uneven.learners.matrix_decisions import ClassTask
 from uneven.learners.out_of_fold import AllClasses, folds_learnt_from, only_fold, splits
 from uneven.learners.seen_rows import MANY, remember_rows
 from uneven.learners.several_actions import have_actions_between
+from uneven.learners.several_classes import ClassTask, OutOfFoldClasses
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.comparison import rows_learnt_from
 from uneven.solvers.running import Bar, progress
@@ -338,8 +338,8 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         fold = only_fold(parts, count)
         chosen = act_without_folds(work, trial, task.matrix, WEIGHTINGS[self.weighting], self.method, int(self.order))
         probability = mix({name: choice.probability for name, choice in trial.choices.items()}, weights)
-        learnt, trained = folds_learnt_from(parts, fold), rows_learnt_from([parts])
-        self._keep_classes(task, probability, fold, learnt, trained, params["groups"], chosen)
+        said = OutOfFoldClasses(probability, fold, folds_learnt_from(parts, fold), rows_learnt_from([parts]))
+        self._keep_classes(task, said, params["groups"], chosen)
         self._class_members = member_matrix_costs(work, trial, task.matrix)
         remember_rows(self, X, MANY)
 

@@ -90,7 +90,7 @@ class EnsembleFindings(MatrixDecisions):
     def member_costs_(self) -> dict[str, float]:
         """Expected cost of each member alone, out of fold, without a correction."""
         check_is_fitted(self, "classes_")
-        if self._class_rule is not None:
+        if self._several is not None:
             return self._class_members
         if self._at_other_costs:
             raise AttributeError("member_costs_ is for the costs of the fit; what members say about rows is not kept")
@@ -102,8 +102,8 @@ class EnsembleFindings(MatrixDecisions):
 
         After :meth:`with_costs`, the correction of a fold comes from the other folds, settings and weights from all.
         """
-        if self._class_rule is not None:
-            return self._class_cost
+        if self._several is not None:
+            return self._several.cost
         if not self._at_other_costs:
             return self._out_of_fold_costs.ensemble
         if "_out_of_fold_cost" not in self.__dict__:
@@ -132,7 +132,7 @@ class EnsembleFindings(MatrixDecisions):
     @property
     def constant_costs_(self) -> dict[str, Any]:
         """Expected costs of the same decision for every row."""
-        several = self._class_rule is not None
+        several = self._several is not None
         return super().constant_costs_ if several or self._at_other_costs else self._out_of_fold_costs.constant
 
     def _why_no_guarantee(self) -> str | None:
