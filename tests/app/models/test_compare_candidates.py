@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from uneven import UnevenLinearClassifier
 from uneven.app.models.candidates import ALTERNATIVES, CONSTANT_RULES, AskedLearner, Candidate, candidates, savable
-from uneven.app.models.compare_candidates import AS_GIVEN, FACTORS, Rows, _Clock, compare_on_folds
+from uneven.app.models.compare_candidates import AS_GIVEN, FACTORS, Rows, _Clock, _listener, compare_on_folds
 from uneven.app.models.written_costs import WrittenCosts, scale_misses
 from uneven.costs import RowCosts
 from uneven.errors import CostError, UnevenError
@@ -136,9 +136,34 @@ def test_the_time_left_is_told_when_enough_is_done(monkeypatch: pytest.MonkeyPat
     now = [0.0]
     monkeypatch.setattr("uneven.app.models.compare_candidates.time.monotonic", lambda: now[0])
     clock = _Clock(3)
-    now[0], clock.within = 60.0, 0.01
     assert clock.left == ""
+    now[0] = 60.0  # until the end of the first fit; it does not count
+    clock.hear(0.01)
+    assert clock.left == ""
+    now[0] = 62.0
+    clock.hear(0.05)  # a hundredth of the work: too little
+    assert clock.left == ""
+    now[0] = 70.0
+    clock.hear(0.41)  # a tenth
+    assert clock.left == ", about 90 s left"
+    now[0] = 160.0
     clock.advance()
-    assert clock.left == ", about 3 min left"
-    now[0] = 20.0
-    assert clock.left == ", about 60 s left"
+    assert clock.share == 0.25
+    assert clock.left == ", about 5 min left"
+    now[0] = 61.0 + 24.75
+    assert clock.left == ", about 78 s left"
+
+
+def test_the_time_is_told_at_once_when_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log gets one line of detail in a while; the first time is not left out of it."""
+    now = [0.0]
+    monkeypatch.setattr("uneven.app.models.compare_candidates.time.monotonic", lambda: now[0])
+    heard: list[tuple[str, bool]] = []
+    hear = _listener(lambda message, share, *, detail=False: heard.append((message, detail)), "fold 1 of 3", _Clock(3))
+    for share in (0.1, 0.2, 0.3, 0.4, 0.5):
+        now[0] += 2.0
+        hear("ensemble", "some fits", share)
+    told = ["about" in message for message, _ in heard]
+    assert told == sorted(told)
+    assert sum(not detail for _, detail in heard) == 1
+    assert next(message for message, detail in heard if not detail).startswith("fold 1 of 3: some fits, about ")

@@ -16,7 +16,7 @@ from uneven.app.cli.main import main
 from uneven.app.models.compare_candidates import Rows
 from uneven.app.models.fit_table import broken_promise
 from uneven.app.models.model_files import read_model
-from uneven.costs import RowCosts
+from uneven.costs import RowCosts, money
 from uneven.metrics import CostEstimate
 from uneven.metrics.intervals import estimates
 
@@ -41,6 +41,33 @@ def fit(table: pd.DataFrame, folder: Path, *options: str) -> str:
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
     return " ".join(result.output.split())
+
+
+def test_a_quick_fit_says_what_its_own_folds_say(tmp_path: Path) -> None:
+    """No comparison, and yet an honest answer: each row decided by models that had not learnt from it."""
+    said = fit(flights(400), tmp_path, "--quick", "--members", "linear", "--rows-per-year", "50000")
+    model = read_model(str(tmp_path / "model.skops"))["pipeline"][-1]
+    ours = model.out_of_fold_cost_
+    rule, name = min(
+        (model.constant_costs_["all negative"], "flagging no one"),
+        (model.constant_costs_["all positive"], "flagging everyone"),
+        key=lambda one: one[0].cost,
+    )
+    assert ours.cost < rule.cost
+    assert f"this model saves {money(1000 * (rule.cost - ours.cost))} against {name} (95 % interval" in said
+    assert "Each row was decided by models that had not learnt from it." in said
+    assert f"At 50,000 rows a year ensemble costs {money(50_000 * ours.cost)} " in said
+
+
+def test_a_comparison_says_how_to_be_quick_before_it_starts(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    flights(300).to_csv(table, index=False)
+    base = ["fit", str(table), *OPTIONS, "--save-anyway", "-o", str(tmp_path / "model.skops")]
+    for more, told in ((["--members", "linear"], True), (["--learner", "linear"], False), (["--quick", *QUICK], False)):
+        result = CliRunner().invoke(main, [*base, *more])
+        assert result.exit_code == 0, result.output
+        assert ("Shorter: --quick" in result.stderr) == told
+        assert "Shorter: --quick" not in result.stdout
 
 
 @pytest.mark.slow

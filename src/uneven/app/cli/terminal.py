@@ -91,7 +91,8 @@ def stopping_at_ctrl_c() -> Iterator[Callable[..., None]]:
         signal.default_int_handler(number, frame)
 
     def progress(message: str, share: float, *, detail: bool = False) -> None:
-        if pressed and not detail:  # a learner that tells details ends by itself at Ctrl-C
+        # A learner that tells details, or works in threads, ends by itself at Ctrl-C.
+        if pressed and not detail and threading.current_thread() is threading.main_thread():
             _stop()
         show_progress(message, share, detail=detail)
 

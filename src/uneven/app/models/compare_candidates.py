@@ -14,9 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from uneven.app.models.apply_model import predict_positive
-from uneven.app.models.candidates import CONSTANT_RULES, Candidate
+from uneven.app.models.candidates import CONSTANT_RULES, ENSEMBLE, EVERYONE, NO_ONE, Candidate
 from uneven.app.models.written_costs import scale_misses
-from uneven.app.report.sentences import WhatIf, chance_in_words, per_thousand, ratio_in_words
+from uneven.app.report.sentences import WhatIf, chance_in_words, is_ensemble, per_thousand, ratio_in_words
 from uneven.costs import RowCosts
 from uneven.errors import CostError, UnevenError
 from uneven.learners.folds import MOST_FITS, Split, time_and_group_splits
@@ -247,6 +247,15 @@ def _compare(
     return Outcome(rows.is_positive[tested], costs, decisions, how, rows_learnt_from(splits), tested, groups)
 
 
+def out_of_fold_rows(pipeline: Any) -> list[CostEstimate]:
+    """What a fitted ensemble and constant rules cost out of its own folds, ours first; nothing of another learner."""
+    if not is_ensemble(pipeline[-1]):
+        return []
+    names = {"all negative": NO_ONE, "all positive": EVERYONE}
+    others = [replace(one, name=names[name]) for name, one in pipeline[-1].constant_costs_.items()]
+    return [replace(pipeline[-1].out_of_fold_cost_, name=ENSEMBLE), *others]
+
+
 @dataclass(frozen=True)
 class RandomClaim:
     """What random folds would have claimed for a model, next to what its folds said of the same rows.
@@ -349,8 +358,10 @@ def _listener(progress: Progress, where: str, clock: _Clock) -> Listener:
     """Tells how far a learner is that takes long."""
 
     def hear(name: str, words: str, share: float) -> None:
-        clock.within = share
-        progress(f"{where}: {words}{clock.left}", clock.share, detail=True)
+        unknown = clock.left == ""
+        clock.hear(share)
+        first = unknown and clock.left != ""  # the time is told as soon as it is known
+        progress(f"{where}: {words}{clock.left}", clock.share, detail=not first)
 
     return hear
 
@@ -373,19 +384,30 @@ def what_ifs(
     return found
 
 
-#: Until this share of the work is done nothing is said of the time left: loops are compiled, small fits come first.
-_TOO_EARLY = 0.1
+#: The time left is judged by at least this share of the work and so many seconds of it, from the first fit on.
+_ENOUGH_WORK, _ENOUGH_SECONDS = 0.03, 1.0
 
 
 class _Clock:
-    """Time left, from the time that the first parts took; the fit to all rows counts as one more."""
+    """Time left, from the time that the first parts took; the fit to all rows counts as one more.
+
+    It runs from the end of the first fit: before, packages are imported and loops compiled.
+    """
 
     def __init__(self, parts: int) -> None:
-        self.parts, self.done, self.within, self.started = parts + 1, 0, 0.0, time.monotonic()
+        self.parts, self.done, self.within = parts + 1, 0, 0.0
+        self.first: tuple[float, float] | None = None
 
     def advance(self) -> None:
         """One more part is done."""
+        self.hear(1.0)
         self.done, self.within = self.done + 1, 0.0
+
+    def hear(self, within: float) -> None:
+        """So much of the present part is done."""
+        self.within = within
+        if self.first is None:
+            self.first = self.share, time.monotonic()
 
     @property
     def share(self) -> float:
@@ -395,7 +417,10 @@ class _Clock:
     @property
     def left(self) -> str:
         """The time left, in words after a comma; "" while it is too early to tell."""
-        if self.share < _TOO_EARLY:
+        if self.first is None:
             return ""
-        seconds = (time.monotonic() - self.started) * (1 - self.share) / self.share
+        work, seconds = self.share - self.first[0], time.monotonic() - self.first[1]
+        if work < _ENOUGH_WORK or seconds < _ENOUGH_SECONDS:
+            return ""
+        seconds *= (1 - self.share) / work
         return f", about {seconds:.0f} s left" if seconds < 90 else f", about {seconds / 60:.0f} min left"

@@ -122,6 +122,19 @@ class Training:
         how = {"folds": self._folds, "repeats": repeats}
         return compare_on_folds(self._rows, self._candidates(), self._preprocessing(), progress, **how)
 
+    @property
+    def work_in_words(self) -> str:
+        """What a comparison with ensembles has to fit, and the shorter ways; "" without ensembles, which is quick."""
+        if not self.asked.has_ensemble:
+            return ""
+        folds = self._folds if self.by is None else self.by.fits(self._folds)
+        where = "once to three quarters of the rows" if folds == 1 else f"in {folds} folds"
+        return (
+            f"Comparing {len(self._candidates())} candidates: an ensemble of several learners is fitted {where}, and "
+            "to all rows if it is the cheapest. After its first fits you see the time left. Shorter: --quick (only "
+            "the ensemble, judged by its own folds), --members linear,extra_trees, or --time-limit 60."
+        )
+
     def random_claim(self, outcome: Outcome, name: str, progress: Progress) -> RandomClaim | None:
         """What random folds would have claimed for a candidate; None if the folds are random."""
         if self.by is None:

@@ -51,7 +51,9 @@ if TYPE_CHECKING:
 @click.option("--loss", metavar="NAME", help="Of the linear learner: a registered phi or an expression in t.")
 @click.option("--gamma", metavar="G", help="Margin asymmetry of the linear learner or the SVM [default: 1].")
 @click.option("--tune", is_flag=True, help="Also try (auto) or fit our linear classifier, gamma and C chosen by cost.")
-@click.option("--quick", is_flag=True, help="Skip the comparison: fit the ensemble, or the learner that you name.")
+@click.option(
+    "--quick", is_flag=True, help="Compare with nothing but constant rules: fit the ensemble, or the learner named."
+)
 @click.option("--save-anyway", is_flag=True, help="Save the model even if flagging everyone or no one is as cheap.")
 @click.option("--others-negative", is_flag=True, help="Every value of the target but the positive one is negative.")
 @click.option("--decided-by", metavar="WHO", help="Who decided the costs, and when; kept in the model file.")
@@ -183,8 +185,11 @@ def _compare_and_fit(
     """
     from uneven.app.cli.terminal import end_progress, print_choice, stopping_at_ctrl_c
     from uneven.app.models.candidates import AUTO
-    from uneven.app.report.sentences import Choice
+    from uneven.app.models.compare_candidates import out_of_fold_rows
+    from uneven.app.report.sentences import Choice, first_line, volume_in_words
 
+    if not quick and training.work_in_words:
+        click.echo(training.work_in_words, err=True)
     with stopping_at_ctrl_c() as progress:
         name = training.first_choice
         about: dict[str, Any] = {"comparison": [], "compared": "", "broken_promise": "", "order": ""}
@@ -209,6 +214,10 @@ def _compare_and_fit(
         end_progress()
     if outcome is not None and (save_anyway or choice.broken or not choice.useless):
         print_choice(choice, outcome.what_ifs(name), outcome.how, rows_per_year, about["random_folds"])
+    if quick and (rows := out_of_fold_rows(pipeline)):
+        click.echo(f"{first_line(rows, unit)} Each row was decided by models that had not learnt from it.")
+        if total := volume_in_words(rows, unit, rows_per_year):
+            click.echo(total)
     if order:
         click.echo(order)
     return name, pipeline, about, behind
