@@ -76,7 +76,7 @@ def relative_costs(results: Sequence[dict[str, Any]]) -> Costs:
 def by_set(costs: Costs, group: str, method: str, kind: str | None = None) -> dict[str, float]:
     """Of each set that the method finished: the mean over ordinal, dear and random costs, or one kind."""
     kinds = KINDS if kind is None else (kind,)
-    found = costs[group][method] if method in costs[group] else {}
+    found = costs[group].get(method, {})
     return {
         name: float(np.mean([value[one] for one in kinds]))
         for name, value in found.items()
