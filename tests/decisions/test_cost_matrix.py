@@ -330,6 +330,20 @@ def test_remarks():
     assert told.remarks == ["no decision depends on whether 0 or 1 is true"]
 
 
+def test_at_the_price_that_is_shown_an_action_is_the_cheapest_somewhere():
+    """In rationals: at the shown price the region is not empty, and a little above it, it is."""
+    rng, tried = np.random.default_rng(12), 0
+    for _ in range(150):
+        costs = (rng.random((3, 4)) * 10.0 ** rng.integers(-6, 7)).tolist()
+        for action, words in uneven.CostMatrix(costs, actions=range(4)).never_cheapest.items():
+            price = Fraction(words.split("if it cost ")[1].split()[0])
+            for share, never in ((Fraction(1), False), (1 - Fraction(1, 10_000), True)):
+                moved = [[Fraction(c) - (k == action) * share * price for k, c in enumerate(row)] for row in costs]
+                assert (action in uneven.CostMatrix(moved, actions=range(4)).regret.never_cheapest) is never
+            tried += 1
+    assert tried > 20
+
+
 @pytest.mark.slow
 def test_class_weights_are_right_exactly_if_wrong_actions_cost_the_same():
     rng = np.random.default_rng(7)

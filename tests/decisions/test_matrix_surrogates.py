@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -38,7 +40,7 @@ def worlds(f: Phi, random: np.random.Generator, count: int) -> tuple[np.ndarray,
         classes, actions = random.integers(2, 6), random.integers(2, 7)
         table = random.random((classes, actions)) ** random.integers(1, 6) * 10.0 ** random.integers(-1, 3)
         table -= table.min(axis=1, keepdims=True)
-        sizes[case] = float(largest_pair(table))
+        sizes[case] = float(largest_pair([list(map(Fraction, row)) for row in table.tolist()]))
         masses = random.dirichlet(np.ones(random.integers(1, 4)))
         for mass in masses:
             cost = random.dirichlet(np.full(classes, 0.5)) @ table
@@ -113,8 +115,15 @@ def test_units_and_what_is_refused() -> None:
     small, large = costs.regret_bound([0.1, 2.0], loss="logistic"), larger.regret_bound([10, 200], loss="logistic")
     assert large == pytest.approx(100 * small)
     assert costs.regret_bound(1e9, loss="hinge") == costs.regret_bound(np.inf, loss="hinge") == 20
-    assert bound_of_phi(np.zeros((2, 2)), "hinge", 3.0) == 0
+    assert bound_of_phi([[Fraction(0)] * 2] * 2, "hinge", 3.0) == 0
     with pytest.raises(LossError, match="no bound is proved for costs times 'perceptron'"):
         costs.regret_bound(0.1, loss="perceptron")
     with pytest.raises(LossError, match="a surrogate regret is at least 0"):
         costs.regret_bound(-0.1, loss="hinge")
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "log"])
+def test_costs_that_are_no_doubles_do_not_make_a_bound_too_small(loss: str) -> None:
+    """Without any knowledge the bound is the largest cost regret, which is 2/3 and not the double below it."""
+    costs = uneven.CostMatrix([[0, "1/3", "2/3"], ["1/3", 0, "1/3"], ["2/3", "1/3", 0]])
+    assert Fraction(float(costs.regret_bound(np.inf, loss=loss))) >= Fraction(2, 3) > Fraction(2 / 3)

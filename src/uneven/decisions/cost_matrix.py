@@ -344,7 +344,7 @@ class CostMatrix:
         for k in self.regret.never_cheapest:
             found[self.actions[k]] = (
                 f"{self.actions[k]!r} is never the cheapest action; it would be for some probabilities if it cost "
-                f"{self.regret.gap_of(k):.6g} less in every class"
+                f"{inputs.show_above(self.regret.gap_of(k), 6)} less in every class"
             )
         return found
 
@@ -445,8 +445,7 @@ class CostMatrix:
         if loss not in ("log", "brier"):
             from uneven.decisions.matrix_surrogates import bound_of_phi
 
-            self._one_matrix()
-            return bound_of_phi(self._regrets, loss, surrogate_regret)
+            return bound_of_phi(self._one_matrix(), loss, surrogate_regret)
         return self.regret.bound(surrogate_regret, brier=loss == "brier")
 
     def _one_matrix(self) -> tuple[tuple[Fraction, ...], ...]:

@@ -266,21 +266,26 @@ class MatrixRegret:
         )
 
     def gap_of(self, action: int) -> float:
-        """How much less an action must cost in every class to be the cheapest one for some probabilities."""
-        costs = np.array([[inputs.to_float(cost) for cost in row] for row in self._costs])
-        more = costs[:, [action]] - np.delete(costs, action, axis=1)
-        size = float(np.abs(more).max()) or 1.0
-        count, rivals = more.shape
+        """How much less an action must cost in every class to be the cheapest one for some probabilities.
+
+        A linear program in floats looks for these probabilities, and the price is the exact one there, rounded up: at
+        this price the action is as cheap as any other, whatever the floats did.
+        """
+        more = [_differences(self._costs, a, action) for a in range(self._width) if a != action]
+        largest = max(abs(x) for d in more for x in d) or Fraction(1)
+        count, rivals = len(self._costs), len(more)
         # The least t with (its costs - those of another action) @ q <= t for all others, over probabilities q.
         found = linprog(
             np.append(np.zeros(count), 1.0),
-            A_ub=np.column_stack([(more / size).T, -np.ones(rivals)]),
+            A_ub=np.column_stack([[[inputs.to_float(x / largest) for x in d] for d in more], -np.ones(rivals)]),
             b_ub=np.zeros(rivals),
             A_eq=[np.append(np.ones(count), 0.0)],
             b_eq=[1.0],
             bounds=[(0, None)] * count + [(None, None)],
         )
-        return float(found.fun) * size
+        shares = [Fraction(x) for x in (np.maximum(found.x[:-1], 0) if found.success else np.ones(count)).tolist()]
+        rounded = [share.limit_denominator(10_000) for share in shares]  # a corner often has small numbers
+        return min(round_up(max(_mean_of(q, d) for d in more)) for q in (shares, rounded) if any(q))
 
 
 def _crossing(rises: Callable[[np.ndarray], np.ndarray], count: int) -> np.ndarray:
@@ -336,6 +341,11 @@ def _worst_pair(differences: _Whole) -> _Whole | None:
 
 def _dot(u: Sequence[int], w: Sequence[int]) -> int:
     return sum(map(operator.mul, u, w))
+
+
+def _mean_of(shares: Sequence[Fraction], differences: Sequence[Fraction]) -> Fraction:
+    total = sum((q * x for q, x in zip(shares, differences, strict=True)), Fraction(0))
+    return total / sum(shares, Fraction(0))
 
 
 def _corners(costs: Sequence[Sequence[int]], action: int) -> list[_Whole] | None:

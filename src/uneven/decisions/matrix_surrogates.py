@@ -7,6 +7,7 @@ phi of two classes with equal costs, where :math:`1/|\varphi'|` is convex as lon
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -32,12 +33,12 @@ _BOUNDED = frozenset(
 )
 
 
-def largest_pair(regrets: np.ndarray) -> Fraction:
+def largest_pair(regrets: Sequence[Sequence[Fraction]]) -> Fraction:
     """The largest sum of the regrets of two actions in one class."""
-    return max(sum(sorted(map(Fraction, row))[-2:], Fraction(0)) for row in regrets.tolist())
+    return max(sum(sorted(row)[-2:], Fraction(0)) for row in regrets)
 
 
-def bound_of_phi(regrets: np.ndarray, loss: str | Phi, surrogate_regret: Any) -> Any:
+def bound_of_phi(costs: Sequence[Sequence[Fraction]], loss: str | Phi, surrogate_regret: Any) -> Any:
     r"""A proved upper bound of the cost regret of the action with the largest score.
 
     It is :math:`2 M \psi^{-1}(r/M)`, for the psi of phi at equal costs and the largest sum M of the regrets of two
@@ -45,16 +46,17 @@ def bound_of_phi(regrets: np.ndarray, loss: str | Phi, surrogate_regret: Any) ->
 
     Parameters
     ----------
-    regrets : ndarray of shape (classes, actions)
-        What each action costs above the cheapest one.
+    costs : sequence of sequences of Fraction
+        For each class the cost of each action.
     loss : str or Phi
     surrogate_regret : float or array-like
 
     Examples
     --------
-    >>> import numpy as np
+    >>> import uneven
     >>> from uneven.decisions.matrix_surrogates import bound_of_phi
-    >>> bound_of_phi(np.array([[0.0, 1, 2], [1, 0, 1], [2, 1, 0]]), "hinge", [0.0, 0.1])
+    >>> far = uneven.CostMatrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    >>> bound_of_phi(far.exact_costs, "hinge", [0.0, 0.1])
     array([0. , 0.1])
     """
     from uneven.calibration import analyze
@@ -63,7 +65,9 @@ def bound_of_phi(regrets: np.ndarray, loss: str | Phi, surrogate_regret: Any) ->
     if not (chosen.built_in and chosen.name in _BOUNDED):
         known = ", ".join(sorted(_BOUNDED))
         raise LossError(f"no bound is proved for costs times {chosen.name or chosen.text!r}; it is for {known}")
-    size = largest_pair(regrets)
+    # In rationals: a regret such as 1/3 that is rounded down to a double would make the bound too small.
+    regrets = [[cost - min(row) for cost in row] for row in costs]
+    size, largest = largest_pair(regrets), max(map(max, regrets))
     values, scalar = inputs.float_array("surrogate_regret", surrogate_regret)
     if not (values >= 0).all():
         raise LossError(f"a surrogate regret is at least 0, got {inputs.brief(surrogate_regret)}")
@@ -71,6 +75,5 @@ def bound_of_phi(regrets: np.ndarray, loss: str | Phi, surrogate_regret: Any) ->
         return inputs.unwrapped(np.zeros_like(values), scalar)
     shares = [round_up(Fraction(r) / size) if math.isfinite(r) else math.inf for r in values.ravel().tolist()]
     bounds = np.atleast_1d(analyze(chosen, Fraction(1, 2)).regret_bound(shares))
-    largest = Fraction(float(regrets.max()))
     found = [round_up(min(2 * size * Fraction(float(bound)), largest)) for bound in bounds]
     return inputs.unwrapped(np.array(found).reshape(values.shape), scalar)
