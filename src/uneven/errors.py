@@ -16,6 +16,7 @@ __all__ = [
     "SolverError",
     "UnevenError",
     "needs_extra",
+    "sentence",
 ]
 
 
@@ -157,3 +158,9 @@ def did_you_mean(name: str, known: Mapping[str, Iterable[str]], otherwise: str) 
     """``did you mean ...?``, or another hint if no known name is alike."""
     found = suggestion(name, known)
     return otherwise if found is None else f"did you mean {found!r}?"
+
+
+def sentence(error: BaseException) -> str:
+    """An error of any library in one line, with its type."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -26,10 +26,14 @@ Ending = Literal["finished", "time limit", "interrupted"]
 #: Seconds between two looks at the clock and at the keyboard.
 _GLANCE = 0.1
 
+#: Seconds that the caller waits for threads whose parts were ended. They only have to notice.
+_FAREWELL = 0.5
+
 #: Seconds that the end of the process waits for a thread that was left behind.
 _GRACE = 30.0
 
-_threads: set[threading.Thread] = set()
+#: What works, and on which work.
+_threads: dict[threading.Thread, _Work] = {}
 
 
 @dataclass
@@ -39,13 +43,20 @@ class _Work:
     stop: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
     results: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = field(default_factory=queue.SimpleQueue)
+    end: Callable[[], None] | None = None
 
     def __post_init__(self) -> None:
         self.numbers: Iterator[int] = iter(range(len(self.parts)))
 
+    def leave(self) -> None:
+        """Begin no further part, and end what can be ended."""
+        self.stop.set()
+        if self.end is not None:
+            self.end()
+
     def run(self) -> None:
         """Do one part after the other until none is left or ``stop`` is set."""
-        _one_thread_each()
+        use_one_thread()
         with config_context(**self.config):
             while not self.stop.is_set():
                 with self.lock:
@@ -64,6 +75,7 @@ def run_parts(
     *,
     workers: int = 1,
     deadline: float | None = None,
+    end: Callable[[], None] | None = None,
 ) -> Ending:
     """Do all parts, in order, and hand over the number and the result of each as soon as it is there.
 
@@ -77,6 +89,8 @@ def run_parts(
         Number of parts at the same time. One worker without a deadline works in this thread.
     deadline : float, optional
         A value of ``time.monotonic()``. At that time the call returns; parts that run then are left behind.
+    end : callable, optional
+        Called if the work is not finished. It makes parts that run return soon, such as by ending their processes.
 
     Returns
     -------
@@ -89,12 +103,14 @@ def run_parts(
         except KeyboardInterrupt:
             return "interrupted"
         return "finished"
-    work = _Work(parts)
+    work = _Work(parts, end=end)
+    threads: list[threading.Thread] = []
+    ending: Ending = "interrupted"
     try:
         # scikit-learn changes the list of warning filters while it works, in all threads at once; this keeps ours.
         with _blas_on_one_core(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="`sklearn.utils.parallel.delayed` should be used")
-            threads = [_start(work) for _ in range(min(workers, len(parts)))]
+            threads += [_start(work) for _ in range(min(workers, len(parts)))]
             ending = _collect(work, receive, deadline)
             if ending == "finished":  # they only have to find that nothing is left, but may wait for a busy processor
                 for thread in threads:
@@ -104,6 +120,11 @@ def run_parts(
         return "interrupted"
     finally:
         work.stop.set()
+        if end is not None and ending != "finished":
+            end()
+            until = time.monotonic() + _FAREWELL
+            for thread in threads:
+                thread.join(max(0.0, until - time.monotonic()))
 
 
 def left_behind() -> list[threading.Thread]:
@@ -113,9 +134,10 @@ def left_behind() -> list[threading.Thread]:
 
 def _start(work: _Work) -> threading.Thread:
     thread = threading.Thread(target=work.run, daemon=True, name="uneven-background")
-    _threads.difference_update([other for other in tuple(_threads) if not other.is_alive()])
+    for other in [other for other in tuple(_threads) if not other.is_alive()]:
+        _threads.pop(other, None)
     thread.start()
-    _threads.add(thread)
+    _threads[thread] = work
     return thread
 
 
@@ -123,6 +145,8 @@ def _start(work: _Work) -> threading.Thread:
 def _wait_at_exit() -> None:
     """End threads that were left behind: at the next line of Python, or when their call of compiled code returns."""
     waiting = left_behind()
+    for thread in waiting:
+        _threads[thread].leave()
     for thread in waiting:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit))
     until = time.monotonic() + _GRACE
@@ -155,8 +179,8 @@ def _blas_on_one_core() -> Any:
     return single_threaded_blas()
 
 
-def _one_thread_each() -> None:
-    """OpenMP counts its threads for each thread that calls it: one for this one."""
+def use_one_thread() -> None:
+    """Let OpenMP use one thread for what this thread calls: it counts for each caller."""
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(limits=1, user_api="openmp")

@@ -21,10 +21,11 @@ from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_objec
 from sklearn.utils.validation import has_fit_parameter
 
 from uneven.decisions.platt import Sigmoid
-from uneven.errors import CostError, ParameterError
+from uneven.errors import CostError, ParameterError, sentence
 from uneven.inputs import brief, warn_caller
 from uneven.learners.background import Ending, run_parts
 from uneven.learners.folds import Split, time_and_group_splits
+from uneven.learners.worker_processes import PartFailed, SharedRows, WorkerProcesses
 
 #: Default number of folds.
 _FOLDS = 5
@@ -228,11 +229,12 @@ def out_of_fold(
     positive: Any,
     fit_params: Callable[[np.ndarray], dict[str, Any]] | None = None,
     sample_weight: np.ndarray | None = None,
-    rows_of: Callable[[str, int], tuple[Any, Any]] | None = None,
+    rows_of: Callable[[str, int], tuple[Any, Any] | SharedRows] | None = None,
     prepare: Callable[[Any, str, int], None] | None = None,
     n_jobs: int | None = None,
     deadline: float | None = None,
     tell: Callable[[str, int], None] | None = None,
+    processes: WorkerProcesses | None = None,
 ) -> OutOfFolds:
     """Fit every estimator on every fold, in parallel threads, and predict the rows left out.
 
@@ -256,7 +258,7 @@ def out_of_fold(
         Passed to the estimators that take it, and used in Platt's scaling.
     rows_of : callable, optional
         From the name of an estimator and the number of a fold to the train and test rows of X; by default rows of X as
-        it is.
+        it is. SharedRows are learnt from in ``processes``.
     prepare : callable, optional
         Called with each clone, the name of its estimator and the number of its fold, before it is fitted.
     n_jobs : int or None
@@ -265,6 +267,8 @@ def out_of_fold(
         A value of ``time.monotonic()`` after which the call returns with what is finished.
     tell : callable, optional
         Called with name and fold after each fit, for progress.
+    processes : WorkerProcesses, optional
+        They are closed if the work is not finished.
 
     Returns
     -------
@@ -295,15 +299,20 @@ def out_of_fold(
         started = time.perf_counter()
         train, test = splits[fold]
         try:
-            given = (_safe_indexing(X, train), _safe_indexing(X, test)) if rows_of is None else rows_of(name, fold)
+            given: Any = rows_of(name, fold) if rows_of else (_safe_indexing(X, train), _safe_indexing(X, test))
             params = {} if fit_params is None else fit_params(train)
             if sample_weight is not None:
                 params = params | weight_parameters(estimators[name], sample_weight[train])
             model = clone(estimators[name])
             if prepare is not None:
                 prepare(model, name, fold)
-            model.fit(given[0], labels[train], **params)
-            scores, are_probabilities = positive_scores(model, given[1], positive)
+            if isinstance(given, SharedRows) and processes is not None:
+                done = processes.call(name, _fit_and_score, given, model, labels[train], params, positive)
+            else:
+                done = _fit_and_score(given[0], given[1], model, labels[train], params, positive)
+            model, scores, are_probabilities = done
+        except PartFailed as error:
+            return _Part(time.perf_counter() - started, error=str(error))
         except Exception as error:  # a member may raise anything; the others go on
             return _Part(time.perf_counter() - started, error=sentence(error))
         return _Part(time.perf_counter() - started, model, scores, are_probabilities)
@@ -322,12 +331,21 @@ def out_of_fold(
 
     tasks = [lambda name=name, fold=fold: work(name, fold) for name, fold in parts]
     workers = min(effective_n_jobs(n_jobs), len(parts))
-    results.ending = run_parts(tasks, receive, workers=workers, deadline=deadline)
+    end = None if processes is None else processes.close
+    results.ending = run_parts(tasks, receive, workers=workers, deadline=deadline, end=end)
     is_positive = np.zeros(labels.size, bool) if isinstance(positive, AllClasses) else np.asarray(labels == positive)
     for name, folds_done in finished.items():
         if folds_done:
             _gather(results[name], folds_done, splits, is_positive, sample_weight)
     return results
+
+
+def _fit_and_score(
+    train: Any, test: Any, model: Any, labels: np.ndarray, params: dict[str, Any], positive: Any
+) -> tuple[Any, np.ndarray, bool]:
+    """The fitted model, what it says about the test rows, and whether these are probabilities."""
+    model.fit(train, labels, **params)
+    return model, *positive_scores(model, test, positive)
 
 
 def _gather(
@@ -410,12 +428,6 @@ def weight_parameters(estimator: Any, weight: np.ndarray) -> dict[str, np.ndarra
         name, last = estimator.steps[-1]
         return {f"{name}__{key}": value for key, value in weight_parameters(last, weight).items()}
     return {}
-
-
-def sentence(error: Exception) -> str:
-    """An error in one line, with its type."""
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def only_fold(splits: Sequence[Split], count: int) -> np.ndarray:

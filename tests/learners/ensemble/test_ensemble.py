@@ -29,6 +29,7 @@ from stopped_clock import StoppedClock
 import uneven
 from uneven.costs import RowCosts
 from uneven.errors import CostError, ParameterError
+from uneven.learners.ensemble import plan
 from uneven.metrics import expected_cost
 
 Ensemble = uneven.UnevenEnsembleClassifier
@@ -209,7 +210,9 @@ def test_a_member_that_fails_is_left_out_with_a_warning(data: tuple[np.ndarray, 
 def test_the_time_limit_keeps_what_is_finished(
     data: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In threads: a system without processes that take files."""
     X, y = data
+    monkeypatch.setattr(plan, "can_start_processes", lambda: False)
     monkeypatch.setattr(time, "monotonic", Slow.clock)
     Slow.release.clear()
     try:

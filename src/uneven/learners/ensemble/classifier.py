@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -26,11 +25,13 @@ from uneven.learners.ensemble.training import (
     Entry,
     Task,
     Trial,
+    cut_in_words,
     deadline_of,
     final_models,
     mix,
     run_folds,
     tested_rows,
+    warn_of_threads,
     weigh,
 )
 from uneven.learners.ensemble.weights import WEIGHTINGS
@@ -40,7 +41,7 @@ from uneven.learners.several_actions import have_actions_between
 from uneven.learners.several_classes import ClassTask, OutOfFoldClasses
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.comparison import rows_learnt_from
-from uneven.solvers.running import Bar, progress
+from uneven.solvers.running import Bar, progress, say
 
 #: Folds for many rows: fewer fits, and each fold still holds thousands of rows.
 _FOLDS_OF_MANY = 3
@@ -140,6 +141,9 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         What ``members_at_most`` costs out of fold: ``price`` per row, ``in_words()``. None without a limit.
     left_out_ : dict of str to str
         Members that are not used, and why.
+    cut_short_ : str or None
+        What ``time_limit`` or Ctrl-C cut from the fit, as a sentence. None: nothing; then the result does not depend
+        on the load of the machine.
     seconds_ : dict of str to float
         Time that the folds of each member took.
     correction_ : Correction
@@ -306,9 +310,11 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         labels = classes.label(is_positive)
         weight = problem.weight_or_none
         parts = splits(self._folds(count), X, labels, classes.labels, groups, self.random_state, times)
-        task, entries = plan(self._asked(deadline), X, labels, classes.pos_label, is_positive, weight, parts)
-        task = replace(task, groups=None if groups is None else read_groups(groups))
-        trial, mixture, weights = self._train(task, entries, costs)
+        asked = self._asked(deadline)
+        with asked.start_processes(X) as processes:
+            task, entries = plan(asked, X, labels, classes.pos_label, is_positive, weight, parts, processes)
+            task = replace(task, groups=None if groups is None else read_groups(groups))
+            trial, mixture, weights = self._train(task, entries, costs)
         self._keep(task, trial, mixture, weights, classes, costs)
         return self
 
@@ -320,7 +326,7 @@ class UnevenEnsembleClassifier(EnsembleFindings):
             raise ParameterError(
                 "members_at_most is for two costs or actions, not for a cost matrix; name fewer members"
             )
-        count, labels, asked = task.truth.size, task.classes[task.truth], AllClasses(task.classes)
+        count, labels, every = task.truth.size, task.classes[task.truth], AllClasses(task.classes)
         parts = splits(
             self._folds(count),
             X,
@@ -332,8 +338,10 @@ class UnevenEnsembleClassifier(EnsembleFindings):
             every_class=False,
         )
         deadline = deadline_of(self.time_limit)
-        work, entries = plan(self._asked(deadline), X, labels, asked, task.truth, task.weight_or_none, parts)
-        trial, mixture, weights = self._train(work, entries)
+        asked = self._asked(deadline)
+        with asked.start_processes(X) as processes:
+            work, entries = plan(asked, X, labels, every, task.truth, task.weight_or_none, parts, processes)
+            trial, mixture, weights = self._train(work, entries)
         self._keep_models(work, trial, mixture, weights)
         fold = only_fold(parts, count)
         chosen = act_without_folds(work, trial, task.matrix, WEIGHTINGS[self.weighting], self.method, int(self.order))
@@ -383,9 +391,13 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         weights, self.pruning_ = weigh(task, probabilities, weighting, self.members_at_most, rows, costs, actions)
         tell(f"weights {', '.join(f'{name} {weight:.2f}' for name, weight in weights.items() if weight > 0)}")
         mixture, ending = final_models(task, trial, weights, lambda name: tell(f"{name} fitted on all rows"))
+        warn_of_threads(task)
+        self.cut_short_: str | None = cut_in_words(trial, mixture, ending, self.time_limit)
         if ending == "interrupted":
             names = ", ".join(mixture.members)
-            sys.stderr.write(f"[{type(self).__name__}] interrupted: the model uses what is finished: {names}\n")
+            say(type(self).__name__, f"interrupted: the model uses what is finished: {names}")
+        elif self.cut_short_ is not None and self.verbose is not False:
+            say(type(self).__name__, self.cut_short_)
         return trial, mixture, weights
 
     def permutation_importance(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
@@ -20,6 +22,11 @@ from uneven.learners.ensemble.monotone_columns import keep_monotone, named_colum
 from uneven.learners.ensemble.training import Entry, Task
 from uneven.learners.folds import Split
 from uneven.learners.out_of_fold import AllClasses
+from uneven.learners.worker_processes import WorkerProcesses, can_start_processes
+
+#: Numbers in a table below which each fit of our own members takes less than a second or two, which is what starting a
+#: process takes: then a time limit is kept by threads, which begin nothing when the time is over.
+_QUICK = 100_000
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,19 @@ class Asked:
     random_state: Any
     deadline: float | None
 
+    @property
+    def jobs(self) -> int | None:
+        """Fits at the same time: those of our members use one core each, others may use threads themselves."""
+        return -1 if self.n_jobs is None and not is_mapping(self.members) else self.n_jobs
+
+    def start_processes(self, X: Any) -> AbstractContextManager[WorkerProcesses | None]:
+        """Processes for the fits, if some may take longer than the time that is left."""
+        cells = _num_samples(X) * (X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1)
+        quick = cells < _QUICK and not is_mapping(self.members)
+        if self.deadline is None or quick or not can_start_processes():
+            return nullcontext()
+        return WorkerProcesses(effective_n_jobs(self.jobs))
+
 
 def plan(
     asked: Asked,
@@ -51,10 +71,13 @@ def plan(
     is_positive: np.ndarray,
     weight: np.ndarray | None,
     parts: Sequence[Split],
+    processes: WorkerProcesses | None = None,
 ) -> tuple[Task, list[Entry]]:
     """What all members are trained on, and the estimators to try."""
     if is_mapping(asked.members):
-        task = Task(X, labels, positive, is_positive, weight, parts, asked.n_jobs, asked.deadline, None)
+        task = Task(
+            X, labels, positive, is_positive, weight, parts, asked.jobs, asked.deadline, None, processes=processes
+        )
         return task, [Entry(name, Candidate(member, ({},))) for name, member in asked.members.items()]
     target = is_positive.astype(np.int64)
     views = Views(X, target, parts)
@@ -79,9 +102,21 @@ def plan(
         for family in families
         for candidate in family.candidates(size, seed)
     ]
-    n_jobs = -1 if asked.n_jobs is None else asked.n_jobs
     classes = AllClasses(np.arange(len(positive.labels))) if several else 1
-    task = Task(X, target, classes, is_positive, weight, parts, n_jobs, asked.deadline, views, monotone, unable)
+    task = Task(
+        X,
+        target,
+        classes,
+        is_positive,
+        weight,
+        parts,
+        asked.jobs,
+        asked.deadline,
+        views,
+        monotone,
+        unable,
+        processes=processes,
+    )
     return task, entries
 
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from uneven.costs import RowCosts
 from uneven.decisions.actions import Actions
-from uneven.errors import ParameterError
+from uneven.errors import ParameterError, sentence
 from uneven.inputs import warn_caller
 from uneven.learners.background import Ending, run_parts
 from uneven.learners.ensemble.member_models import LinearPath, constrain, has_settings
@@ -30,10 +31,12 @@ from uneven.learners.out_of_fold import (
     OutOfFold,
     OutOfFolds,
     out_of_fold,
-    sentence,
     weight_parameters,
 )
+from uneven.learners.worker_processes import PartFailed, SharedFolds, SharedRows, WorkerProcesses
 from uneven.metrics.intervals import CostEstimate
+
+_NOT_FINISHED = "not finished"
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class Task:
         Members that cannot keep this, and why.
     groups : ndarray of int or None
         The group of each row, if rows of a group are not independent.
+    processes : WorkerProcesses or None
+        Where members are fitted; None: in threads.
     """
 
     X: Any
@@ -77,6 +82,17 @@ class Task:
     monotone: Mapping[str, int] = field(default_factory=dict)
     unable: Mapping[str, str] = field(default_factory=dict)
     groups: np.ndarray | None = None
+    processes: WorkerProcesses | None = None
+
+    def rows(self, view: str, fold: int | None) -> tuple[Any, Any]:
+        """What a member learns from and is tested on; without a fold it learns from all rows."""
+        if self.views is not None:
+            encoded = self.views.of(view, fold)
+            return encoded.train, encoded.test
+        if fold is None:
+            return self.X, None
+        train, test = self.splits[fold]
+        return _safe_indexing(self.X, train), _safe_indexing(self.X, test)
 
     def signs(self, view: str | None, fold: int | None = None) -> tuple[int, ...] | None:
         """For each column of a matrix whether the probability may only rise or fall with it; None: nothing is asked."""
@@ -111,6 +127,8 @@ class Choice:
 
     Attributes
     ----------
+    key : str
+        The name of the entry among all that were tried.
     entry : Entry
     number : int
         Of the setting within the entry's candidate.
@@ -121,6 +139,7 @@ class Choice:
         Of all folds and settings of the member.
     """
 
+    key: str
     entry: Entry
     number: int
     probability: np.ndarray
@@ -145,6 +164,8 @@ class Trial:
         How many settings of each member were tried, also of those that were left out.
     columns : dict of str to list of ndarray
         Out-of-fold probabilities of each member, a column for each setting.
+    untried : tuple of str
+        Members of which some settings were not finished.
     """
 
     choices: dict[str, Choice]
@@ -153,6 +174,7 @@ class Trial:
     folds: Sequence[Split] = field(default_factory=list)
     settings_tried: Mapping[str, int] = field(default_factory=dict)
     columns: dict[str, list[np.ndarray]] = field(default_factory=dict)
+    untried: tuple[str, ...] = ()
 
     def probabilities(self, is_positive: np.ndarray, weight: np.ndarray, known: np.ndarray) -> dict[str, np.ndarray]:
         """Out-of-fold probabilities of each member, at the setting of least log loss in the known rows.
@@ -210,10 +232,14 @@ def run_folds(task: Task, entries: Sequence[Entry], tell: Callable[[Entry], None
             results |= _out_of_fold(task, {first: named[first]}, None, tell)
     trial = Trial({}, {}, results.ending, task.splits)
     for key, entry in named.items():
-        _judge(trial, entry, results[key], task)
+        _judge(trial, key, entry, results[key], task)
     if not trial.choices:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in trial.left_out.items())
         raise ParameterError(f"every member failed, so there is no ensemble: {reasons}")
+    late = {
+        entry.member: None for key, entry in named.items() if results[key].error is None and not results[key].finished
+    }
+    trial.untried = tuple(name for name in late if name in trial.choices)
     trial.settings_tried = Counter(entry.member for entry in entries for _ in entry.candidate.settings)
     _warn_of_failures(trial, results, named)
     return trial
@@ -224,16 +250,29 @@ def _out_of_fold(
 ) -> OutOfFolds:
     lock = threading.Lock()
     uses = Counter((str(entry.view), fold) for entry in named.values() for fold in range(len(task.splits)))
+    processes = task.processes if deadline is not None else None
 
-    def rows_of(name: str, fold: int) -> tuple[Any, Any]:
-        assert task.views is not None
+    def make(key: tuple[str, int]) -> tuple[Any, Any]:
+        rows = task.rows(*key)
+        if task.views is not None:
+            task.views.forget(*key)  # they are in a file now
+        return rows
+
+    shared = SharedFolds(make, uses)
+
+    def rows_of(name: str, fold: int) -> tuple[Any, Any] | SharedRows:
         view = str(named[name].view)
-        encoded = task.views.of(view, fold)
+        if processes is not None and name not in processes.unsent:
+            try:
+                return shared.of((view, fold))
+            except Exception as error:  # no room on the disk, or rows that cannot be pickled
+                processes.unsent[name] = sentence(error)
+        rows = task.rows(view, fold)
         with lock:
             uses[view, fold] -= 1
-            if not uses[view, fold]:  # no other entry will ask for it
+            if not uses[view, fold] and task.views is not None:  # no other entry will ask for it
                 task.views.forget(view, fold)
-        return encoded.train, encoded.test
+        return rows
 
     def prepare(model: Any, name: str, fold: int) -> None:
         if (signs := task.signs(named[name].view, fold)) is not None:
@@ -246,20 +285,21 @@ def _out_of_fold(
         task.splits,
         positive=task.positive,
         sample_weight=task.weight,
-        rows_of=None if task.views is None else rows_of,
+        rows_of=rows_of,
         prepare=prepare,
         n_jobs=task.n_jobs,
         deadline=deadline,
         tell=lambda name, fold: tell(named[name]),
+        processes=processes,
     )
 
 
-def _judge(trial: Trial, entry: Entry, result: OutOfFold, task: Task) -> None:
+def _judge(trial: Trial, key: str, entry: Entry, result: OutOfFold, task: Task) -> None:
     """Keep the entry's best setting if it is the member's best so far."""
     name = entry.member
     if not result.finished:
         if name not in trial.choices:
-            trial.left_out.setdefault(name, result.error or f"not finished ({trial.ending})")
+            trial.left_out.setdefault(name, result.error or f"{_NOT_FINISHED} ({trial.ending})")
         return
     trial.left_out.pop(name, None)
     count, classes = len(result.probability), len(task.positive.labels) if task.several else 0
@@ -273,7 +313,7 @@ def _judge(trial: Trial, entry: Entry, result: OutOfFold, task: Task) -> None:
     if before is not None and before.loss <= losses[best]:
         before.seconds = seconds
         return
-    trial.choices[name] = Choice(entry, best, columns[:, best], result, seconds, float(losses[best]))
+    trial.choices[name] = Choice(key, entry, best, columns[:, best], result, seconds, float(losses[best]))
 
 
 def is_tested(probability: np.ndarray) -> np.ndarray:
@@ -335,7 +375,9 @@ def final_models(
         def fit(name: str) -> Any:
             try:
                 return _refit(task, used[name])
-            except Exception as error:  # the models of the folds are there
+            except PartFailed as error:  # the models of the folds are there
+                return str(error)
+            except Exception as error:
                 return sentence(error)
 
         def receive(number: int, model: Any) -> None:
@@ -345,23 +387,33 @@ def final_models(
 
         parts = [lambda name=name: fit(name) for name in names]
         workers = min(effective_n_jobs(task.n_jobs), len(parts))
-        ending = run_parts(parts, receive, workers=workers, deadline=task.deadline)
+        end = None if task.processes is None else task.processes.close
+        ending = run_parts(parts, receive, workers=workers, deadline=task.deadline, end=end)
     members = {name: _member(task, choice, weights[name], whole.get(name)) for name, choice in used.items()}
     return Mixture(members), ending
 
 
 def _refit(task: Task, choice: Choice) -> Any:
-    estimator, view = choice.entry.candidate.estimator, choice.entry.view
-    X = task.X if task.views is None else task.views.of(str(view)).train
-    signs = task.signs(view)
+    estimator, view = choice.entry.candidate.estimator, str(choice.entry.view)
+    rows = task.rows(view, None)
+    signs = task.signs(choice.entry.view)
     if isinstance(estimator, LinearPath) and (signs is not None or task.several):
-        path = LinearPath((estimator.Cs[choice.number],), estimator.transformer, tol=estimator.tol, signs=signs)
-        return path.fit(X, task.labels, task.weight).fitted_at(0)
-    model = estimator.unfitted_at(choice.number) if has_settings(estimator) else clone(estimator)
-    if signs is not None:
-        constrain(model, signs)
-    params = {} if task.weight is None else weight_parameters(model, task.weight)
-    return model.fit(X, task.labels, **params)
+        model = LinearPath((estimator.Cs[choice.number],), estimator.transformer, tol=estimator.tol, signs=signs)
+        params: dict[str, Any] = {"sample_weight": task.weight}
+    else:
+        model = estimator.unfitted_at(choice.number) if has_settings(estimator) else clone(estimator)
+        if signs is not None:
+            constrain(model, signs)
+        params = {} if task.weight is None else weight_parameters(model, task.weight)
+    processes = task.processes
+    if processes is not None and choice.key not in processes.unsent:
+        return processes.call(choice.key, _fit, SharedRows(rows), model, task.labels, params)
+    return _fit(*rows, model, task.labels, params)
+
+
+def _fit(X: Any, _: None, model: Any, labels: np.ndarray, params: Mapping[str, Any]) -> Any:
+    fitted = model.fit(X, labels, **params)
+    return fitted.fitted_at(0) if isinstance(model, LinearPath) else fitted
 
 
 def _member(task: Task, choice: Choice, weight: float, whole: Any) -> FittedMember:
@@ -374,6 +426,33 @@ def _member(task: Task, choice: Choice, weight: float, whole: Any) -> FittedMemb
         models = [model.fitted_at(choice.number) if several else model for model in result.models]
     encoders = [None if task.views is None else task.views.encoder(view, fold) for fold in folds]
     return FittedMember(weight, models, encoders, task.positive, result.sigmoid)
+
+
+def cut_in_words(trial: Trial, mixture: Mixture, ending: Ending, time_limit: Any) -> str | None:
+    """What a time limit or Ctrl-C cut from the fit, as a sentence; None: nothing."""
+    if trial.ending == "finished" and ending == "finished":
+        return None
+    late = [name for name, why in trial.left_out.items() if why.startswith(_NOT_FINISHED)]
+    folds = [name for name, member in mixture.members.items() if len(member.models) > 1]
+    cut = [
+        f"not finished and left out: {', '.join(late)}" if late else "",
+        f"with fewer settings than planned: {', '.join(trial.untried)}" if trial.untried else "",
+        f"as the models of the folds, not one of all rows: {', '.join(folds)}" if folds else "",
+    ]
+    why = "Ctrl-C" if "interrupted" in (trial.ending, ending) else f"time_limit={time_limit:g} s"
+    return f"{why} cut the fit: members {'; '.join(filter(None, cut)) or 'as planned, a few of their fits in vain'}"
+
+
+def warn_of_threads(task: Task) -> None:
+    """Say which members could not be sent to a process."""
+    by_reason: dict[str, dict[str, None]] = {}
+    for key, why in ({} if task.processes is None else task.processes.unsent).items():
+        by_reason.setdefault(why, {})[key.rpartition(" ")[0]] = None
+    for why, names in by_reason.items():
+        warn_caller(
+            f"{'member' if len(names) == 1 else 'members'} {', '.join(map(repr, names))} cannot be fitted in a process "
+            f"of its own, only in a thread, which goes on when the time is over: {why}"
+        )
 
 
 def deadline_of(time_limit: Any) -> float | None:
