@@ -15,7 +15,7 @@ from places import DOCS
 from sklearn.datasets import load_breast_cancer
 from terminal import in_terminal
 
-PAGES = [DOCS / "command.md", DOCS / "log.md"]
+PAGES = [DOCS / "start.md", DOCS / "command.md", DOCS / "log.md"]
 
 
 ONE_AFTER_THE_OTHER = """
