@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uneven import inputs
+from uneven.decisions.matrix_files import read_cost_cells
 from uneven.decisions.matrix_regret import MatrixRegret
 from uneven.errors import CostError
 from uneven.inputs import brief
@@ -117,19 +117,14 @@ class CostMatrix:
 
     @classmethod
     def read(cls, path: str | Path) -> CostMatrix:
-        """A cost matrix from a CSV file: actions in the first line, classes in the first column."""
-        try:
-            with Path(path).open(newline="", encoding="utf-8-sig") as file:
-                lines = [line for line in csv.reader(file) if any(cell.strip() for cell in line)]
-        except TypeError:
-            raise CostError(f"read takes the path of a CSV file, got {brief(path)}") from None
-        except OSError as error:
-            raise CostError(f"cannot read {brief(str(path))}: {error.strerror}") from None
-        except (UnicodeDecodeError, csv.Error):
-            raise CostError(f"{brief(str(path))} is not a CSV file in UTF-8") from None
-        if len(lines) < 2 or any(len(line) != len(lines[0]) for line in lines):
-            raise CostError(f"{brief(str(path))} must have the actions in its first line, then a line for each class")
-        cells = [[cell.strip() for cell in line] for line in lines]
+        """A cost matrix from a file: actions in the first line, the true classes in the first column.
+
+        Parameters
+        ----------
+        path : str or Path
+            A text (.csv, .tsv) with commas, semicolons or tabs, or a workbook (.xlsx), whose first sheet is read.
+        """
+        cells = read_cost_cells(path)
         return cls([line[1:] for line in cells[1:]], [line[0] for line in cells[1:]], cells[0][1:])
 
     def take(self, rows: Any) -> CostMatrix:

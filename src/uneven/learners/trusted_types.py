@@ -39,6 +39,7 @@ _TYPES = frozenset(
     {
         # The simple candidates and the preprocessing.
         "uneven.app.models.candidates.LogisticRule",
+        "uneven.app.models.class_candidates.LogisticClassRule",
         "uneven.tables.frame_encoder.Blocks",
         "uneven.tables.category_columns.CategoryEncoder",
         "uneven.tables.number_columns.NumberScaler",

@@ -125,13 +125,13 @@ def compare(
     return estimates(costs, is_positive, decisions, weight, trained=rows_learnt_from(splits), rules=rules)
 
 
-def stratified_folds(is_positive: np.ndarray, folds: int, repeats: int) -> list[list[Split]]:
-    """Train and test rows of each fold of each repeat; no more folds than examples of the rarer class."""
+def stratified_folds(label: np.ndarray, folds: int, repeats: int) -> list[list[Split]]:
+    """Train and test rows of each fold of each repeat; no more folds than examples of the rarest class."""
     from sklearn.model_selection import StratifiedKFold
 
-    folds = min(folds, int(is_positive.sum()), int((~is_positive).sum()))
+    folds = min(folds, int(np.unique(label, return_counts=True)[1].min()))
     splitters = (StratifiedKFold(folds, shuffle=True, random_state=repeat) for repeat in range(repeats))
-    return [list(splitter.split(np.zeros(is_positive.size), is_positive)) for splitter in splitters]
+    return [list(splitter.split(np.zeros(label.size), label)) for splitter in splitters]
 
 
 def rows_learnt_from(splits: Sequence[Sequence[Split]]) -> float:
@@ -149,13 +149,14 @@ def decide_on_folds(
     splits : sequence of sequences of pairs of row numbers
         Train and test rows of each fold of each repeat. All repeats test the same rows, each row once.
     decide_fold : callable
-        From the numbers of a repeat and of a fold to where each model predicts positive among the test rows.
+        From the numbers of a repeat and of a fold to where each model predicts positive among the test rows, or to the
+        number of the action of each.
 
     Returns
     -------
     tested : ndarray of int
         Numbers of the rows that were tested, in rising order.
-    decisions : dict of ndarray of bool, shape (repeats, tested rows)
+    decisions : dict of ndarray of bool or int, shape (repeats, tested rows)
     """
     tested = np.sort(np.concatenate([test for _, test in splits[0]]))
     decisions: dict[_Key, np.ndarray] = {}
@@ -163,7 +164,7 @@ def decide_on_folds(
         for fold, (_, test) in enumerate(parts):
             places = np.searchsorted(tested, test)
             for key, said in decide_fold(repeat, fold).items():
-                empty = np.zeros((len(splits), tested.size), dtype=bool)
+                empty = np.zeros((len(splits), tested.size), dtype=said.dtype)
                 decisions.setdefault(key, empty)[repeat, places] = said
     return tested, decisions
 

@@ -95,7 +95,7 @@ def test_the_comparison_and_the_claim_are_those_of_a_recount() -> None:
     name = "plain logistic regression"
     claim = training.random_claim(outcome, name, lambda *_, **__: None)
     assert isinstance(claim, RandomClaim)
-    paid = outcome.costs["as given"].paid(outcome.is_positive, outcome.decisions["as given"][name])
+    paid = outcome.costs["as given"].paid(outcome.truth, outcome.decisions["as given"][name])
     assert claim.found.cost == pytest.approx(paid.mean())
     assert claim.found.difference == pytest.approx(claim.found.cost - claim.claimed.cost)
     chosen = next(one for one in training._candidates() if one.name == name)

@@ -48,7 +48,7 @@ def test_costs_are_those_of_compare(per_row: bool) -> None:
     found = candidates(LINEAR, given, data.costs)
     outcome = compare_on_folds(data, found, StandardScaler(), quiet, folds=2, repeats=2)
     assert outcome.how == "cross-validated, 2 folds twice"
-    y = data.is_positive.astype(int)
+    y = data.truth.astype(int)
     for label, factor in FACTORS.items():
         costs = scale_misses(data.costs, factor)
         exact = data.costs if label == AS_GIVEN else costs
@@ -78,7 +78,7 @@ def test_one_split_tests_a_quarter_that_no_model_has_seen() -> None:
     found = [Candidate("one", lambda _: Watching(), moves=True)]
     outcome = compare_on_folds(data, found, StandardScaler(), quiet, folds=1, repeats=1)
     assert seen == [300]
-    assert outcome.is_positive.size == 100
+    assert outcome.truth.size == 100
     assert outcome.how == "on 100 rows kept out of the fits"
     assert outcome.decisions[AS_GIVEN]["one"].shape == (1, 100)
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from uneven import UnevenEnsembleClassifier
 from uneven.app.cli.main import main
 from uneven.app.models.compare_candidates import Rows
-from uneven.app.models.fit_table import broken_promise
+from uneven.app.models.kept_promises import broken_promise
 from uneven.app.models.model_files import read_model
 from uneven.costs import RowCosts, money
 from uneven.metrics import CostEstimate

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from uneven.errors import UnevenError
 
@@ -251,10 +252,16 @@ def _read_alpha(alpha: str | None, fp_cost: str | None, fn_cost: str | None) -> 
 _OF = "a number, a column, or an arithmetic of columns"
 
 _COSTS = (
-    click.option("--fp-cost", required=True, metavar="X", help=f"Cost of a false positive (a false alarm): {_OF}."),
-    click.option("--fn-cost", required=True, metavar="Y", help=f"Cost of a false negative (a miss): {_OF}."),
+    click.option("--fp-cost", metavar="X", help=f"Cost of a false positive (a false alarm): {_OF}."),
+    click.option("--fn-cost", metavar="Y", help=f"Cost of a false negative (a miss): {_OF}."),
     click.option("--tp-cost", default="0", metavar="Z", help="Cost of a true positive; a benefit is negative."),
     click.option("--tn-cost", default="0", metavar="W", help="Cost of a true negative; a benefit is negative."),
+    click.option(
+        "--costs",
+        metavar="FILE",
+        help="In place of these, for several classes: a table (.csv, .xlsx) with a row for each true class and a "
+        "column for each decision.",
+    ),
     click.option("--unit", metavar="NAME", help="The unit of the costs, such as EUR: only shown."),
 )
 
@@ -279,6 +286,28 @@ _CHANGES = (
 def cost_options(command: Command) -> Command:
     """Give a command the options of the four costs and their unit."""
     return _with_options(command, _COSTS)
+
+
+def require_costs(costs: str | None) -> None:
+    """Of the command that runs: either a table of costs, or the positive class and the two costs of mistakes."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if costs is None and name in ("positive", "fp_cost", "fn_cost") and context.params[name] is None:
+            raise click.MissingParameter(ctx=context, param=parameter)
+        given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        if costs is not None and given and name in _INSTEAD_OF_COSTS:
+            raise UnevenError(f"--costs {costs} stands in place of {_INSTEAD_OF_COSTS[name]}; leave one of them out")
+
+
+_INSTEAD_OF_COSTS = {
+    "fp_cost": "--fp-cost",
+    "fn_cost": "--fn-cost",
+    "tp_cost": "--tp-cost",
+    "tn_cost": "--tn-cost",
+    "actions": "--action: further decisions are columns of the table",
+    "skip_bad_costs": "--skip-bad-costs: its costs are the same for all rows",
+}
 
 
 def changed_cost_options(command: Command) -> Command:

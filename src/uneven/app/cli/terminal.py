@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from uneven.app.report.sentences import Choice, WhatIf
     from uneven.app.report.table_report import Report
+    from uneven.decisions.cost_matrix import CostMatrix
     from uneven.metrics import CostEstimate
+    from uneven.metrics.matrix_estimates import MatrixCostEstimate
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -125,7 +127,7 @@ def print_choice(
     choice: Choice, what_ifs: list[WhatIf], how: str, rows_per_year: float | None = None, random_folds: str = ""
 ) -> None:
     """Print what a comparison found: the answer first, then what random folds would have claimed."""
-    from uneven.app.report.sentences import first_line, volume_in_words
+    from uneven.app.report.sentences import first_line, likeliest_in_words, volume_in_words
 
     warning, chosen = choice.warning(), choice.in_words()
     if choice.broken:  # then nothing is called the cheapest, and nothing is promised
@@ -133,17 +135,27 @@ def print_choice(
     else:
         for sentence in [warning, chosen] if warning else [chosen, first_line(choice.rows, choice.unit)]:
             click.echo(sentence)
+        if words := likeliest_in_words(choice.rows, choice.unit):
+            click.echo(words)
         if total := volume_in_words(choice.rows, choice.unit, rows_per_year):
             click.echo(total)
     if random_folds:
         click.echo(random_folds)
     print_costs(choice.rows, how, choice.unit)
-    print_what_ifs(what_ifs, "models refitted or thresholds moved", choice.unit)
+    if what_ifs:
+        print_what_ifs(what_ifs, "models refitted or thresholds moved", choice.unit)
 
 
 def print_costs(rows: list[CostEstimate], how: str, unit: str | None = None) -> None:
     """Print a table with one row per classifier, ours first."""
-    from uneven.app.report.sentences import cost_interval_in_words, difference_in_words, per_thousand, rough_in_words
+    from uneven.app.report.sentences import (
+        cost_interval_in_words,
+        difference_in_words,
+        mistake_cells,
+        mistake_names,
+        per_thousand,
+        rough_in_words,
+    )
 
     screen = console()
     wide = screen.width >= _WIDE
@@ -154,14 +166,30 @@ def print_costs(rows: list[CostEstimate], how: str, unit: str | None = None) -> 
     table.add_column("cost", justify="right", no_wrap=True)
     for name in (*(["95 % interval"] if wide else []), f"more than {ours}"):
         table.add_column(name, justify="right")  # may wrap: a narrow terminal must not cut "rough" off
-    for name in ("false\nalarms", "misses"):
-        table.add_column(name, justify="right", no_wrap=True)
+    for name in mistake_names(rows):
+        table.add_column(name.replace(" ", "\n"), justify="right", no_wrap=True)
     for row in rows:
         interval = [cost_interval_in_words(row)] if wide else []
-        mistakes = f"{row.false_positives:,g}", f"{row.false_negatives:,g}"
-        table.add_row(row.name, per_thousand(row.cost), *interval, difference_in_words(row), *mistakes)
+        table.add_row(row.name, per_thousand(row.cost), *interval, difference_in_words(row), *mistake_cells(row))
     screen.print(table)
     if words := rough_in_words(rows):
+        click.echo(words)
+
+
+def print_confusion(ours: MatrixCostEstimate, matrix: CostMatrix, unit: str | None) -> None:
+    """Print how many rows of each class got each decision, with what that cost, and decisions that no row got."""
+    from uneven.app.report.sentences import confusion_cells, never_chosen_in_words
+
+    in_unit = f", in {unit}" if unit else ""
+    click.echo(f"\nWhat {ours.name} decided: rows, and what they cost in all{in_unit} (true classes down):")
+    table = new_table()
+    header, cells = confusion_cells(ours.counts, matrix)
+    for k, name in enumerate(header):
+        table.add_column(name, justify="right" if k else "left")
+    for row in cells:
+        table.add_row(*row)
+    console().print(table)
+    if words := never_chosen_in_words(ours.counts, matrix):
         click.echo(words)
 
 

@@ -11,7 +11,7 @@ from uneven.tables.column_values import distinct_texts
 
 if TYPE_CHECKING:
     from uneven.app.files.table import Table
-    from uneven.app.files.table_columns import Plan, Target
+    from uneven.app.files.table_columns import ClassTarget, Plan, Target
 
 
 #: A column whose values alone order the rows this well is suspicious.
@@ -19,6 +19,8 @@ _NEAR_PERFECT = 0.99
 _FEWEST = 10  # rows of each class
 _BINS = 50
 _ONLY_POSITIVE = 0.99
+#: What such a column does, almost and wholly.
+_SURE = ("alone predicts the target almost perfectly", "alone predicts the target perfectly")
 #: Numbers that are looked at together: a table may have thousands of columns, and calls for one column take long.
 _AT_ONCE = 1 << 17
 
@@ -46,8 +48,7 @@ def find_leaks(X: Any, is_positive: np.ndarray) -> dict[str, str]:
     found = {}
     for k in np.flatnonzero((best >= _NEAR_PERFECT) | partly):
         if best[k] >= _NEAR_PERFECT:
-            how_well = "perfectly" if best[k] == 1 else "almost perfectly"
-            found[X.columns[k]] = f"alone predicts the target {how_well}"
+            found[X.columns[k]] = _SURE[int(best[k] == 1)]
         else:
             found[X.columns[k]] = "is filled in almost only for positive rows"
     return found
@@ -121,7 +122,9 @@ def _order_by_codes(codes: np.ndarray, is_positive: np.ndarray, half: np.ndarray
 # -- sentences about a table -------------------------------------------------------------------------------------------
 
 
-def about_table(table: Table, plan: Plan, X: Any, labels: Target, width: int, leaks: dict[str, str]) -> Iterator[str]:
+def about_table(
+    table: Table, plan: Plan, X: Any, labels: Target | ClassTarget, width: int, leaks: dict[str, str]
+) -> Iterator[str]:
     """Sentences: how the table was read, which columns are not used, and which look suspicious."""
     yield from about_reading(table, plan, X, labels, width)
     for name, why in leaks.items():
@@ -129,24 +132,36 @@ def about_table(table: Table, plan: Plan, X: Any, labels: Target, width: int, le
         yield f"WARNING: column {name!r} {why}. If it is not known when you decide, leave it out: {option}"
 
 
-def leaking_columns(X: Any, labels: Target) -> dict[str, str]:
-    """Columns of the table that may give the target away, and what each tells about it."""
-    from uneven.app.files.table_columns import with_parts
+def leaking_columns(X: Any, labels: Target | ClassTarget) -> dict[str, str]:
+    """Columns of the table that may give the target away, and what each tells about it.
 
-    found: dict[str, str] = {}
+    With several classes, columns that tell every one of them from the others.
+    """
+    from uneven.app.files.table_columns import Target, with_parts
+
     parts, source = with_parts(X)
-    for name, why in find_leaks(parts, labels.is_positive).items():
+    leaks = find_leaks(parts, labels.is_positive) if isinstance(labels, Target) else _leaks_of_all(parts, labels)
+    found: dict[str, str] = {}
+    for name, why in leaks.items():
         found.setdefault(source[name], why)
     return found
 
 
-def about_reading(table: Table, plan: Plan, X: Any, labels: Target, width: int) -> Iterator[str]:
+def _leaks_of_all(parts: Any, labels: ClassTarget) -> dict[str, str]:
+    leaks = dict.fromkeys(parts.columns, _SURE[1])
+    enough = [k for k, count in enumerate(labels.counts) if count >= _FEWEST]
+    for k in enough:
+        found = find_leaks(parts[list(leaks)], labels.codes == k) if leaks else {}
+        leaks = {name: min(leaks[name], why, key=_SURE.index) for name, why in found.items() if why in _SURE}
+    return leaks if enough else {}
+
+
+def about_reading(table: Table, plan: Plan, X: Any, labels: Target | ClassTarget, width: int) -> Iterator[str]:
     """Sentences: how the table was read, and which columns are not used."""
     from uneven.tables.columns import DATE, NUMBER
 
-    count, positives = labels.is_positive.size, int(labels.is_positive.sum())
     yield table.in_words()
-    yield f"{count:,} rows, {positives:,} positive ({positives / count:.1%})."
+    yield labels.in_words()
     unlabelled = int((~labels.known).sum())
     if unlabelled:
         yield f"{unlabelled:,} {'row' if unlabelled == 1 else 'rows'} without a label skipped."

@@ -283,6 +283,8 @@ def require_memory(X: Any, most: int) -> int:
 
 
 _LABELS_SHOWN = 6
+#: Classes that are counted in a sentence.
+_CLASSES_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -306,20 +308,75 @@ class Target:
     positive: str
     negatives: list[str]
 
+    def in_words(self) -> str:
+        """How many rows there are, and how many are positive."""
+        count, positives = self.is_positive.size, int(self.is_positive.sum())
+        return f"{count:,} rows, {positives:,} positive ({positives / count:.1%})."
 
-def read_target(table: Table, name: str, positive: str, *, others_negative: bool = False) -> Target:
-    """Read the labels; more than two different ones are an error unless all but the positive one are negative."""
+
+@dataclass(frozen=True)
+class ClassTarget:
+    """Labels of several classes.
+
+    Attributes
+    ----------
+    known : ndarray of bool
+        Which rows have a label.
+    codes : ndarray of int
+        For each row with a label, its place in ``classes``.
+    classes : list of str
+        As the file writes them, the most frequent first.
+    """
+
+    known: np.ndarray
+    codes: np.ndarray
+    classes: list[str]
+
+    @property
+    def counts(self) -> list[int]:
+        """How many rows each class has."""
+        return [int(count) for count in np.bincount(self.codes, minlength=len(self.classes))]
+
+    def in_words(self) -> str:
+        """How many rows each class has."""
+        return f"{self.codes.size:,} rows: {self.listed()}."
+
+    def listed(self) -> str:
+        """The classes with their rows."""
+        shown = [f"{count:,} {label}" for count, label in zip(self.counts, self.classes, strict=True)]
+        more = f" and {len(shown) - _CLASSES_SHOWN} further classes" if len(shown) > _CLASSES_SHOWN else ""
+        return ", ".join(shown[:_CLASSES_SHOWN]) + more
+
+
+def read_classes(table: Table, name: str) -> ClassTarget:
+    """Read the labels of several classes."""
+    codes, labels = _read_labels(table, name)
+    order = np.argsort(-np.bincount(codes[codes >= 0], minlength=labels.size), kind="stable")
+    place = np.empty(labels.size, dtype=np.intp)
+    place[order] = np.arange(labels.size)
+    known = codes >= 0
+    return ClassTarget(known, place[codes[known]], [str(labels[k]) for k in order])
+
+
+def _read_labels(table: Table, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """The number of the label of each row, -1 without one, and the labels; an error if there are none."""
     table.require([name], ", which is to be predicted")
     written = table.written(name)
     codes, labels = distinct_texts(without_marks(written))
     if labels.size < 2:  # a mark such as "-" or "None" is then a label
         codes, labels = distinct_texts(written)
+    if not labels.size:
+        raise UnevenError(f"{table.path}: column {name!r} has no labels, only empty cells")
+    return codes, labels
+
+
+def read_target(table: Table, name: str, positive: str, *, others_negative: bool = False) -> Target:
+    """Read the labels; more than two different ones are an error unless all but the positive one are negative."""
+    codes, labels = _read_labels(table, name)
     counts = np.bincount(codes[codes >= 0], minlength=labels.size)
     order = np.argsort(-counts, kind="stable")
     shown = ", ".join(f"{labels[k]!r} ({counts[k]:,})" for k in order[:_LABELS_SHOWN])
     shown += ", ..." if labels.size > _LABELS_SHOWN else ""
-    if not labels.size:
-        raise UnevenError(f"{table.path}: column {name!r} has no labels, only empty cells")
     chosen = _choose_label(list(labels), positive)
     if chosen is None:
         raise UnevenError(f"no row of column {name!r} has the positive value {brief(positive)}; it has {shown}")

@@ -264,6 +264,13 @@ def apply_model(
         )
     costs = given.of(table)
     X = type_columns(table, read_columns(about["columns"]))
+    names, remarks = name_rows(table, about, id_column)
+    found = decide_rows(content["pipeline"], X, costs, told=given.per_row or bool(changes))
+    return Application(about, given, X, found, names, remarks)
+
+
+def name_rows(table: Table, about: dict[str, Any], id_column: str | None) -> tuple[tuple[str, Any] | None, list[str]]:
+    """The column that names the rows, with its values, if there is one; and sentences about it."""
     remarks = []
     if id_column is not None:
         table.require([id_column], ", which names the rows")
@@ -271,9 +278,7 @@ def apply_model(
         remarks.append(f"There is no column {about['id']!r}, which names the rows: they keep their order.")
     name = id_column if id_column is not None else about["id"]
     names = (name, _whole(table.frame[name])) if name is not None and name in table.frame.columns else None
-    remarks += filter(None, [repeated_ids(table, name)])
-    found = decide_rows(content["pipeline"], X, costs, told=given.per_row or bool(changes))
-    return Application(about, given, X, found, names, remarks)
+    return names, [*remarks, *filter(None, [repeated_ids(table, name)])]
 
 
 def _whole(column: Any) -> Any:

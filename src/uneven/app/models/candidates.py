@@ -19,6 +19,7 @@ from uneven.app.models.written_costs import WrittenCosts, costs_by_name, mean_re
 from uneven.calibration.calibrated_losses import loss_for, loss_for_rows
 from uneven.costs import GivenCosts, RowCosts, read_cost
 from uneven.decisions.alpha import probability_thresholds, threshold_log_odds
+from uneven.decisions.cost_matrix import CostMatrix
 from uneven.errors import LossError, UnevenError
 from uneven.inputs import brief
 from uneven.learners.classifier_cv import UnevenClassifierCV
@@ -293,6 +294,8 @@ class LogisticRule(EstimatorContract, ClassifierMixin, BaseEstimator):  # type: 
 #: Names of the constant rules in tables.
 EVERYONE, NO_ONE = "flag everyone", "flag no one"
 CONSTANT_RULES = (NO_ONE, EVERYONE)
+#: Before the name of an action of several classes: the rule that takes it for every row.
+ALWAYS = "always "
 #: Names of the usual alternatives, the simplest first.
 ALTERNATIVES = {"plain logistic regression": PLAIN, "threshold-moved": MOVED, "class-weighted": WEIGHTED}
 
@@ -305,7 +308,7 @@ class Candidate:
     ----------
     name : str
     new : callable
-        From costs to an estimator of the labels 0 and 1 that is not fitted.
+        From costs to an estimator that is not fitted; of the labels 0 and 1, or of several classes with a cost matrix.
     whole : bool
         Whether it takes the typed columns of a table as they are, without preprocessing.
     moves : bool
@@ -317,13 +320,13 @@ class Candidate:
     """
 
     name: str
-    new: Callable[[RowCosts], BaseEstimator]
+    new: Callable[[Any], BaseEstimator]
     whole: bool = False
     moves: bool = False
     learns_means: bool = False
     makes_folds: bool = False
 
-    def pipeline(self, costs: RowCosts, preprocessing: Any) -> Pipeline:
+    def pipeline(self, costs: RowCosts | CostMatrix, preprocessing: Any) -> Pipeline:
         """From typed columns to decisions; not fitted. ``preprocessing`` may be "passthrough"."""
         first = "passthrough" if self.whole else preprocessing
         return Pipeline([("columns", first), ("classifier", self.new(costs))])
@@ -347,9 +350,14 @@ def candidates(
     return found
 
 
+def is_rule(name: str) -> bool:
+    """Whether a candidate takes the same decision for every row."""
+    return name in CONSTANT_RULES or name.startswith(ALWAYS)
+
+
 def savable(asked: AskedLearner, found: list[Candidate]) -> list[Candidate]:
     """The candidates that may be saved: with "auto" all that look at a row, else the one that was asked for."""
-    return [c for c in found if c.name not in CONSTANT_RULES] if asked.kind == AUTO else found[-1:]
+    return [c for c in found if not is_rule(c.name)] if asked.kind == AUTO else found[-1:]
 
 
 def _constant(label: int) -> Callable[[RowCosts], BaseEstimator]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -14,15 +14,33 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from uneven.app.models.apply_model import predict_positive
-from uneven.app.models.candidates import CONSTANT_RULES, ENSEMBLE, EVERYONE, NO_ONE, Candidate
+from uneven.app.models.candidates import (
+    ALWAYS,
+    CONSTANT_RULES,
+    ENSEMBLE,
+    EVERYONE,
+    NO_ONE,
+    Candidate,
+    is_rule,
+)
+from uneven.app.models.class_candidates import class_decisions
 from uneven.app.models.written_costs import scale_misses
-from uneven.app.report.sentences import WhatIf, chance_in_words, is_ensemble, per_thousand, ratio_in_words
+from uneven.app.report.sentences import (
+    WhatIf,
+    chance_in_words,
+    is_ensemble,
+    knows_classes,
+    per_thousand,
+    ratio_in_words,
+)
 from uneven.costs import RowCosts
+from uneven.decisions.cost_matrix import CostMatrix
 from uneven.errors import CostError, UnevenError
 from uneven.learners.folds import MOST_FITS, Split, time_and_group_splits
 from uneven.metrics import CostEstimate
 from uneven.metrics.comparison import decide_on_folds, rows_learnt_from, stratified_folds
 from uneven.metrics.intervals import estimates
+from uneven.metrics.matrix_estimates import matrix_estimates
 from uneven.metrics.passing_costs import fit_with_costs
 from uneven.solvers.running import Listener, listening
 
@@ -62,14 +80,15 @@ class FoldColumns:
         times, groups = (None if part is None else part[rows] for part in (self.times, self.groups))
         return replace(self, times=times, groups=groups)
 
-    def splits(self, is_positive: np.ndarray, folds: int, seed: int = 0) -> list[Split]:
-        """Train and test rows; one fold means one split."""
+    def splits(self, truth: np.ndarray, folds: int, seed: int = 0, classes: Sequence[Any] | None = None) -> list[Split]:
+        """Train and test rows; one fold means one split. ``classes`` are the names of several classes."""
+        called = {} if classes is None else {"names": [f"rows of the class {label!r}" for label in classes]}
         share = _TESTED if folds == 1 else None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # fewer folds: the comparison says how many there are
             try:
                 return time_and_group_splits(
-                    is_positive, max(2, folds), times=self.times, groups=self.groups, seed=seed, share=share
+                    truth, max(2, folds), times=self.times, groups=self.groups, seed=seed, share=share, **called
                 )
             except CostError as error:
                 words = str(error).replace("times has", f"column {self.time!r} has")
@@ -79,13 +98,13 @@ class FoldColumns:
         """How many fits so many folds are at most."""
         return MOST_FITS if self.time is not None and self.group is not None and folds > 1 else folds
 
-    def given_to_fit(self, is_positive: np.ndarray) -> dict[str, np.ndarray]:
+    def given_to_fit(self, truth: np.ndarray, classes: Sequence[Any] | None = None) -> dict[str, np.ndarray]:
         """What an ensemble or a search is given, for folds of its own; nothing if these rows do not suffice for them.
 
         Such as rows of one month, from which the first of several folds learns.
         """
         try:
-            self.splits(is_positive, 2)
+            self.splits(truth, 2, classes=classes)
         except UnevenError:
             return {}
         known = {"times": self.times, "groups": self.groups}
@@ -117,8 +136,9 @@ class Rows:
     ----------
     X : DataFrame or matrix
         Typed columns, or what the preprocessing made of them.
-    is_positive : ndarray of bool
-    costs : RowCosts
+    truth : ndarray of bool, or of int
+        Whether each row is positive, or the number of its class in the cost matrix.
+    costs : RowCosts or CostMatrix
     per_row : bool
         Whether costs are passed to ``fit`` and ``predict`` for each row.
     by : FoldColumns or None
@@ -126,26 +146,43 @@ class Rows:
     """
 
     X: Any
-    is_positive: np.ndarray
-    costs: RowCosts
+    truth: np.ndarray
+    costs: RowCosts | CostMatrix
     per_row: bool
     by: FoldColumns | None = None
 
     def take(self, rows: np.ndarray) -> Rows:
         """Some of the rows."""
         by = None if self.by is None else self.by.take(rows)
-        return Rows(self.X.iloc[rows], self.is_positive[rows], self.costs.take(rows), self.per_row, by)
+        return Rows(self.X.iloc[rows], self.truth[rows], self.costs.take(rows), self.per_row, by)
 
-    def fit(self, candidate: Candidate, costs: RowCosts, preprocessing: Any = "passthrough") -> Any:
+    @property
+    def classes(self) -> tuple[Any, ...] | None:
+        """The names of several classes; None with two."""
+        return self.costs.classes if isinstance(self.costs, CostMatrix) else None
+
+    @property
+    def labels(self) -> np.ndarray:
+        """What a classifier learns: 0 and 1, or the names of several classes."""
+        return self.truth.astype(int) if self.classes is None else np.array(self.classes)[self.truth]
+
+    def decide(self, pipeline: Any) -> np.ndarray:
+        """Where a fitted pipeline predicts positive, or the number of each row's action."""
+        if isinstance(self.costs, RowCosts):
+            return predict_positive(pipeline, self.X, self.costs, told=self.per_row)
+        return self.costs.number_actions("predictions", pipeline.predict(self.X))
+
+    def fit(self, candidate: Candidate, costs: RowCosts | CostMatrix, preprocessing: Any = "passthrough") -> Any:
         """A pipeline that is made for ``costs`` and fitted to these rows, whose mistakes that pay are known already."""
-        y = self.is_positive.astype(int)
+        y = self.labels
         pipeline = candidate.pipeline(self.costs if candidate.learns_means else costs, preprocessing)
-        given = {} if self.by is None or not candidate.makes_folds else self.by.given_to_fit(self.is_positive)
+        given = {} if self.by is None or not candidate.makes_folds else self.by.given_to_fit(self.truth, self.classes)
         more = {f"classifier__{name}": values for name, values in given.items()}
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=_FEWER_FOLDS, category=UserWarning)
             warnings.filterwarnings("ignore", message="in .* rows the mistake costs less", category=UserWarning)
             if self.per_row and not candidate.learns_means:
+                assert isinstance(self.costs, RowCosts)
                 return fit_with_costs(pipeline, self.X, y, self.costs, **more)
             return pipeline.fit(self.X, y, **more)
 
@@ -156,10 +193,11 @@ class Outcome:
 
     Attributes
     ----------
-    is_positive : ndarray of bool
-    costs : dict of RowCosts
-        By the label of the factor of a miss.
-    decisions : dict of dict of ndarray of bool, shape (repeats, rows)
+    truth : ndarray of bool, or of int
+        Whether each row is positive, or the number of its class.
+    costs : dict of RowCosts or CostMatrix
+        By the label of the factor of a miss; a cost matrix is as given only.
+    decisions : dict of dict of ndarray of bool or int, shape (repeats, rows)
         By that label and the name of the candidate, the simplest candidate first.
     how : str
         How the rows were split, in words.
@@ -171,8 +209,8 @@ class Outcome:
         The group of each of them, if rows of a group are not independent.
     """
 
-    is_positive: np.ndarray
-    costs: dict[str, RowCosts]
+    truth: np.ndarray
+    costs: dict[str, RowCosts] | dict[str, CostMatrix]
     decisions: dict[str, dict[str, np.ndarray]]
     how: str
     trained: float
@@ -183,25 +221,49 @@ class Outcome:
         """The cheapest of some candidates at the given costs; the simplest of those that cost the same."""
         return min(names, key=lambda name: self._cost(AS_GIVEN, name))
 
-    def rows(self, first: str, label: str = AS_GIVEN) -> list[CostEstimate]:
-        """Costs with intervals: the named candidate, then the others and their paired differences, by cost."""
+    def rows(self, first: str, label: str = AS_GIVEN) -> list[Any]:
+        """Costs with intervals: the named candidate, then the others and their paired differences, by cost.
+
+        Of the rules that take one of several actions for every row, only the cheapest.
+        """
         others = sorted((n for n in self.decisions[label] if n != first), key=lambda name: self._cost(label, name))
+        if isinstance(self.costs[label], CostMatrix):
+            dearer = [name for name in others if is_rule(name)][1:]
+            others = [name for name in others if name not in dearer]
         said = {name: self.decisions[label][name] for name in (first, *others)}
-        return estimates(
-            self.costs[label],
-            self.is_positive,
-            said,
-            trained=self.trained,
-            rules=CONSTANT_RULES,
-            groups=self.groups,
-        )
+        return cost_estimates(self.costs[label], self.truth, said, trained=self.trained, groups=self.groups)
 
     def what_ifs(self, first: str) -> list[WhatIf]:
-        """The same at other costs of a miss."""
-        return what_ifs(self.costs[AS_GIVEN], self.rows(first), lambda label, _: self.rows(first, label))
+        """The same at other costs of a miss; nothing with several classes, which have no such single cost."""
+        given = self.costs[AS_GIVEN]
+        if isinstance(given, CostMatrix):
+            return []
+        return what_ifs(given, self.rows(first), lambda label, _: self.rows(first, label))
 
     def _cost(self, label: str, name: str) -> float:
-        return float(self.costs[label].paid(self.is_positive, self.decisions[label][name]).mean())
+        return float(paid(self.costs[label], self.truth, self.decisions[label][name]).mean())
+
+
+def paid(costs: RowCosts | CostMatrix, truth: np.ndarray, decisions: np.ndarray) -> np.ndarray:
+    """What decisions cost in each row, as :class:`Rows` has them."""
+    if isinstance(costs, CostMatrix):
+        return np.asarray(costs.costs[truth, decisions])
+    return costs.paid(truth, decisions)
+
+
+def cost_estimates(
+    costs: RowCosts | CostMatrix,
+    truth: np.ndarray,
+    said: Mapping[str, np.ndarray],
+    *,
+    trained: float | None = None,
+    groups: np.ndarray | None = None,
+) -> Any:
+    """Costs of decisions with intervals, the first as a reference of the others."""
+    if isinstance(costs, CostMatrix):
+        rules = [name for name in said if is_rule(name)]
+        return matrix_estimates(costs.costs, truth, said, trained=trained, rules=rules, groups=groups)
+    return estimates(costs, truth, said, trained=trained, rules=CONSTANT_RULES, groups=groups)
 
 
 def compare_on_folds(
@@ -209,7 +271,8 @@ def compare_on_folds(
 ) -> Outcome:
     """Fit and test all candidates; one fold means one split."""
     splits = _splits(rows, folds, repeats)
-    return _compare(rows, splits, found, preprocessing, progress, FACTORS)
+    factors = FACTORS if rows.classes is None else {AS_GIVEN: 1.0}
+    return _compare(rows, splits, found, preprocessing, progress, factors)
 
 
 def _compare(
@@ -234,26 +297,45 @@ def _compare(
         for candidate in found:
             with warnings.catch_warnings(), listening(_listener(progress, where, clock)):
                 warnings.simplefilter("ignore", ConvergenceWarning)  # the fit to all rows tells
-                at_costs = _decisions(candidate, rows.costs, *((seen, unseen) if candidate.whole else encoded), factors)
-            said |= {(label, candidate.name): part for label, part in at_costs.items()}
+                said |= _decisions(candidate, rows.costs, *((seen, unseen) if candidate.whole else encoded), factors)
         clock.advance()
         return said
 
     tested, said = decide_on_folds(splits, decide_fold)
-    decisions = {label: {c.name: said[label, c.name] for c in found} for label in factors}
-    costs = {label: scale_misses(rows.costs.take(tested), factor) for label, factor in factors.items()}
+    decisions = {label: {name: part for (at, name), part in said.items() if at == label} for label in factors}
+    costs: Any = {AS_GIVEN: rows.costs}
+    if isinstance(rows.costs, RowCosts):
+        costs = {label: scale_misses(rows.costs.take(tested), factor) for label, factor in factors.items()}
     how = _how(len(splits[0]), repeats, tested.size) if rows.by is None else rows.by.how(len(splits[0]), tested.size)
     groups = None if rows.by is None or rows.by.groups is None else rows.by.groups[tested]
-    return Outcome(rows.is_positive[tested], costs, decisions, how, rows_learnt_from(splits), tested, groups)
+    return Outcome(rows.truth[tested], costs, decisions, how, rows_learnt_from(splits), tested, groups)
 
 
-def out_of_fold_rows(pipeline: Any) -> list[CostEstimate]:
+def out_of_fold_rows(pipeline: Any) -> list[Any]:
     """What a fitted ensemble and constant rules cost out of its own folds, ours first; nothing of another learner."""
     if not is_ensemble(pipeline[-1]):
         return []
+    if knows_classes(pipeline[-1]):
+        return class_rows_out_of_fold(pipeline[-1], ENSEMBLE)
     names = {"all negative": NO_ONE, "all positive": EVERYONE}
     others = [replace(one, name=names[name]) for name, one in pipeline[-1].constant_costs_.items()]
     return [replace(pipeline[-1].out_of_fold_cost_, name=ENSEMBLE), *others]
+
+
+def class_rows_out_of_fold(learner: Any, name: str) -> list[Any]:
+    """What a learner of several classes costs out of fold, and the cheapest decision that is the same for all rows.
+
+    Their difference is not paired: its ends are those of both intervals, which no correlation can make too narrow.
+    """
+    ours, (rule, one) = learner.out_of_fold_cost_, min(learner.constant_costs_.items(), key=lambda item: item[1].cost)
+    apart = {
+        "difference": one.cost - ours.cost,
+        "difference_low": one.low - ours.high,
+        "difference_high": one.high - ours.low,
+        "difference_rough": one.rough or ours.rough,
+    }
+    ours = replace(ours, name=name, difference=None, difference_low=None, difference_high=None, difference_rough=False)
+    return [ours, replace(one, name=f"{ALWAYS}{rule.removeprefix('all ')}", **apart)]
 
 
 @dataclass(frozen=True)
@@ -298,12 +380,12 @@ def random_claim(
     With one fold, half of these rows are tested, and the others are learnt from.
     """
     assert rows.by is not None
-    shuffled, tested, y = replace(rows, by=None), outcome.tested, outcome.is_positive
+    shuffled, tested, y = replace(rows, by=None), outcome.tested, outcome.truth
     part = np.empty(tested.size, dtype=np.intp)
-    for label in (True, False):
+    for label in np.unique(y):
         own = np.random.default_rng(0).permutation(np.flatnonzero(y == label))
         part[own] = np.arange(own.size) % max(2, folds)
-    everything = np.arange(rows.is_positive.size)
+    everything = np.arange(rows.truth.size)
     parts = [tested[part == number] for number in range(max(2, folds) if folds > 1 else 1)]
     splits = [(np.setdiff1d(everything, test), test) for test in parts if test.size]
     doing = "what random folds would claim: "
@@ -314,15 +396,19 @@ def random_claim(
     trained = min(outcome.trained, again.trained)
     groups = None if outcome.groups is None else outcome.groups[kept]
     costs = again.costs[AS_GIVEN]
-    claimed, found = estimates(costs, again.is_positive, said, trained=trained, groups=groups)
+    claimed, found = cost_estimates(costs, again.truth, said, trained=trained, groups=groups)
     return RandomClaim(claimed, found, kept.size, rows.by)
 
 
 def _decisions(
-    candidate: Candidate, costs: RowCosts, seen: Rows, unseen: Rows, factors: Mapping[str, float]
-) -> dict[str, np.ndarray]:
+    candidate: Candidate, costs: RowCosts | CostMatrix, seen: Rows, unseen: Rows, factors: Mapping[str, float]
+) -> dict[tuple[str, str], np.ndarray]:
     """Decisions of a candidate that is fitted to the rows that were seen, at each cost of a miss."""
-    found: dict[str, np.ndarray] = {}
+    if isinstance(costs, CostMatrix):
+        return {(AS_GIVEN, name): said for name, said in class_decisions(candidate, seen, unseen).items()}
+    assert isinstance(seen.costs, RowCosts)
+    assert isinstance(unseen.costs, RowCosts)
+    found: dict[tuple[str, str], np.ndarray] = {}
     model = None
     for label, factor in sorted(factors.items(), key=lambda item: item[0] != AS_GIVEN):
         given = label == AS_GIVEN
@@ -331,22 +417,24 @@ def _decisions(
             model = replace(seen, costs=scale_misses(seen.costs, factor)).fit(candidate, at)
         decided_at = scale_misses(unseen.costs, factor)
         told = unseen.per_row or (candidate.moves and not given)
-        found[label] = predict_positive(model, unseen.X, decided_at, told=told)
+        found[label, candidate.name] = predict_positive(model, unseen.X, decided_at, told=told)
     return found
 
 
 def _splits(rows: Rows, folds: int, repeats: int) -> list[list[Split]]:
-    is_positive = rows.is_positive
-    fewest = int(min(is_positive.sum(), (~is_positive).sum()))
+    truth, classes = rows.truth, rows.classes
+    counts = np.bincount(truth.astype(np.intp), minlength=2 if classes is None else len(classes))
+    fewest = int(counts.min())
     if fewest < 2:
-        raise CostError(f"a comparison needs two rows of each class, got {fewest} of one; --quick skips it")
+        one = "one" if classes is None else f"{classes[counts.argmin()]!r}"
+        raise CostError(f"a comparison needs two rows of each class, got {fewest} of {one}; --quick skips it")
     if rows.by is not None:
         seeds = range(repeats if rows.by.times is None and folds > 1 else 1)
-        return [rows.by.splits(is_positive, folds, seed) for seed in seeds]
+        return [rows.by.splits(truth, folds, seed, classes) for seed in seeds]
     if folds > 1:
-        return stratified_folds(is_positive, folds, repeats)
+        return stratified_folds(truth, folds, repeats)
     splitter = StratifiedShuffleSplit(1, test_size=_TESTED, random_state=0)
-    return [list(splitter.split(np.zeros(is_positive.size), is_positive))]
+    return [list(splitter.split(np.zeros(truth.size), truth))]
 
 
 def _where(repeat: int, repeats: int, fold: int, folds: int) -> str:

@@ -103,7 +103,7 @@ def _read_label(question: Question, field: Any) -> Any:
     from pyarrow import types
 
     kind = field.type.value_type if types.is_dictionary(field.type) else field.type
-    text = question.positive
+    text = question.positive or ""
     try:
         if types.is_boolean(kind):
             return {"true": True, "1": True, "false": False, "0": False}[text.lower()]

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from uneven.app.files.file_kinds import file_hash
 from uneven.app.files.remarks import leaking_columns, repeated_ids
 from uneven.app.files.table import Table, read_table
-from uneven.app.files.table_columns import Plan, Target, plan_columns, read_target, require_memory, type_columns
+from uneven.app.files.table_columns import (
+    ClassTarget,
+    Plan,
+    Target,
+    plan_columns,
+    read_classes,
+    read_target,
+    require_memory,
+    type_columns,
+)
 from uneven.app.files.table_formats import Reading
-from uneven.app.models.apply_model import predict_positive
 from uneven.app.models.candidates import ALTERNATIVES, AUTO, AskedLearner, Candidate, candidates, savable
+from uneven.app.models.class_candidates import CLASS_ALTERNATIVES, class_candidates, require_for_classes
 from uneven.app.models.compare_candidates import (
     FoldColumns,
     Outcome,
@@ -26,21 +34,21 @@ from uneven.app.models.compare_candidates import (
     compare_on_folds,
     random_claim,
 )
+from uneven.app.models.kept_promises import broken_promise, order_in_words
 from uneven.app.models.row_reasons import keep_background
 from uneven.app.models.written_costs import WrittenCosts, mean_regrets
+from uneven.app.models.written_matrix import WrittenMatrix
 from uneven.app.report.sentences import (
-    is_ensemble,
     members_in_words,
     monotone_in_words,
-    per_thousand,
     threshold_in_words,
 )
 from uneven.costs import RowCosts
 from uneven.decisions.alpha import probability_thresholds
+from uneven.decisions.cost_matrix import CostMatrix
 from uneven.errors import UnevenError
 from uneven.labels import read_groups
 from uneven.metrics import CostEstimate
-from uneven.metrics.intervals import ends_in_words, estimates
 from uneven.solvers.running import listening
 from uneven.tables import FrameEncoder
 from uneven.tables.category_columns import MOST_CATEGORIES
@@ -63,48 +71,60 @@ class Training:
     Attributes
     ----------
     asked : AskedLearner
-    given : WrittenCosts
-    costs : RowCosts
+    given : WrittenCosts or WrittenMatrix
+    costs : RowCosts or CostMatrix
     columns : list of Column
     X : DataFrame
-    is_positive : ndarray of bool
+    truth : ndarray of bool, or of int
+        Whether each row is positive, or the number of its class in the cost matrix.
     by : FoldColumns or None
         What folds look at; None: they are shuffled.
     """
 
     asked: AskedLearner
-    given: WrittenCosts
-    costs: RowCosts
+    given: WrittenCosts | WrittenMatrix
+    costs: Any
     columns: list[Column]
     X: Any
-    is_positive: np.ndarray
+    truth: np.ndarray
     by: FoldColumns | None = None
 
     def __post_init__(self) -> None:
-        mean_regrets(self.costs)  # an error if there is nothing to decide
+        if isinstance(self.costs, CostMatrix):
+            require_for_classes(self.asked)
+        else:
+            mean_regrets(self.costs)  # an error if there is nothing to decide
+
+    @property
+    def is_positive(self) -> np.ndarray:
+        """The truth of two classes."""
+        return self.truth
 
     def plan_in_words(self, cost_columns: list[str]) -> list[str]:
         """What the outcomes cost, how costs of rows will be used, and what the ensemble is made of."""
+        if isinstance(self.given, WrittenMatrix):
+            return [self.given.in_words(self.costs), *self.given.remarks(), *self._members_in_words()]
         found = [self.given.in_words(self.costs)]
         used = [column.name for column in self.columns]
         for name in cost_columns:
             if name in used:
                 option = f'--drop "{name}"' if " " in name else f"--drop {name}"
                 found.append(f"Column {name!r} is used for costs and for prediction; {option} keeps it for costs only.")
-        found += self._decisions_in_words()
-        if self.asked.has_ensemble:
-            found += members_in_words(self.asked.members)
-            found += monotone_in_words(self.asked.monotone, self.asked.members)
-        return found
+        return [*found, *self._decisions_in_words(self.costs), *self._members_in_words()]
 
-    def _decisions_in_words(self) -> list[str]:
-        known, threshold = self.asked.has_probabilities, probability_thresholds(*self.costs.thresholds())
+    def _members_in_words(self) -> list[str]:
+        if not self.asked.has_ensemble:
+            return []
+        return [*members_in_words(self.asked.members), *monotone_in_words(self.asked.monotone, self.asked.members)]
+
+    def _decisions_in_words(self, costs: RowCosts) -> list[str]:
+        known, threshold = self.asked.has_probabilities, probability_thresholds(*costs.thresholds())
         if not self.given.per_row:
             return [threshold_in_words(threshold, has_probability=known, action=_PAYS)]
         found = []
-        turned = int((self.costs.regrets(self.is_positive) < 0).sum())
+        turned = int((costs.regrets(self.truth) < 0).sum())
         if turned:
-            found.append(f"In {turned:,} of {self.costs.count:,} rows the mistake costs less than the right decision.")
+            found.append(f"In {turned:,} of {costs.count:,} rows the mistake costs less than the right decision.")
         if self.asked.tune and self.asked.kind != AUTO:
             return [*found, "Costs differ by row: learning with them and deciding by them are both tried."]
         if known:
@@ -118,7 +138,7 @@ class Training:
 
     def compare(self, progress: Progress) -> Outcome:
         """All candidates on the same folds."""
-        repeats = 1 if self.asked.has_ensemble or self.is_positive.size > _TWICE else 2
+        repeats = 1 if self.asked.has_ensemble or self.truth.size > _TWICE else 2
         how = {"folds": self._folds, "repeats": repeats}
         return compare_on_folds(self._rows, self._candidates(), self._preprocessing(), progress, **how)
 
@@ -182,24 +202,26 @@ class Training:
         first = pipeline[0] if pipeline[0] != "passthrough" else self._preprocessing().fit(self.X)
         if quick:
             return first, {}
-        features, y = first.transform(self.X), self.is_positive.astype(int)
-        usual = (candidate for candidate in self._candidates() if candidate.name in ALTERNATIVES)
+        features, y = first.transform(self.X), self._rows.labels
+        usual = (c for c in self._candidates() if c.name in (*ALTERNATIVES, *CLASS_ALTERNATIVES))
         return first, {c.name: c.new(self.costs).fit(features, y) for c in usual if c.name != name}
 
     @property
     def _rows(self) -> Rows:
-        return Rows(self.X, self.is_positive, self.costs, self.given.per_row, self.by)
+        return Rows(self.X, self.truth, self.costs, self.given.per_row, self.by)
 
     @property
     def _folds(self) -> int:
         if not self.asked.has_ensemble:
             return _QUICK_FOLDS
-        return next((folds for most, folds in _FOLDS.items() if self.is_positive.size <= most), 1)
+        return next((folds for most, folds in _FOLDS.items() if self.truth.size <= most), 1)
 
     def _candidates(self) -> list[Candidate]:
         limit = self.asked.time_limit
         fits = self._folds + 1 if self.by is None else self.by.fits(self._folds) + self._folds + 1
         seconds = None if limit is None else _FOR_ENSEMBLES * limit / fits
+        if isinstance(self.given, WrittenMatrix):
+            return class_candidates(self.asked, self.given.matrix, seconds)
         return candidates(self.asked, self.given, self.costs, seconds)
 
     def _preprocessing(self) -> Any:
@@ -215,7 +237,9 @@ class Question:
 
     Attributes
     ----------
-    target, positive : str
+    target : str
+    positive : str or None
+        None with several classes.
     others_negative : bool
         Whether all other values of the target are negative.
     id_column : str or None
@@ -227,7 +251,7 @@ class Question:
     """
 
     target: str
-    positive: str
+    positive: str | None = None
     others_negative: bool = False
     id_column: str | None = None
     drop: tuple[str, ...] = ()
@@ -263,7 +287,7 @@ class Prepared:
     ----------
     question : Question
     table : Table
-    labels : Target
+    labels : Target or ClassTarget
     plan : Plan
     training : Training
     width : int
@@ -276,7 +300,7 @@ class Prepared:
 
     question: Question
     table: Table
-    labels: Target
+    labels: Any
     plan: Plan
     training: Training
     width: int
@@ -291,11 +315,19 @@ class Prepared:
     def about(self) -> dict[str, Any]:
         """What the model file says about the training, as plain data."""
         question, labels, X = self.question, self.labels, self.training.X
+        if isinstance(labels, ClassTarget):
+            said: dict[str, Any] = {"classes": dict(zip(labels.classes, labels.counts, strict=True))}
+        else:
+            said = {
+                "positive": labels.positive,
+                "negatives": labels.negatives,
+                "others_negative": question.others_negative,
+                "positives": int(labels.is_positive.sum()),
+                "background": keep_background(X, self.plan.columns),
+            }
         return {
             "target": question.target,
-            "positive": labels.positive,
-            "negatives": labels.negatives,
-            "others_negative": question.others_negative,
+            **said,
             "id": question.id_column,
             "costs": self.training.given.to_dict(),
             "columns": [column.to_dict() for column in self.plan.columns],
@@ -304,9 +336,7 @@ class Prepared:
             "group": question.group,
             "skipped": self.plan.skipped,
             "decimal": self.table.decimal,
-            "rows": int(labels.is_positive.size),
-            "positives": int(labels.is_positive.sum()),
-            "background": keep_background(X, self.plan.columns),
+            "rows": int(self.training.truth.size),
             "missing": dict(zip(X.columns, X.isna().to_numpy().sum(axis=0).tolist(), strict=True)),
             "unlabelled": int((~labels.known).sum()),
             "leaks": self.leaks,
@@ -318,7 +348,7 @@ def prepare(
     data: str,
     reading: Reading,
     question: Question,
-    given: WrittenCosts,
+    given: WrittenCosts | WrittenMatrix,
     asked: AskedLearner,
     *,
     skip_bad_costs: bool = False,
@@ -328,15 +358,30 @@ def prepare(
 
 
 def prepare_table(
-    table: Table, question: Question, given: WrittenCosts, asked: AskedLearner, *, skip_bad_costs: bool = False
+    table: Table,
+    question: Question,
+    given: WrittenCosts | WrittenMatrix,
+    asked: AskedLearner,
+    *,
+    skip_bad_costs: bool = False,
 ) -> Prepared:
     """What can be learnt from a table that was read."""
     question.require_fold_columns()
     cost_columns = given.columns(table, question.target)
-    skipped = ""
-    if skip_bad_costs:
-        table, skipped = given.skip_unknown(table)
-    labels = read_target(table, question.target, question.positive, others_negative=question.others_negative)
+    notes: list[str] = []
+    labels: Target | ClassTarget
+    if isinstance(given, WrittenMatrix):
+        require_for_classes(asked)
+        labels = read_classes(table, question.target)
+        given, notes = given.for_labels(question.target, labels)
+        truth = given.number(labels)
+    else:
+        if skip_bad_costs:
+            table, skipped = given.skip_unknown(table)
+            notes = [skipped]
+        assert question.positive is not None
+        labels = read_target(table, question.target, question.positive, others_negative=question.others_negative)
+        truth = labels.is_positive
     labelled = table.rows(labels.known)
     costs = given.of(labelled)
     plan = plan_columns(labelled, question.target, leave_out=question.unused, keep=question.keep)
@@ -344,12 +389,12 @@ def prepare_table(
     asked.require_columns(plan.columns)
     X = type_columns(labelled, plan.columns)
     width = require_memory(X, MOST_CATEGORIES)
-    training = Training(asked, given, costs, plan.columns, X, labels.is_positive, by)
+    training = Training(asked, given, costs, plan.columns, X, truth, by)
     again = repeated_ids(labelled, question.id_column)
     advice = " If these are the same case, keep one row of each: copies in training and test make a model look cheaper."
     if question.group is not None:
         advice = ""
-    notes = [skipped, again + advice if again else "", *_folds_in_words(question, by)]
+    notes += [again + advice if again else "", *_folds_in_words(question, by)]
     return Prepared(question, table, labels, plan, training, width, cost_columns, [note for note in notes if note])
 
 
@@ -392,95 +437,3 @@ def _folds_in_words(question: Question, by: FoldColumns | None) -> list[str]:
             "learnt from, and intervals count groups, not rows. It is not used for prediction."
         )
     return found
-
-
-# -- whether the comparison holds: for the model that is saved, and for later rows -------------------------------------
-
-
-#: Rows that are looked at for the order: at least, so that a difference can be seen, and at most, to be quick.
-_FEWEST, _MOST = 200, 20_000
-_BLOCKS = 5
-#: A dearer order of the folds is worth a sentence from this share of the cost on.
-_WORTH_TELLING = 0.02
-
-
-def broken_promise(shown: CostEstimate, pipeline: Any, rows: Rows) -> str:
-    """A warning if the cost that was shown for a model is not that of the one that was fitted to all rows; else "".
-
-    Parameters
-    ----------
-    shown : CostEstimate
-        Of the comparison.
-    pipeline : Pipeline
-        The model to save.
-    rows : Rows
-        All rows; the model learnt from them.
-    """
-    said = predict_positive(pipeline, rows.X, rows.costs, told=rows.per_row)
-    learnt = float(rows.costs.paid(rows.is_positive, said).mean())
-    own = pipeline[-1].out_of_fold_cost_.cost if is_ensemble(pipeline[-1]) else None
-    if own is not None and not shown.low <= own <= shown.high:
-        found = f"its out-of-fold cost is {per_thousand(own)}"
-    elif learnt > shown.high:
-        found = f"on the rows that it learnt from it costs {per_thousand(learnt)}"
-    else:
-        return ""
-    return (
-        f"WARNING: the model that was fitted to all rows is not what the comparison promised. Per 1,000 rows {found}; "
-        f"the comparison said {per_thousand(shown.cost)} (95 % interval "
-        f"{ends_in_words(per_thousand(shown.low), per_thousand(shown.high), rough=shown.rough)}). Do not rely on the "
-        "costs below."
-    )
-
-
-def order_in_words(rows: Rows | None, preprocessing: BaseEstimator, dates: list[str]) -> str:
-    """A sentence if rows of another time may cost more than shuffled folds say; "" otherwise.
-
-    A logistic regression is tested on shuffled folds and on blocks of the file. If blocks cost significantly more, the
-    file is in an order that matters. ``dates`` are columns with dates. Without rows only these count.
-    """
-    found = None if rows is None else _compare_orders(rows, preprocessing)
-    if found is not None and (found.difference_low or 0) > 0 and (found.difference or 0) > _WORTH_TELLING * found.cost:
-        low, high = (per_thousand(end or 0.0) for end in (found.difference_low, found.difference_high))
-        return (
-            f"The order of the rows matters: a logistic regression costs {per_thousand(found.difference or 0.0)} more "
-            "per 1,000 rows on blocks of the file than on shuffled rows (95 % interval "
-            f"{ends_in_words(low, high, rough=found.difference_rough)}). If the file is in the order of time, "
-            "later rows may cost that much more than said here, where all folds are shuffled; --time COLUMN measures "
-            "it."
-        )
-    if dates:
-        return (
-            f"Column {dates[0]!r} holds dates. All folds are shuffled: if things change over time, later rows may cost "
-            f"more than said here; --time {dates[0]!r} measures it."
-        )
-    return ""
-
-
-def _compare_orders(rows: Rows, preprocessing: BaseEstimator) -> CostEstimate | None:
-    """What blocks of the file cost, and how much more that is than shuffled folds; None if that cannot be said."""
-    count = rows.is_positive.size
-    if count < _FEWEST:
-        return None
-    some = rows.take(np.arange(0, count, -(-count // _MOST)))
-    some = replace(some, X=preprocessing.fit_transform(some.X))
-    block = np.arange(some.is_positive.size) * _BLOCKS // some.is_positive.size
-    shuffled, blocks = _decide_folds(some, np.random.default_rng(0).permutation(block)), _decide_folds(some, block)
-    if shuffled is None or blocks is None:
-        return None
-    both = {"shuffled": shuffled[None], "in file order": blocks[None]}
-    return estimates(some.costs, some.is_positive, both)[-1]
-
-
-def _decide_folds(rows: Rows, fold: np.ndarray) -> np.ndarray | None:
-    """Decisions of logistic regressions about rows of other folds; None if one of them lacks a class to learn."""
-    from uneven.learners.linear import UnevenLinearClassifier
-
-    said = np.zeros(fold.size, dtype=bool)
-    for number in range(_BLOCKS):
-        train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        if np.unique(rows.is_positive[train]).size < 2:
-            return None
-        model = UnevenLinearClassifier("logistic", tol=1e-3).fit(rows.X[train], rows.is_positive[train].astype(int))
-        said[test] = rows.costs.take(test).prefers_positive(model.predict_proba(rows.X[test])[:, 1])
-    return said

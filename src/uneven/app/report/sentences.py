@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from uneven.app.models.candidates import EVERYONE, NO_ONE, LogisticRule
+from uneven.app.models.candidates import ALWAYS, EVERYONE, NO_ONE, LogisticRule, is_rule
+from uneven.app.models.class_candidates import LIKELIEST, LogisticClassRule
 from uneven.costs import RowCosts, money
 from uneven.decisions.alpha import DECIDE
+from uneven.decisions.cost_matrix import CostMatrix
 from uneven.learners.ensemble.members import FAMILIES
 from uneven.metrics import CostEstimate
 from uneven.metrics.intervals import ROUGH_MEANS, ends_in_words
+from uneven.metrics.matrix_estimates import MatrixCostEstimate
 
 PER = 1000  # rows
 #: What the constant rules do, by name.
@@ -58,9 +61,14 @@ class WhatIf:
         return f"{self.label}, {self.ratio}", cheapest, per_thousand(self.rows[0].cost)
 
 
+def rule_in_words(name: str) -> str:
+    """What a rule does that takes the same decision for every row."""
+    return RULES[name] if name in RULES else f"deciding {name.removeprefix(ALWAYS)!r} for every row"
+
+
 def better_constant(rows: list[CostEstimate]) -> CostEstimate:
-    """The cheaper of the two constant rules."""
-    return min((row for row in rows if row.name in RULES), key=lambda row: row.cost)
+    """The cheapest of the constant rules."""
+    return min((row for row in rows if is_rule(row.name)), key=lambda row: row.cost)
 
 
 def per_thousand(value: float, unit: str | None = None) -> str:
@@ -100,10 +108,36 @@ def _ends(low: float, high: float, *, rough: bool) -> str:
     return ends_in_words(per_thousand(low), per_thousand(high), rough=rough)
 
 
+def mistake_names(rows: Iterable[CostEstimate | MatrixCostEstimate]) -> list[str]:
+    """The names of the columns with mistakes; none with several classes, which have a table of their own."""
+    return ["false alarms", "misses"] if all(isinstance(row, CostEstimate) for row in rows) else []
+
+
+def mistake_cells(row: CostEstimate | MatrixCostEstimate) -> list[str]:
+    """How many mistakes of each kind there are."""
+    return [f"{row.false_positives:,g}", f"{row.false_negatives:,g}"] if isinstance(row, CostEstimate) else []
+
+
+def confusion_cells(counts: np.ndarray, matrix: CostMatrix) -> tuple[list[str], list[list[str]]]:
+    """Header and cells of a table of classes and decisions: how many rows, and what they cost in all."""
+    header = ["", *(f"decided {action}" for action in matrix.actions)]
+    cells = [
+        [str(label), *(f"{n:,g} ({money(float(n * c))})" if n else "" for n, c in zip(row, costs, strict=True))]
+        for label, row, costs in zip(matrix.classes, counts, matrix.costs, strict=True)
+    ]
+    return header, cells
+
+
+def never_chosen_in_words(counts: np.ndarray, matrix: CostMatrix) -> str:
+    """Which decisions no row got; "" if every one was taken."""
+    absent = [repr(a) for a, count in zip(matrix.actions, counts.sum(axis=0), strict=True) if not count]
+    return f"Never decided: {', '.join(absent)}." if absent else ""
+
+
 def first_line(rows: list[CostEstimate], unit: str | None) -> str:
     """The answer: what the model saves against the better constant rule, or that it is dearer."""
     rule = better_constant(rows)
-    name = RULES[rule.name]
+    name = rule_in_words(rule.name)
     assert rule.difference is not None
     if rule.difference < 0:
         return (
@@ -114,6 +148,20 @@ def first_line(rows: list[CostEstimate], unit: str | None) -> str:
         return f"WARNING: this model saves nothing: it costs as much as {name}."
     saved = per_thousand(rule.difference, unit)
     return f"Per 1,000 rows this model saves {saved} against {name}{chance_in_words(rule)}."
+
+
+def likeliest_in_words(rows: list[CostEstimate], unit: str | None) -> str:
+    """What the likeliest class of the same model costs instead, whatever the costs; "" if it is not known."""
+    found = next((row for row in rows if row.name == f"{rows[0].name}{LIKELIEST}"), None)
+    if found is None or found.difference is None:
+        return ""
+    if not found.difference:
+        return "Its likeliest class, whatever the costs, costs as much."
+    more = "more" if found.difference > 0 else "less"
+    return (
+        f"Its likeliest class, whatever the costs, costs {per_thousand(abs(found.difference), unit)} {more} per 1,000 "
+        f"rows{chance_in_words(found, 1 if found.difference > 0 else -1)}."
+    )
 
 
 def volume_in_words(rows: list[CostEstimate], unit: str | None, volume: float | None) -> str:
@@ -132,7 +180,7 @@ def volume_in_words(rows: list[CostEstimate], unit: str | None, volume: float | 
     ends = ends_in_words(money(low), money(high), rough=rule.difference_rough)
     return (
         f"{cost}, and {saved} {money(volume * abs(rule.difference), unit)} (95 % interval {ends}) against "
-        f"{RULES[rule.name]}, if these rows are like those here."
+        f"{rule_in_words(rule.name)}, if these rows are like those here."
     )
 
 
@@ -248,7 +296,7 @@ class Choice:
     def in_words(self) -> str:
         """Which model is the cheapest, by how much, and whether that may be chance; constant rules are no models."""
         ours, *others = self.rows
-        models = [row for row in others if row.name not in RULES]
+        models = [row for row in others if not is_rule(row.name) and not row.name.endswith(LIKELIEST)]
         if not models:
             return ""
         rival = min(models, key=lambda row: row.cost)
@@ -269,7 +317,7 @@ class Choice:
     def warning(self) -> str:
         """That a constant rule costs no more, or that the model may be cheaper by chance, if so; else ""."""
         rule, ours = better_constant(self.rows), self.rows[0]
-        name = RULES[rule.name]
+        name = rule_in_words(rule.name)
         if not self.useless:
             if not may_be_chance(rule):
                 return ""
@@ -295,6 +343,11 @@ _LOGISTIC = {
     "weighted": "Logistic regression; the positives are weighted by the ratio of the costs.",
     "moved": "Logistic regression; its threshold is moved to the costs.",
 }
+_LOGISTIC_OF_CLASSES = {
+    "plain": "Logistic regression; it decides for the likeliest class, whatever the costs.",
+    "weighted": "Logistic regression; each class is weighted by the mean cost of its mistakes.",
+    "moved": "Logistic regression; it takes the decision of the least expected cost.",
+}
 
 
 def model_in_words(pipeline: Any) -> list[str]:
@@ -302,8 +355,10 @@ def model_in_words(pipeline: Any) -> list[str]:
     last = pipeline[-1]
     if isinstance(last, LogisticRule):
         return [_LOGISTIC[last.way]]
+    if isinstance(last, LogisticClassRule):
+        return [_LOGISTIC_OF_CLASSES[last.way]]
     if is_ensemble(last):
-        return [*left_out_in_words(last), *shift_in_words(last)]
+        return [*left_out_in_words(last), *(shifts_in_words(last) if knows_classes(last) else shift_in_words(last))]
     if hasattr(last, "shift_"):
         return shift_in_words(last) if np.isfinite(last.shift_) else []
     if not hasattr(getattr(last, "best_estimator_", last), "analysis_"):
@@ -357,8 +412,10 @@ def members_of(ensemble: Any) -> list[Member]:
 
 
 def constant_costs_of(ensemble: Any) -> dict[str, float]:
-    """What flagging everyone and flagging no one cost per row, on the rows of the ensemble's own folds."""
+    """What the same decision for every row costs per row, on the rows of the ensemble's own folds."""
     costs = ensemble.constant_costs_
+    if knows_classes(ensemble):
+        return {rule_in_words(ALWAYS + name.removeprefix("all ")): one.cost for name, one in costs.items()}
     return {"flagging everyone": costs["all positive"].cost, "flagging no one": costs["all negative"].cost}
 
 
@@ -391,6 +448,19 @@ def shift_in_words(model: Any) -> list[str]:
         f"The threshold of the {of}'s log-odds is {direction} by {abs(shift):.2g}{give_or_take}, which rows that it "
         "had not seen support best. Probabilities stay as they are."
     ]
+
+
+def knows_classes(model: Any) -> bool:
+    """Whether a fitted classifier decides between several classes."""
+    return len(model.classes_) > 2
+
+
+def shifts_in_words(model: Any) -> list[str]:
+    """Whether log-odds of the classes are shifted, and by how much."""
+    if not model.shifts_.any():
+        return ["Decisions are the cheapest at its calibrated probabilities: shifts of the log-odds did not pay."]
+    shown = ", ".join(f"{label} {shift:+.2g}" for label, shift in zip(model.classes_, -model.shifts_, strict=True))
+    return [f"For the decisions the log-odds of the classes are shifted ({shown}), which paid on rows not seen."]
 
 
 def left_out_in_words(ensemble: Any) -> list[str]:

@@ -46,6 +46,7 @@ def export(
     trees can be written; the message names what cannot. Costs that you give replace those of the fit.
     """
     from uneven.app.files.file_kinds import require_output, write_whole
+    from uneven.app.models.apply_classes import require_two_classes
     from uneven.app.models.export_model import export_model
     from uneven.app.models.model_files import read_model
 
@@ -55,6 +56,8 @@ def export(
     if to == "python" and (table or keep):
         raise UnevenError("--table and --keep are for --to sql; a Python module gets its rows as arguments")
     changes = changed_costs(fp_cost, fn_cost, tp_cost, tn_cost)
-    source = export_model(read_model(model), to, changes, table=table or "", dialect=dialect, keep=keep)
+    content = read_model(model)
+    require_two_classes(content, model, "`uneven export`")
+    source = export_model(content, to, changes, table=table or "", dialect=dialect, keep=keep)
     write_whole(output, source)
     click.echo(f"{output}: {len(source.splitlines()):,} lines of {'SQL' if to == 'sql' else 'Python'}.")

@@ -14,6 +14,7 @@ from uneven.app.cli.options import (
     cost_options,
     read_options,
     reading_options,
+    require_costs,
     skip_costs_option,
     volume_option,
 )
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from uneven.app.models.candidates import AskedLearner
     from uneven.app.models.fit_table import Question, Training
     from uneven.app.models.written_costs import WrittenCosts
+    from uneven.app.models.written_matrix import WrittenMatrix
 
 
 @click.command()
 @click.argument("data")
 @click.option("--target", required=True, metavar="COL", help="The column to predict.")
-@click.option("--positive", required=True, metavar="VALUE", help="The value of that column that is the positive class.")
+@click.option("--positive", metavar="VALUE", help="The value of that column that is the positive class.")
 @cost_options
 @skip_costs_option
 @volume_option
@@ -68,11 +70,12 @@ if TYPE_CHECKING:
 def fit(
     data: str,
     target: str,
-    positive: str,
-    fp_cost: str,
-    fn_cost: str,
+    positive: str | None,
+    fp_cost: str | None,
+    fn_cost: str | None,
     tp_cost: str,
     tn_cost: str,
+    costs: str | None,
     unit: str | None,
     skip_bad_costs: bool,
     rows_per_year: float | None,
@@ -105,6 +108,9 @@ def fit(
     model is saved. A folder or a pattern of Parquet files, such as "data/*.parquet", or a file that does not fit into
     memory, is read in parts, and a linear classifier is fitted. A further action, such as --action review=8:5, is kept
     in the model file for `predict` and `report`; the comparison is that of the two predictions.
+
+    With several classes, --costs names a table of costs in place of --positive and the four costs: its rows are the
+    true classes, its columns the decisions. There may be further decisions than the classes, such as "refer".
     """
     from uneven.app.cli.terminal import print_members
     from uneven.app.files.file_kinds import require_output, write_whole
@@ -118,13 +124,19 @@ def fit(
     from uneven.app.models.written_limits import fitted_actions
     from uneven.app.report.sentences import is_ensemble, model_in_words
 
+    require_costs(costs)
     asked = AskedLearner.read(kind, loss, gamma, tune, members, time_limit, monotone)
-    given = WrittenCosts(fp_cost, fn_cost, tp_cost, tn_cost, unit)
-    require_output(output, inputs=(data,))
+    given, actions = _read_costs(costs, (fp_cost, fn_cost, tp_cost, tn_cost), unit, positive, actions)
+    require_output(output, inputs=(data, *([costs] if costs else [])))
     options = read_options(**reading)
     question = Question(target, positive, others_negative, id_column, drop, keep, time_column, group_column)
     told = {"decided_by": decided_by, "fitted": f"{datetime.now(UTC):%Y-%m-%d}"}
     if is_in_parts(data, memory_limit):
+        if not isinstance(given, WrittenCosts):
+            raise UnevenError(
+                "--costs of several classes is for a table that fits into memory, and this one is read in parts; a "
+                "sample of its rows would work"
+            )
         if actions:
             raise UnevenError("--action is for a table that fits into memory; files in parts are decided row by row")
         if time_column is not None or group_column is not None:
@@ -134,7 +146,8 @@ def fit(
             )
         _fit_in_parts(data, question, asked, given, memory_limit, output, rows_per_year, told, quick=quick)
         return
-    asked.require_loss(None if given.per_row else given.numbers())
+    if isinstance(given, WrittenCosts):
+        asked.require_loss(None if given.per_row else given.numbers())
     ready = prepare(data, options, question, given, asked, skip_bad_costs=skip_bad_costs)
     training = ready.training
     for sentence in about_table(ready.table, ready.plan, training.X, ready.labels, ready.width, ready.leaks):
@@ -169,6 +182,32 @@ def fit(
     click.echo(f"The model ({name}) is in {output}.")
 
 
+def _read_costs(
+    costs: str | None,
+    four: tuple[str | None, ...],
+    unit: str | None,
+    positive: str | None,
+    actions: tuple[str, ...],
+) -> tuple[WrittenCosts | WrittenMatrix, tuple[str, ...]]:
+    """The four costs or the table of costs, and further actions; a table of two classes gives four costs."""
+    from uneven.app.models.written_costs import WrittenCosts
+    from uneven.app.models.written_matrix import WrittenMatrix
+
+    if costs is None:
+        fp, fn, tp, tn = (str(cost) for cost in four)
+        return WrittenCosts(fp, fn, tp, tn, unit), actions
+    matrix = WrittenMatrix.read(costs, unit)
+    if len(matrix.matrix.classes) == 2:
+        return matrix.as_four_costs(positive)
+    given = click.get_current_context().params
+    for name, option in (("positive", "--positive"), ("others_negative", "--others-negative")):
+        if given[name]:
+            raise UnevenError(
+                f"{option} is for two classes, and {matrix.name} has {len(matrix.matrix.classes)}; leave it out"
+            )
+    return matrix, ()
+
+
 def _compare_and_fit(
     training: Training,
     asked: AskedLearner,
@@ -183,9 +222,10 @@ def _compare_and_fit(
     Returns the name of the model, its pipeline, what the comparison says for the model file, and the preprocessing with
     the fitted alternatives.
     """
-    from uneven.app.cli.terminal import end_progress, print_choice, stopping_at_ctrl_c
+    from uneven.app.cli.terminal import end_progress, print_choice, print_confusion, stopping_at_ctrl_c
     from uneven.app.models.candidates import AUTO
     from uneven.app.models.compare_candidates import out_of_fold_rows
+    from uneven.app.models.written_matrix import WrittenMatrix
     from uneven.app.report.sentences import Choice, first_line, volume_in_words
 
     if not quick and training.work_in_words:
@@ -196,7 +236,8 @@ def _compare_and_fit(
         outcome = None if quick else training.compare(progress)
         if outcome is not None:
             name = training.cheapest(outcome)
-            choice = Choice(outcome.rows(name), asked.kind == AUTO, unit)
+            compared = outcome.rows(name)
+            choice = Choice(compared, asked.kind == AUTO, unit)
             about |= {"comparison": [row.to_dict() for row in choice.rows], "compared": outcome.how}
             claim = training.random_claim(outcome, name, progress)
             about["random_folds"] = "" if claim is None else claim.in_words(unit)
@@ -214,10 +255,14 @@ def _compare_and_fit(
         end_progress()
     if outcome is not None and (save_anyway or choice.broken or not choice.useless):
         print_choice(choice, outcome.what_ifs(name), outcome.how, rows_per_year, about["random_folds"])
+        if isinstance(training.given, WrittenMatrix):
+            print_confusion(compared[0], training.given.matrix, unit)
     if quick and (rows := out_of_fold_rows(pipeline)):
         click.echo(f"{first_line(rows, unit)} Each row was decided by models that had not learnt from it.")
         if total := volume_in_words(rows, unit, rows_per_year):
             click.echo(total)
+        if isinstance(training.given, WrittenMatrix):
+            print_confusion(rows[0], pipeline[-1].costs_, unit)
     if order:
         click.echo(order)
     return name, pipeline, about, behind

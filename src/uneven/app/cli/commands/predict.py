@@ -73,13 +73,16 @@ def predict(
     row, what each action is expected to cost, what the decision saves, and the rank of the row; and it says what the
     limit costs, and what one more place would save.
 
+    A model of several classes (`uneven fit --costs`) writes the decision of each row, what it and every other decision
+    is expected to cost, and the probability of each class.
+
     With --log, the decisions are logged before OUT is written: time, model, costs, threshold, probability, decision. A
     log is of one model.
     """
     from uneven.app.files.file_kinds import PARQUET, WRITABLE, require_output, write_whole
     from uneven.app.files.table import read_table
-    from uneven.app.files.table_columns import LIKE_AN_ID
     from uneven.app.files.written_tables import sensible_digits, table_bytes
+    from uneven.app.models.apply_classes import has_several_classes, require_two_classes
     from uneven.app.models.apply_model import COMPARED, apply_model, read_rows
     from uneven.app.models.decision_log import about_log, decision_columns, open_log
     from uneven.app.models.model_files import read_model
@@ -93,6 +96,15 @@ def predict(
     about = content["about"]
     asked = actions or written_actions(about)
     changes = changed_costs(fp_cost, fn_cost, tp_cost, tn_cost)
+    if has_several_classes(content):
+        first = next((f"--{name.replace('_', '-')}" for name in changes), None)
+        given = {"--reasons": reasons, "--action": actions or None, "--log": log}
+        given |= {f"--{name.replace('_', '-')}": value for name, value in vars(limits).items()}
+        unfit = first or next((option for option, value in given.items() if value is not None), None)
+        if unfit is not None:
+            require_two_classes(content, model, unfit)
+        _predict_classes(content, read_table(data, options, about["decimal"]), data, id_column, output)
+        return
     if reasons is not None and (asked or limits.given):
         raise UnevenError(
             "--reasons explains decisions by the threshold; limits and further actions decide otherwise: leave one out"
@@ -119,9 +131,33 @@ def predict(
         click.echo(sentence)
     click.echo(said)
     if used.names is None:
-        like_ids = [name for name, why in about.get("skipped", {}).items() if why.startswith(LIKE_AN_ID)]
-        column = next((shlex.quote(name) for name in like_ids if name in table.frame.columns), "COL")
-        click.echo(f"They are in the order of {data}; --id {column} adds the column that names them.")
+        _tell_order(about, table, data)
+
+
+def _tell_order(about: dict[str, Any], table: Table, data: str) -> None:
+    """Say that no column names the rows, and which could."""
+    from uneven.app.files.table_columns import LIKE_AN_ID
+
+    like_ids = [name for name, why in about.get("skipped", {}).items() if why.startswith(LIKE_AN_ID)]
+    column = next((shlex.quote(name) for name in like_ids if name in table.frame.columns), "COL")
+    click.echo(f"They are in the order of {data}; --id {column} adds the column that names them.")
+
+
+def _predict_classes(content: dict[str, Any], table: Table, data: str, id_column: str | None, output: str) -> None:
+    """Predict with a model of several classes."""
+    from uneven.app.files.file_kinds import PARQUET, write_whole
+    from uneven.app.files.written_tables import sensible_digits, table_bytes
+    from uneven.app.models.apply_classes import apply_to_classes, class_prediction_table
+
+    used = apply_to_classes(content, table, id_column)
+    frame, compared = class_prediction_table(used)
+    shown = frame if output.lower().endswith(PARQUET) else sensible_digits(frame, compared)
+    write_whole(output, table_bytes(shown, output, table))
+    for sentence in [table.in_words(), *used.remarks, used.expected_in_words()]:
+        click.echo(sentence)
+    click.echo(f"{output}: {len(table):,} rows, {used.counts_in_words()}")
+    if used.names is None:
+        _tell_order(content["about"], table, data)
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ def report(
     """
     from uneven.app.cli.terminal import print_first_rows, print_limits, print_members
     from uneven.app.files.file_kinds import require_output
+    from uneven.app.models.apply_classes import require_two_classes
     from uneven.app.models.apply_model import read_rows
     from uneven.app.models.model_files import read_model
     from uneven.app.report.sentences import is_ensemble, model_in_words, threshold_in_words
@@ -65,6 +66,7 @@ def report(
         require_output(page, inputs=(model, data))
     options = read_options(**reading)
     content = read_model(model)
+    require_two_classes(content, model, "`uneven report`")
     if content["about"].get("streamed"):
         if page is not None or id_column is not None:
             option = "--html" if page is not None else "--id"

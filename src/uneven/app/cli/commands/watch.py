@@ -49,6 +49,7 @@ def watch(
     from pathlib import Path
 
     from uneven.app.files.file_kinds import require_output, write_whole
+    from uneven.app.models.apply_classes import require_two_classes
     from uneven.app.models.model_files import read_model
     from uneven.app.models.watch_folder import open_watch, watch_folder
     from uneven.app.report.watch_page import watch_page
@@ -61,6 +62,7 @@ def watch(
         raise UnevenError(f"{output} is both the page and the state; give the state another name")
     options = read_options(**reading)
     content = read_model(model)
+    require_two_classes(content, model, "`uneven watch`")
     seen = open_watch(content, kept, reference, options, promise)
     seen = watch_folder(seen, folder, kept, options, id_column=id_column, per=per, labels=labels)
     write_whole(output, watch_page(seen))

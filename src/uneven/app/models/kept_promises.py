@@ -1,0 +1,109 @@
+"""Whether a comparison holds: for the model that is saved, and for later rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from uneven.app.models.compare_candidates import Rows, cost_estimates, paid
+from uneven.app.report.sentences import is_ensemble, per_thousand
+from uneven.decisions.cost_matrix import CostMatrix
+from uneven.metrics import CostEstimate
+from uneven.metrics.intervals import ends_in_words
+
+#: Rows that are looked at for the order: at least, so that a difference can be seen, and at most, to be quick.
+_FEWEST, _MOST = 200, 20_000
+_BLOCKS = 5
+#: A dearer order of the folds is worth a sentence from this share of the cost on.
+_WORTH_TELLING = 0.02
+
+
+def broken_promise(shown: CostEstimate, pipeline: Any, rows: Rows) -> str:
+    """A warning if the cost that was shown for a model is not that of the one that was fitted to all rows; else "".
+
+    Parameters
+    ----------
+    shown : CostEstimate
+        Of the comparison.
+    pipeline : Pipeline
+        The model to save.
+    rows : Rows
+        All rows; the model learnt from them.
+    """
+    learnt = float(paid(rows.costs, rows.truth, rows.decide(pipeline)).mean())
+    own = pipeline[-1].out_of_fold_cost_.cost if is_ensemble(pipeline[-1]) else None
+    if own is not None and not shown.low <= own <= shown.high:
+        found = f"its out-of-fold cost is {per_thousand(own)}"
+    elif learnt > shown.high:
+        found = f"on the rows that it learnt from it costs {per_thousand(learnt)}"
+    else:
+        return ""
+    return (
+        f"WARNING: the model that was fitted to all rows is not what the comparison promised. Per 1,000 rows {found}; "
+        f"the comparison said {per_thousand(shown.cost)} (95 % interval "
+        f"{ends_in_words(per_thousand(shown.low), per_thousand(shown.high), rough=shown.rough)}). Do not rely on the "
+        "costs below."
+    )
+
+
+def order_in_words(rows: Rows | None, preprocessing: BaseEstimator, dates: list[str]) -> str:
+    """A sentence if rows of another time may cost more than shuffled folds say; "" otherwise.
+
+    A logistic regression is tested on shuffled folds and on blocks of the file. If blocks cost significantly more, the
+    file is in an order that matters. ``dates`` are columns with dates. Without rows only these count.
+    """
+    found = None if rows is None else _compare_orders(rows, preprocessing)
+    if found is not None and (found.difference_low or 0) > 0 and (found.difference or 0) > _WORTH_TELLING * found.cost:
+        low, high = (per_thousand(end or 0.0) for end in (found.difference_low, found.difference_high))
+        return (
+            f"The order of the rows matters: a logistic regression costs {per_thousand(found.difference or 0.0)} more "
+            "per 1,000 rows on blocks of the file than on shuffled rows (95 % interval "
+            f"{ends_in_words(low, high, rough=found.difference_rough)}). If the file is in the order of time, "
+            "later rows may cost that much more than said here, where all folds are shuffled; --time COLUMN measures "
+            "it."
+        )
+    if dates:
+        return (
+            f"Column {dates[0]!r} holds dates. All folds are shuffled: if things change over time, later rows may cost "
+            f"more than said here; --time {dates[0]!r} measures it."
+        )
+    return ""
+
+
+def _compare_orders(rows: Rows, preprocessing: BaseEstimator) -> CostEstimate | None:
+    """What blocks of the file cost, and how much more that is than shuffled folds; None if that cannot be said."""
+    count = rows.truth.size
+    if count < _FEWEST:
+        return None
+    some = rows.take(np.arange(0, count, -(-count // _MOST)))
+    some = replace(some, X=preprocessing.fit_transform(some.X))
+    block = np.arange(some.truth.size) * _BLOCKS // some.truth.size
+    shuffled, blocks = _decide_folds(some, np.random.default_rng(0).permutation(block)), _decide_folds(some, block)
+    if shuffled is None or blocks is None:
+        return None
+    both = {"shuffled": shuffled[None], "in file order": blocks[None]}
+    found: CostEstimate = cost_estimates(some.costs, some.truth, both)[-1]
+    return found
+
+
+def _decide_folds(rows: Rows, fold: np.ndarray) -> np.ndarray | None:
+    """Decisions of logistic regressions about rows of other folds; None if one of them lacks a class to learn."""
+    from uneven.learners.linear import UnevenLinearClassifier
+    from uneven.learners.multinomial import UnevenMultinomialClassifier
+
+    labels, said = rows.labels, np.zeros(fold.size, dtype=bool if rows.classes is None else np.intp)
+    classes = np.unique(labels).size
+    for number in range(_BLOCKS):
+        train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        if np.unique(labels[train]).size < classes:
+            return None
+        if isinstance(rows.costs, CostMatrix):
+            several = UnevenMultinomialClassifier(costs=rows.costs, tol=1e-3).fit(rows.X[train], labels[train])
+            said[test] = rows.costs.number_actions("predictions", several.predict(rows.X[test]))
+            continue
+        model = UnevenLinearClassifier("logistic", tol=1e-3).fit(rows.X[train], labels[train])
+        said[test] = rows.costs.take(test).prefers_positive(model.predict_proba(rows.X[test])[:, 1])
+    return said
