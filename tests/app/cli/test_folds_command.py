@@ -15,8 +15,9 @@ from uneven.app.files.table import Table
 from uneven.app.files.table_formats import DETECT
 from uneven.app.models.apply_model import predict_positive
 from uneven.app.models.candidates import AskedLearner
-from uneven.app.models.compare_candidates import FoldColumns, RandomClaim
+from uneven.app.models.compare_candidates import FoldColumns
 from uneven.app.models.fit_table import Question, prepare_table
+from uneven.app.models.kept_promises import RandomClaim
 from uneven.app.models.model_files import read_model
 from uneven.app.models.written_costs import WrittenCosts
 

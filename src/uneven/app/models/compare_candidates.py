@@ -27,10 +27,8 @@ from uneven.app.models.class_candidates import class_decisions
 from uneven.app.models.written_costs import scale_misses
 from uneven.app.report.sentences import (
     WhatIf,
-    chance_in_words,
     is_ensemble,
     knows_classes,
-    per_thousand,
     ratio_in_words,
 )
 from uneven.costs import RowCosts
@@ -272,10 +270,10 @@ def compare_on_folds(
     """Fit and test all candidates; one fold means one split."""
     splits = _splits(rows, folds, repeats)
     factors = FACTORS if rows.classes is None else {AS_GIVEN: 1.0}
-    return _compare(rows, splits, found, preprocessing, progress, factors)
+    return compare_on_splits(rows, splits, found, preprocessing, progress, factors)
 
 
-def _compare(
+def compare_on_splits(
     rows: Rows,
     splits: list[list[Split]],
     found: list[Candidate],
@@ -336,68 +334,6 @@ def class_rows_out_of_fold(learner: Any, name: str) -> list[Any]:
     }
     ours = replace(ours, name=name, difference=None, difference_low=None, difference_high=None, difference_rough=False)
     return [ours, replace(one, name=f"{ALWAYS}{rule.removeprefix('all ')}", **apart)]
-
-
-@dataclass(frozen=True)
-class RandomClaim:
-    """What random folds would have claimed for a model, next to what its folds said of the same rows.
-
-    Attributes
-    ----------
-    claimed, found : CostEstimate
-        With random folds, and by time or group; the second has the paired difference from the first.
-    rows : int
-    by : FoldColumns
-    """
-
-    claimed: CostEstimate
-    found: CostEstimate
-    rows: int
-    by: FoldColumns
-
-    def in_words(self, unit: str | None) -> str:
-        """The two costs, their difference, and why they may differ."""
-        more = self.found.difference or 0.0
-        ends = chance_in_words(self.found, 1 if more >= 0 else -1)
-        why = "knows other rows of the same group"
-        if self.by.time is not None:
-            why = "learns from later rows too, and from more rows"
-        if self.by.time is not None and self.by.group is not None:
-            why = "learns from later rows too, from other rows of the same group, and from more rows"
-        return (
-            f"Random folds would have claimed {per_thousand(self.claimed.cost, unit)} per 1,000 rows for "
-            f"{self.found.name}; {self.by.in_words} it is {per_thousand(self.found.cost, unit)}, "
-            f"{per_thousand(abs(more), unit)} {'more' if more >= 0 else 'less'}{ends}, on the same {self.rows:,} rows. "
-            f"In random folds a model {why}."
-        )
-
-
-def random_claim(
-    rows: Rows, outcome: Outcome, candidate: Candidate, preprocessing: BaseEstimator, progress: Progress, folds: int
-) -> RandomClaim:
-    """Test one candidate on the rows of a comparison again, with random folds, as if there were no time and no groups.
-
-    With one fold, half of these rows are tested, and the others are learnt from.
-    """
-    assert rows.by is not None
-    shuffled, tested, y = replace(rows, by=None), outcome.tested, outcome.truth
-    part = np.empty(tested.size, dtype=np.intp)
-    for label in np.unique(y):
-        own = np.random.default_rng(0).permutation(np.flatnonzero(y == label))
-        part[own] = np.arange(own.size) % max(2, folds)
-    everything = np.arange(rows.truth.size)
-    parts = [tested[part == number] for number in range(max(2, folds) if folds > 1 else 1)]
-    splits = [(np.setdiff1d(everything, test), test) for test in parts if test.size]
-    doing = "what random folds would claim: "
-    again = _compare(shuffled, [splits], [candidate], preprocessing, progress, {AS_GIVEN: 1.0}, doing)
-    kept = np.searchsorted(tested, again.tested)
-    ours, theirs = outcome.decisions[AS_GIVEN][candidate.name][:1, kept], again.decisions[AS_GIVEN][candidate.name]
-    said = {"random folds": theirs, candidate.name: ours}
-    trained = min(outcome.trained, again.trained)
-    groups = None if outcome.groups is None else outcome.groups[kept]
-    costs = again.costs[AS_GIVEN]
-    claimed, found = cost_estimates(costs, again.truth, said, trained=trained, groups=groups)
-    return RandomClaim(claimed, found, kept.size, rows.by)
 
 
 def _decisions(

@@ -29,12 +29,10 @@ from uneven.app.models.compare_candidates import (
     FoldColumns,
     Outcome,
     Progress,
-    RandomClaim,
     Rows,
     compare_on_folds,
-    random_claim,
 )
-from uneven.app.models.kept_promises import broken_promise, order_in_words
+from uneven.app.models.kept_promises import RandomClaim, broken_promise, order_in_words, random_claim
 from uneven.app.models.row_reasons import keep_background
 from uneven.app.models.written_costs import WrittenCosts, mean_regrets
 from uneven.app.models.written_matrix import WrittenMatrix
