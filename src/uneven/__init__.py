@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from uneven.learners.cascade import UnevenCascadeClassifier as UnevenCascadeClassifier
     from uneven.learners.classifier_cv import UnevenClassifierCV as UnevenClassifierCV
     from uneven.learners.ensemble.classifier import UnevenEnsembleClassifier as UnevenEnsembleClassifier
+    from uneven.learners.explaining.class_explanation import ClassExplanation as ClassExplanation
     from uneven.learners.explaining.explanation import Explanation as Explanation
     from uneven.learners.explaining.explanation import explain as explain
     from uneven.learners.linear import UnevenLinearClassifier as UnevenLinearClassifier
@@ -68,6 +69,7 @@ _HOME = {
     "Cost": "uneven.costs",
     "CostPrior": "uneven.losses",
     "CostMatrix": "uneven.decisions.cost_matrix",
+    "ClassExplanation": "uneven.learners.explaining.class_explanation",
     "Explanation": "uneven.learners.explaining.explanation",
     "Finding": "uneven.app.checks.coded_checks",
     "Loss": "uneven.losses",

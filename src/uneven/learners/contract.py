@@ -317,7 +317,9 @@ class EstimatorContract(ChangeableCosts):
         """
         from uneven.learners.explaining.explanation import explain
 
-        return explain(self, X, background, n_draws=n_draws, **GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
+        costs = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+        found: Any = explain(self, X, background, n_draws=n_draws, **costs)  # of two classes
+        return found
 
     def card(self, X: Any = None, *, decided_by: str | None = None, unit: str | None = None) -> ModelCard:
         """What is known of this model, for those who must answer for it: see docs/log.md.

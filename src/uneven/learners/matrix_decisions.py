@@ -462,9 +462,32 @@ class MatrixDecisions(CorrectedActions, ABC):
         changed._matrix = matrix
         return changed
 
-    def explain(self, X: Any, background: Any = None, **options: Any) -> Any:
-        """Which columns moved each row across the threshold: see :func:`uneven.explain`. For two classes only."""
+    @property
+    def _has_several_classes(self) -> bool:
+        return self._several is not None
+
+    def _matrix_to_explain(self, costs: Any, count: int) -> CostMatrix:
+        assert self._several is not None
+        return self._several.matrix_in_use(costs, count)
+
+    def explain(self, X: Any, background: Any = None, *, costs: Any = None, **options: Any) -> Any:
+        """Which columns moved each row across the threshold, or spoke for its decision: see :func:`uneven.explain`.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+        background : DataFrame or array-like, optional
+            Rows to compare with, such as training rows. By default X.
+        costs : CostMatrix or array-like, optional
+            With several classes, other costs, as in :meth:`predict`.
+        **options
+            ``n_draws``; with two classes also the four costs of these rows.
+
+        Returns
+        -------
+        Explanation, or ClassExplanation with several classes
+        """
+        from uneven.learners.explaining.explanation import explain
+
         check_is_fitted(self, "classes_")
-        if self._several is not None:
-            raise ParameterError(f"explain is for two classes, and this model knows {self.classes_.size}")
-        return super().explain(X, background, **options)
+        return explain(self, X, background, costs=costs, **options)

@@ -359,10 +359,6 @@ class UnevenMultinomialClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             As in :meth:`predict`.
         at_most, at_most_share, per : optional
             As in :meth:`uneven.CostMatrix.decide_within`; ``per`` may name a column of the data frame X.
-
-        Returns
-        -------
-        MatrixTable
         """
         check_is_fitted(self, "classes_")
         X, limits = take_groups(self, X, Limits(at_most, at_most_share, per))
@@ -370,6 +366,30 @@ class UnevenMultinomialClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         matrix = self._matrix_to_decide(costs, len(shares)).for_classes(self.classes_.tolist())
         index = X.index if hasattr(X, "iloc") else None
         return decide_within(matrix, shares, limits, self._values(X, costs)[0].argmax(axis=1), index)
+
+    _has_several_classes = True
+
+    def _matrix_to_explain(self, costs: Any, count: int) -> CostMatrix:
+        return self._matrix_to_decide(costs, count).for_classes(self.classes_.tolist())
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def explain(self, X: Any, background: Any = None, *, n_draws: int = 32, costs: Any = None) -> Any:
+        """Which columns spoke for the decision about each row, in money: see :func:`uneven.explain`.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+        background : DataFrame or array-like, optional
+            Rows to compare with, such as training rows. By default X.
+        n_draws : int
+            Background rows that are drawn.
+        costs : CostMatrix, array-like, mapping or data frame, optional
+            As in :meth:`predict`.
+        """
+        from uneven.learners.explaining.explanation import explain
+
+        check_is_fitted(self, "classes_")
+        return explain(self, X, background, n_draws=n_draws, costs=costs)
 
     def decision_function(self, X: Any, *, costs: Any = None) -> np.ndarray:
         """A number for each action, of which the largest is chosen.

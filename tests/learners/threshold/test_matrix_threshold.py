@@ -257,8 +257,6 @@ def test_what_is_for_two_classes_says_so() -> None:
         _ = model.threshold_
     with pytest.raises(ParameterError, match="a limit names its action"):
         model.decide(X, at_most=3)
-    with pytest.raises(ParameterError, match="explain is for two classes"):
-        model.explain(X)
     with pytest.raises(CostError, match="fn_cost is for two classes"):
         model.predict(X, fn_cost=3)
     with pytest.raises(ParameterError, match="method='platt' is for two classes"):

@@ -90,4 +90,6 @@ def _explain(content: dict[str, Any], used: Application, *, told: bool) -> Expla
             "give more rows"
         )
     kept = read_background(about["background"], read_columns(about["columns"])) if "background" in about else None
-    return explain(content["pipeline"], used.X, kept, **(costs_by_name(used.decisions.costs) if told else {}))
+    found = explain(content["pipeline"], used.X, kept, **(costs_by_name(used.decisions.costs) if told else {}))
+    assert isinstance(found, Explanation)  # of two classes
+    return found

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from uneven.errors import ParameterError
+from uneven.inputs import brief, require_integer
 from uneven.learners.explaining.mixed_rows import AT_ONCE, Pool, is_frame
 
 #: Values of a column of numbers or dates that are tried first, from its least to its largest.
@@ -50,8 +52,12 @@ class Change:
 
     def in_words(self, flagged: bool) -> str:
         """The change as a sentence without its full stop, for a row that was flagged or not."""
+        return f"Would {'not ' if flagged else ''}be flagged if {self.condition()}"
+
+    def condition(self) -> str:
+        """What would have to be different, in words."""
         beyond = f"{self.beyond} " if self.beyond else ""
-        return f"Would {'not ' if flagged else ''}be flagged if {self.column} were {beyond}{in_words(self.new_value)}"
+        return f"{self.column} were {beyond}{in_words(self.new_value)}"
 
 
 def in_words(value: Any) -> str:
@@ -62,6 +68,18 @@ def in_words(value: Any) -> str:
         return f"{value:.6g}"
     text = str(value)
     return text.removesuffix(" 00:00:00") if hasattr(value, "isoformat") else text
+
+
+def changes_of_columns(
+    flags: Flags, pool: Pool, known: tuple[str, ...], columns: Sequence[str] | None, flagged: np.ndarray, most: int
+) -> list[list[Change]]:
+    """:func:`find_changes` of columns by their names; by default of all."""
+    require_integer("most", most)
+    allowed = known if columns is None else tuple(columns)
+    unknown = [name for name in allowed if name not in known]
+    if unknown:
+        raise ParameterError(f"columns must be among {brief(list(known))}, got {brief(unknown[0])}")
+    return find_changes(flags, pool, [known.index(name) for name in allowed], flagged, most)
 
 
 def find_changes(flags: Flags, pool: Pool, columns: list[int], flagged: np.ndarray, most: int) -> list[list[Change]]:

@@ -14,7 +14,8 @@ from uneven.costs import GivenCosts, RowCosts, money
 from uneven.errors import LossError, ParameterError, needs_extra
 from uneven.inputs import brief, require_integer
 from uneven.learners.contract import EstimatorContract, costs_to_score
-from uneven.learners.explaining.counterfactuals import Change, find_changes, in_words
+from uneven.learners.explaining.class_explanation import ClassExplanation, explain_classes
+from uneven.learners.explaining.counterfactuals import Change, changes_of_columns, in_words
 from uneven.learners.explaining.mixed_rows import Pool, is_frame
 from uneven.learners.explaining.shapley import find_values
 
@@ -151,13 +152,7 @@ class Explanation:
         -------
         list of lists of Change
         """
-        require_integer("most", most)
-        allowed = self.columns if columns is None else tuple(columns)
-        unknown = [name for name in allowed if name not in self.columns]
-        if unknown:
-            raise ParameterError(f"columns must be among {brief(list(self.columns))}, got {brief(unknown[0])}")
-        numbers = [self.columns.index(name) for name in allowed]
-        return find_changes(self._model.flags, self._pool, numbers, self.flagged, most)
+        return changes_of_columns(self._model.flags, self._pool, self.columns, columns, self.flagged, most)
 
     def sentences(self, most: int = 3, *, unit: str | None = None, counterfactuals: bool = True) -> list[str]:
         """For each row its decision, the reasons, and a change that would have changed it.
@@ -273,6 +268,8 @@ class _Model:
             if isinstance(model, Pipeline):
                 steps += [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
                 model = model[-1]
+            elif hasattr(model, "_matrix_to_explain") and not isinstance(model, EstimatorContract):
+                return cls(model, steps, given)
             elif isinstance(model, EstimatorContract):
                 asked, given = model._asks(given)
                 if asked is model:
@@ -319,8 +316,11 @@ def explain(
     fn_cost: Any = None,
     tp_cost: Any = None,
     tn_cost: Any = None,
-) -> Explanation:
+    costs: Any = None,
+) -> Explanation | ClassExplanation:
     """Which columns moved each row across the threshold, and by how much money.
+
+    With several classes: which columns spoke for the decision against the next-cheapest one.
 
     Each row is compared with background rows. The points of a column are its Shapley value of the score: what replacing
     the column of a background row by that of the row changes, on average over background rows and orders of the
@@ -340,10 +340,12 @@ def explain(
         are exact for the drawn rows, if ``shap`` is installed (the extra ``explain``).
     fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
         Costs of these rows, as in ``predict``.
+    costs : CostMatrix or array-like, optional
+        With several classes, other costs, as in ``predict``.
 
     Returns
     -------
-    Explanation
+    Explanation, or ClassExplanation with several classes
 
     Examples
     --------
@@ -369,9 +371,24 @@ def explain(
     Would not be flagged if amount were at most 170.
     """
     require_integer("n_draws", n_draws)
-    used = _Model.of(model, GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost))
+    given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+    used = _Model.of(model, given)
     learner = used.learner
     pool = Pool.of(X, background, getattr(learner, "feature_names_in_", None) if not used.steps else None)
+    if getattr(learner, "_has_several_classes", False):
+        if given.known:
+            raise ParameterError(
+                f"{next(iter(given.known))} is for two classes, and this model knows several; give costs"
+            )
+        index = X.index if is_frame(X) else None
+        return explain_classes(learner, used.read, pool, index, n_draws=n_draws, costs=costs)
+    if costs is not None:
+        raise ParameterError("costs are for several classes, and this model knows two; give fp_cost and fn_cost")
+    return _explain_two(used, X, pool, n_draws)
+
+
+def _explain_two(used: _Model, X: Any, pool: Pool, n_draws: int) -> Explanation:
+    learner = used.learner
     found = find_values(learner, used.steps, used.evidence, pool, n_draws)
     evidence = found.base + found.values.sum(axis=1)
     costs = RowCosts.read(pool.count, **costs_to_score(learner._costs_of_fit, used.given, "explain"))

@@ -175,7 +175,40 @@ def draw_background(pool: Pool, n_draws: int) -> tuple[np.random.Generator, np.n
 
 
 def _sampled(evidence: Evidence, pool: Pool, of_rows: np.ndarray, n_draws: int) -> ShapleyValues:
-    """Means over walks: columns of a background row are replaced in a random order, and in the reverse of it."""
+    """Sampled values of one number for each row."""
+    found = sampled_values(lambda X: evidence(X)[:, None], pool, of_rows[:, None], n_draws)
+    errors = found.errors_of(np.ones((pool.count, 1)))
+    return ShapleyValues(found.values[..., 0], float(found.base[0]), errors, SAMPLED)
+
+
+@dataclass(frozen=True)
+class SampledValues:
+    """Sampled values of several numbers for each row, such as probabilities of classes.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_columns, numbers)
+    base : ndarray of shape (numbers,)
+        Their means over the background.
+    covariance : ndarray of shape (n_rows, n_columns, numbers, numbers)
+        Of the means over the draws; NaN if there was one.
+    """
+
+    values: np.ndarray
+    base: np.ndarray
+    covariance: np.ndarray
+
+    def errors_of(self, weights: np.ndarray) -> np.ndarray:
+        """Standard errors of the sums of the numbers, weighted in each row."""
+        found = np.einsum("njyz,ny,nz->nj", self.covariance, weights, weights)
+        return np.asarray(np.sqrt(np.maximum(found, 0.0)))
+
+
+def sampled_values(evidence: Evidence, pool: Pool, of_rows: np.ndarray, n_draws: int) -> SampledValues:
+    """Means over walks: columns of a background row are replaced in a random order, and in the reverse of it.
+
+    ``evidence`` says several numbers of each row; ``of_rows`` are those of the rows to explain.
+    """
     random, starts = draw_background(pool, n_draws)
     orders = np.array([random.permutation(pool.width) for _ in starts])
     orders = np.concatenate([orders, orders[:, ::-1]])
@@ -183,21 +216,24 @@ def _sampled(evidence: Evidence, pool: Pool, of_rows: np.ndarray, n_draws: int) 
     distinct, which = np.unique(starts, return_inverse=True)
     of_starts = evidence(pool.rows(distinct))[which]
     place = np.argsort(orders, axis=1)
-    walks, width = orders.shape
-    values, errors = np.empty((pool.count, width)), np.empty((pool.count, width))
-    step = max(1, AT_ONCE // (walks * width * width))
+    walks, width, numbers = orders.shape[0], pool.width, of_rows.shape[1]
+    values = np.empty((pool.count, width, numbers))
+    covariance = np.full((pool.count, width, numbers, numbers), np.nan)
+    step = max(1, AT_ONCE // (walks * width * max(width, numbers)))
     blocks = range(0, pool.count, step)
     bar = Bar(None, "explain", len(blocks), "blocks of rows")
     for first in blocks:
         rows = np.arange(first, min(pool.count, first + step))
         along = _walk(evidence, pool, rows, starts, orders, place, of_rows[rows], of_starts)
         steps = np.diff(along, axis=2)  # in the order of the walk
-        parts = np.take_along_axis(steps, np.broadcast_to(place, steps.shape), axis=2)
+        parts = np.take_along_axis(steps, np.broadcast_to(place[..., None], steps.shape), axis=2)
         pairs = (parts[:, : walks // 2] + parts[:, walks // 2 :]) / 2
         values[rows] = pairs.mean(axis=1)
-        errors[rows] = pairs.std(axis=1, ddof=1) / np.sqrt(walks // 2) if walks > 2 else np.nan
+        if walks > 2:
+            apart = pairs - values[rows][:, None]
+            covariance[rows] = np.einsum("nwjy,nwjz->njyz", apart, apart) / ((walks // 2 - 1) * (walks // 2))
         bar.advance()
-    return ShapleyValues(values, float(of_starts.mean()), errors, SAMPLED)
+    return SampledValues(values, of_starts.mean(axis=0), covariance)
 
 
 def _walk(
@@ -221,15 +257,14 @@ def _walk(
     done = np.cumsum(changes, axis=2)
     unknown = changes & (done < done[..., -1:])
     at = np.argwhere(unknown)
-    along = np.empty((rows.size, walks, width + 1))
-    along[..., 0] = of_starts
-    along[..., 1:][unknown] = pool.ask(
-        evidence,
-        np.where(place[at[:, 1]] <= at[:, 2:], rows[at[:, 0], None], starts[at[:, 1], None]),
-    )
+    along = np.empty((rows.size, walks, width + 1, of_rows.shape[1]))
+    along[:, :, 0] = of_starts
+    if at.size:
+        index = np.where(place[at[:, 1]] <= at[:, 2:], rows[at[:, 0], None], starts[at[:, 1], None])
+        along[:, :, 1:][unknown] = pool.ask(evidence, index)
     last = np.where(unknown, np.arange(1, width + 1), 0)
     np.maximum.accumulate(last, axis=2, out=last)
-    along[..., 1:] = np.take_along_axis(along, last, axis=2)
-    arrived = done == done[..., -1:]
-    along[..., 1:] = np.where(arrived & (done > 0), of_rows[:, None, None], along[..., 1:])
+    along[:, :, 1:] = np.take_along_axis(along, last[..., None], axis=2)
+    arrived = (done == done[..., -1:]) & (done > 0)
+    along[:, :, 1:] = np.where(arrived[..., None], of_rows[:, None, None], along[:, :, 1:])
     return along
