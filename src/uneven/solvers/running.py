@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -179,7 +180,8 @@ def progress(verbose: object, name: str) -> Callable[[str], None]:
 class Bar:
     """A progress bar on stderr for work in parts.
 
-    With ``verbose=None`` it appears only on a terminal, and only if the work takes longer than ``LONG`` seconds.
+    With ``verbose=None`` it appears only on a terminal, and only if the work takes longer than ``LONG`` seconds. The
+    time left is shown when a tenth of the work is done: the first parts say little about the others.
 
     Parameters
     ----------
@@ -187,40 +189,114 @@ class Bar:
     name : str
         Who works.
     total : int
-        Number of parts.
+        Number of parts; 0 if it is not known yet.
     unit : str
         What a part is called, in the plural.
     effort : float, optional
         Effort of all parts together, if they differ; by default each counts 1.
+    limit : float, optional
+        Seconds after which the work ends in any case.
     """
 
     LONG = 5.0
     WIDTH = 30
+    #: Seconds between two lines while no part ends: on a terminal, where each replaces the one before, and elsewhere.
+    TICK, PAUSE = 1.0, 30.0
+    #: Share of the work that has to be done before it says how long the rest takes.
+    KNOWN = 0.1
 
     def __init__(
-        self, verbose: bool | int | None, name: str, total: int, unit: str, effort: float | None = None
+        self,
+        verbose: bool | int | None,
+        name: str,
+        total: int,
+        unit: str,
+        effort: float | None = None,
+        limit: float | None = None,
     ) -> None:
-        self.verbose, self.name, self.total, self.unit = verbose, name, total, unit
-        self.effort = float(total) if effort is None else effort
-        self.done, self.spent = 0, 0.0
-        self.started = time.perf_counter()
+        self.verbose, self.name, self.unit, self.limit = verbose, name, unit, limit
+        self.total, self.effort = total, float(total) if effort is None else effort
+        self.done, self.spent, self.phase = 0, 0.0, ""
+        self.started = self.began = self.last = time.perf_counter()
+        self._open = self._ticks = False
+        self._lock = threading.Lock()
+
+    def expect(self, total: int, effort: float) -> None:
+        """So many more parts; fewer if it is negative."""
+        if not self.total:  # what went before is no measure of them
+            self.began = time.perf_counter()
+        self.total += total
+        self.effort += effort
+
+    def enter(self, phase: str) -> None:
+        """What is done now, beside the parts."""
+        self.phase = phase
+
+    def tell(self, line: str) -> None:
+        """A line of its own, if ``verbose`` asks for lines."""
+        if self.verbose:
+            self.close()
+            say(self.name, line)
 
     def advance(self, effort: float = 1.0) -> None:
         """One more part is done."""
         self.done += 1
         self.spent += effort
+        self.last = time.perf_counter()
         listener = _listener.get()
         if listener is not None:
             listener(self.name, f"{self.done} of {self.total} {self.unit}", self.spent / self.effort)
-        seconds = time.perf_counter() - self.started
-        long = self.verbose is None and seconds > self.LONG and sys.stderr.isatty()
+        self._draw()
+
+    @contextmanager
+    def ticking(self) -> Iterator[Bar]:
+        """Show lines also while no part ends, from a thread; at the end, the line of a terminal is closed."""
+        self._ticks, stop = True, threading.Event()
+        thread = threading.Thread(target=self._tick, args=(stop,), daemon=True, name="uneven-progress")
+        shown = self.verbose or (self.verbose is None and sys.stderr.isatty())
+        if shown:
+            thread.start()
+        try:
+            yield self
+        finally:
+            stop.set()
+            if shown:
+                thread.join()
+            self.close()
+
+    def close(self) -> None:
+        """End the line, so that the next one begins below."""
+        with self._lock:
+            if self._open:
+                sys.stderr.write("\n")
+                self._open = False
+
+    def _tick(self, stop: threading.Event) -> None:
+        while not stop.wait(self.TICK if sys.stderr.isatty() else self.PAUSE):
+            self._draw()
+
+    def _draw(self) -> None:
+        terminal, now = sys.stderr.isatty(), time.perf_counter()
+        long = self.verbose is None and now - self.started > self.LONG and terminal
         if not (self.verbose or long):
             return
-        filled = self.WIDTH * self.done // self.total
-        bar = "#" * filled + "-" * (self.WIDTH - filled)
-        left = max(0.0, seconds * (self.effort - self.spent) / self.spent)
-        line = f"[{self.name}] [{bar}] {self.done} of {self.total} {self.unit}, {seconds:.1f} s, {left:.1f} s to go"
-        # On a terminal each line replaces the one before; in a file all lines are kept.
-        end = "\n" if self.done == self.total or not sys.stderr.isatty() else ""
-        sys.stderr.write(("\r" if sys.stderr.isatty() else "") + line + end)
-        sys.stderr.flush()
+        with self._lock:
+            # On a terminal each line replaces the one before; in a file all lines are kept.
+            self._open = terminal and (self._ticks or self.done < self.total)
+            start, end = ("\r\x1b[2K" if terminal else ""), ("" if self._open else "\n")
+            sys.stderr.write(f"{start}[{self.name}] {self._line(now)}{end}")
+            sys.stderr.flush()
+
+    def _line(self, now: float) -> str:
+        words = [f"{now - self.started:.1f} s"]
+        if self.total:
+            filled = self.WIDTH * self.done // self.total
+            bar = "#" * filled + "-" * (self.WIDTH - filled)
+            words.insert(0, f"[{bar}] {self.done} of {self.total} {self.unit}")
+            if self.spent >= self.KNOWN * self.effort:
+                rest = (self.last - self.began) * (self.effort - self.spent) / self.spent
+                left = max(0.0, rest - (now - self.last))
+                if self.limit is not None:
+                    left = min(left, max(0.0, self.limit - (now - self.started)))
+                words.append(f"{left:.1f} s to go")
+        return ", ".join([*words, self.phase] if self.phase else words)

@@ -263,7 +263,7 @@ def test_progress_is_shown_when_asked_for(
     Ensemble(members=TWO, verbose=True).fit(X, y)
     shown = capsys.readouterr().err
     assert "members bayes, logistic" in shown
-    assert "10 of 10 fits" in shown
+    assert "12 of 12 fits" in shown
     assert "weights " in shown
     Ensemble(members=TWO, verbose=False).fit(X, y)
     assert capsys.readouterr().err == ""

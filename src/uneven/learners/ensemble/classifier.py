@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -41,10 +43,15 @@ from uneven.learners.several_actions import have_actions_between
 from uneven.learners.several_classes import ClassTask, OutOfFoldClasses
 from uneven.learners.training_set import read_training_set, require_target
 from uneven.metrics.comparison import rows_learnt_from
-from uneven.solvers.running import Bar, progress, say
+from uneven.solvers.running import Bar, say
 
 #: Folds for many rows: fewer fits, and each fold still holds thousands of rows.
 _FOLDS_OF_MANY = 3
+
+#: Seconds for each row that choosing weights and a shift takes, and what they cost out of fold, on a busy machine.
+_SECONDS_AFTER = 2e-5
+#: How many times as long it takes with a limit on the members.
+_LOOKS = 4
 
 
 class UnevenEnsembleClassifier(EnsembleFindings):
@@ -310,12 +317,13 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         labels = classes.label(is_positive)
         weight = problem.weight_or_none
         parts = splits(self._folds(count), X, labels, classes.labels, groups, self.random_state, times)
-        asked = self._asked(deadline)
-        with asked.start_processes(X) as processes:
+        asked = self._asked(deadline, count)
+        with self._progress() as bar, asked.start_processes(X) as processes:
             task, entries = plan(asked, X, labels, classes.pos_label, is_positive, weight, parts, processes)
             task = replace(task, groups=None if groups is None else read_groups(groups))
-            trial, mixture, weights = self._train(task, entries, costs)
-        self._keep(task, trial, mixture, weights, classes, costs)
+            trial, mixture, weights = self._train(task, entries, bar, costs)
+            bar.enter("costs out of fold")
+            self._keep(task, trial, mixture, weights, classes, costs)
         return self
 
     def _fit_classes(self, X: Any, task: ClassTask, params: dict[str, Any]) -> None:
@@ -338,18 +346,20 @@ class UnevenEnsembleClassifier(EnsembleFindings):
             every_class=False,
         )
         deadline = deadline_of(self.time_limit)
-        asked = self._asked(deadline)
-        with asked.start_processes(X) as processes:
+        asked = self._asked(deadline, count)
+        with self._progress() as bar, asked.start_processes(X) as processes:
             work, entries = plan(asked, X, labels, every, task.truth, task.weight_or_none, parts, processes)
-            trial, mixture, weights = self._train(work, entries)
-        self._keep_models(work, trial, mixture, weights)
-        fold = only_fold(parts, count)
-        chosen = act_without_folds(work, trial, task.matrix, WEIGHTINGS[self.weighting], self.method, int(self.order))
-        probability = mix({name: choice.probability for name, choice in trial.choices.items()}, weights)
-        said = OutOfFoldClasses(probability, fold, folds_learnt_from(parts, fold), rows_learnt_from([parts]))
-        self._keep_classes(task, said, params["groups"], chosen)
-        self._class_members = member_matrix_costs(work, trial, task.matrix)
-        remember_rows(self, X, MANY)
+            trial, mixture, weights = self._train(work, entries, bar)
+            bar.enter("costs out of fold")
+            self._keep_models(work, trial, mixture, weights)
+            fold = only_fold(parts, count)
+            weighting = WEIGHTINGS[self.weighting]
+            chosen = act_without_folds(work, trial, task.matrix, weighting, self.method, int(self.order))
+            probability = mix({name: choice.probability for name, choice in trial.choices.items()}, weights)
+            said = OutOfFoldClasses(probability, fold, folds_learnt_from(parts, fold), rows_learnt_from([parts]))
+            self._keep_classes(task, said, params["groups"], chosen)
+            self._class_members = member_matrix_costs(work, trial, task.matrix)
+            remember_rows(self, X, MANY)
 
     def _read_parameters(self) -> None:
         require_choice("weighting", self.weighting, tuple(WEIGHTINGS))
@@ -360,39 +370,56 @@ class UnevenEnsembleClassifier(EnsembleFindings):
             require_integer("members_at_most", self.members_at_most)
         require_members(self.members, self.monotone)
 
-    def _asked(self, deadline: float | None) -> Asked:
+    def _asked(self, deadline: float | None, rows: int) -> Asked:
+        if deadline is not None:  # what comes after the members takes time, too
+            share = 1 if self.members_at_most is None else _LOOKS
+            deadline -= min(float(self.time_limit or 0) / 2, share * rows * _SECONDS_AFTER)
         return Asked(self.members, self.monotone, self.n_jobs, self.random_state, deadline)
 
     def _folds(self, count: int) -> Any:
         return _FOLDS_OF_MANY if self.cv is None and count > LARGE else self.cv
 
+    @contextmanager
+    def _progress(self) -> Iterator[Bar]:
+        with Bar(self.verbose, type(self).__name__, 0, "fits", limit=self.time_limit).ticking() as bar:
+            bar.enter("encoding the table")
+            yield bar
+
     def _train(
-        self, task: Task, entries: list[Entry], costs: RowCosts | None = None
+        self, task: Task, entries: list[Entry], bar: Bar, costs: RowCosts | None = None
     ) -> tuple[Trial, Mixture, dict[str, float]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # of members, many times over
-            return self._train_members(task, entries, costs)
+            return self._train_members(task, entries, bar, costs)
 
     def _train_members(
-        self, task: Task, entries: list[Entry], costs: RowCosts | None
+        self, task: Task, entries: list[Entry], bar: Bar, costs: RowCosts | None
     ) -> tuple[Trial, Mixture, dict[str, float]]:
-        tell = progress(self.verbose, type(self).__name__)
-        tell(f"members {', '.join(dict.fromkeys(entry.member for entry in entries))}")
+        last = {entry.member: entry.effort * task.growth for entry in entries}  # each is fitted on all rows, too
+        bar.tell(f"members {', '.join(last)}")
         if task.unable:
-            tell(f"left out: {', '.join(f'{name} {why}' for name, why in task.unable.items())}")
+            bar.tell(f"left out: {', '.join(f'{name} {why}' for name, why in task.unable.items())}")
         folds = len(task.splits)
-        effort = folds * sum(entry.effort for entry in entries)
-        bar = Bar(self.verbose, type(self).__name__, len(entries) * folds, "fits", effort)
+        bar.expect(len(entries) * folds + len(last), folds * sum(e.effort for e in entries) + sum(last.values()))
+        bar.enter("")
         trial = run_folds(task, entries, lambda entry: bar.advance(entry.effort))
+        bar.enter("weights")
         rows = tested_rows(trial)
         probabilities = {name: choice.probability for name, choice in trial.choices.items()}
         actions = self._actions_of_fit if have_actions_between(self._actions_of_fit) else None
         weighting = WEIGHTINGS[self.weighting]
         weights, self.pruning_ = weigh(task, probabilities, weighting, self.members_at_most, rows, costs, actions)
-        tell(f"weights {', '.join(f'{name} {weight:.2f}' for name, weight in weights.items() if weight > 0)}")
-        mixture, ending = final_models(task, trial, weights, lambda name: tell(f"{name} fitted on all rows"))
+        bar.tell(f"weights {', '.join(f'{name} {weight:.2f}' for name, weight in weights.items() if weight > 0)}")
+        unused = [name for name in last if not weights.get(name, 0)]
+        bar.expect(-len(unused), -sum(last[name] for name in unused))
+        bar.enter("models of all rows")
+        mixture, ending = final_models(task, trial, weights, lambda name: bar.advance(last[name]))
+        if task.processes is not None:
+            task.processes.close()
         warn_of_threads(task)
         self.cut_short_: str | None = cut_in_words(trial, mixture, ending, self.time_limit)
+        if self.cut_short_ is not None:
+            bar.close()
         if ending == "interrupted":
             names = ", ".join(mixture.members)
             say(type(self).__name__, f"interrupted: the model uses what is finished: {names}")

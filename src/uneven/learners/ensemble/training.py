@@ -101,6 +101,11 @@ class Task:
         return signs_of_columns(self.views.encoder(str(view), fold), self.monotone)
 
     @property
+    def growth(self) -> float:
+        """How many rows there are for each one that a fold learns from."""
+        return float(self.labels.size * len(self.splits) / max(1, sum(len(train) for train, _ in self.splits)))
+
+    @property
     def several(self) -> bool:
         """Whether there may be more than two classes, of which all probabilities are asked."""
         return isinstance(self.positive, AllClasses)
