@@ -14,6 +14,7 @@ import numpy as np
 from uneven import inputs
 from uneven.decisions.matrix_files import read_cost_cells
 from uneven.decisions.matrix_regret import MatrixRegret
+from uneven.decisions.matrix_ties import settle_ties
 from uneven.errors import CostError
 from uneven.inputs import brief
 from uneven.labels import read_labels, require_same_length
@@ -235,9 +236,14 @@ class CostMatrix:
         return found[0] if single else found
 
     def decide(self, probabilities: Any) -> Any:
-        """The cheapest action for each row of probabilities; of equally cheap ones the first."""
+        """The cheapest action for each row of probabilities; of equally cheap ones the first.
+
+        With one matrix for all rows, near ties are settled in rationals, so that :meth:`regret_bound` holds.
+        """
         shares, single = self._read(probabilities)
-        found = self._labels[self.expected_regrets(shares).argmin(axis=1)]
+        expected = self.expected_regrets(shares)
+        choice = expected.argmin(axis=1) if self._exact is None else settle_ties(shares, expected, self._exact)
+        found = self._labels[choice]
         return found[0] if single else found
 
     def decide_within(
