@@ -1,6 +1,7 @@
 """Pictures of the explorer: ``python website/explorer_pictures.py`` starts it on the example table and takes them.
 
-``explorer.png`` and ``explorer-data.png`` show the two tabs; ``explorer.gif`` moves: the question in words, a table
+``explorer.png`` and ``explorer-data.png`` show the two tabs, ``explorer-classes.png`` a table of wines with three
+classes; ``explorer.gif`` moves: the question in words, a table
 with its costs, the threshold, the limit on flags. Server and browser are those of the tests.
 """
 
@@ -13,7 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 from PIL import Image
 
 ROOT = Path(__file__).parent.parent
@@ -27,9 +27,7 @@ IMAGES = ROOT / "docs" / "images"
 #: A call costs 1 EUR, and the interest on the deposit of a client who would have subscribed is 10 EUR on average.
 ASKED = ("--target", "subscribed", "--positive", "yes", "--fp-cost", "1", "--fn-cost", "9", "--unit", "EUR")
 #: Width of still pictures, and of the moving one; colours of its frames, and its size at most.
-_STILL, _MOVING, _COLOURS, MOST_BYTES = 1000, 760, 128, 1_000_000
-#: A colour of fewer pixels is an edge between two others.
-_FEWEST_PIXELS = 30
+_STILL, _MOVING, _COLOURS, MOST_BYTES = 1000, 760, 64, 1_000_000
 #: Milliseconds of a frame while something moves, and while one reads.
 _STEP, _READ = 120, 1800
 
@@ -57,24 +55,11 @@ class Film:
         for frame in self.frames:
             sheet.paste(frame, (0, top))
             top += frame.height
-        palette = palette_of(sheet, _COLOURS)
+        palette = sheet.quantize(_COLOURS)
         first, *others = (frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in self.frames)
         first.save(path, save_all=True, append_images=others, duration=self.times, loop=0, optimize=True)
         if path.stat().st_size >= MOST_BYTES:
             raise SystemExit(f"{path.name} has {path.stat().st_size:,} bytes; fewer frames or colours would work")
-
-
-def palette_of(image: Image.Image, colours: int) -> Image.Image:
-    """A palette in which a small thing keeps its colour: colours count by the root of their area.
-
-    By area alone the orange of a handle, a thousandth of the page, would become the blue of the curve next to it.
-    """
-    pixels = np.asarray(image).reshape(-1, 3)
-    cell = (pixels >> 3).astype(np.int64) @ [1024, 32, 1]
-    _, first, counts = np.unique(cell, return_index=True, return_counts=True)
-    seen = counts >= _FEWEST_PIXELS
-    shown = np.repeat(pixels[first[seen]], np.ceil(np.sqrt(counts[seen])).astype(int), axis=0)
-    return Image.fromarray(shown[None]).quantize(colours)
 
 
 def main() -> None:
@@ -92,6 +77,33 @@ def main() -> None:
             film_data(page, film)
             film.save(IMAGES / "explorer.gif")
             still(browser, address, "explorer-data.png", 1560, data_shown)
+        several_classes(Path(folder))
+
+
+def several_classes(folder: Path) -> None:
+    """A table of three classes and its costs: scikit-learn's wines, by four columns that do not suffice."""
+    from sklearn.datasets import load_wine
+
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    some = X[["alcohol", "malic_acid", "ash", "magnesium"]]
+    some.assign(grower=[("north", "middle", "south")[k] for k in y]).to_csv(folder / "wines.csv", index=False)
+    asked = (str(folder / "wines.csv"), "--target", "grower", "--unit", "EUR")
+    with running_explorer(*asked) as (_, address), running_browser() as browser:
+        still(browser, address, "explorer-classes.png", 1400, classes_shown, hues=True)
+
+
+def classes_shown(page: Any) -> None:
+    """Fill the table of costs, fit, and wait until everything is shown."""
+    expect(page.locator("#file-said")).to_contain_text("178 rows")
+    page.get_by_label("move north up").click()  # they begin in the order of the alphabet
+    page.click("#fill-distance")
+    page.fill("#new-action", "taste")
+    page.click("#add-action")
+    page.click("#fit")
+    expect(page.locator("#result-sentence")).to_have_text(re.compile("^Each row gets"))
+    page.fill("#most-rows", "25")
+    page.locator("#most-rows").blur()
+    expect(page.locator("#said-limit")).to_contain_text("At most 25 taste")
 
 
 def losses_shown(page: Any) -> None:
@@ -139,15 +151,16 @@ def film_data(page: Any, film: Film) -> None:
     film.times[-1] = _READ
 
 
-def still(browser: Any, address: str, name: str, height: int, shown: Any) -> None:
-    """A picture of a page, with few colours."""
+def still(browser: Any, address: str, name: str, height: int, shown: Any, *, hues: bool = False) -> None:
+    """A picture of a page, with few colours unless ``hues``: a palette forgets those of small dots."""
     page = browser.new_page(viewport={"width": 1280, "height": height}, color_scheme="light")
     page.goto(address)
     shown(page)
     shot = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
     size = (_STILL, round(_STILL * shot.height / shot.width))
     small = shot.resize(size, Image.Resampling.LANCZOS)
-    small.quantize(palette=palette_of(small, 128), dither=Image.Dither.NONE).save(IMAGES / name, optimize=True)
+    kept = small if hues else small.quantize(128, dither=Image.Dither.NONE)
+    kept.save(IMAGES / name, optimize=True)
     page.close()
 
 

@@ -1,8 +1,7 @@
 """Settings of the gallery: which examples are shown, and which of them run.
 
 Every ``examples/*.py`` whose docstring starts with an underlined title is in the gallery. It runs if its name starts
-with ``plot_`` and all packages that it imports are installed; otherwise it is shown without its results. The quick
-site of the tests leaves out the results of the slowest; ``tests/test_examples.py`` runs all of them.
+with ``plot_`` and all packages that it imports are installed; otherwise it is shown without its results.
 """
 
 from __future__ import annotations
@@ -31,11 +30,6 @@ ORDER = (
     "plot_consistent_learners",
     "plot_paper_figures",
 )
-
-#: Examples that take more than six seconds of processor time.
-SLOW = ("plot_consistent_learners", "plot_network", "plot_trees")
-#: Set to anything for the quick site.
-QUICK = "UNEVEN_QUICK_SITE"
 
 
 def examples(folder: Path) -> list[Path]:
@@ -96,8 +90,7 @@ def unmanaged_figures(block: Any, block_vars: dict[str, Any], gallery_conf: dict
 
 _FOLDER = Path(os.environ.get("UNEVEN_CHECKOUT", Path(__file__).parent.parent)) / "examples"
 _shown = examples(_FOLDER)
-_left_out = SLOW if os.environ.get(QUICK) else ()
-_running = [path.name for path in _shown if runs(path) and path.stem not in _left_out]
+_running = [path.name for path in _shown if runs(path)]
 _hidden = [path.name for path in sorted(_FOLDER.glob("*.py")) if path not in _shown]
 
 SETTINGS = {

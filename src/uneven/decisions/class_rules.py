@@ -66,6 +66,13 @@ class FoldRules:
             chosen[test] = self._chosen(known).act(rows.probability, rows.costs)
         return chosen
 
+    def calibrate_out_of_fold(self) -> np.ndarray:
+        """Probabilities of each row by what was known without its fold; shifts play no part."""
+        found = np.empty(self.rows.probability.shape)
+        for test, known in self._folds(frozenset(np.unique(self._parts[0]).tolist())):
+            found[test] = self._chosen(known).probability(self.rows.probability[test])
+        return found
+
     def _folds(self, among: frozenset[int]) -> Iterator[tuple[np.ndarray, frozenset[int]]]:
         """For each of some parts its rows, and the parts among them that were known before."""
         part, learnt = self._parts

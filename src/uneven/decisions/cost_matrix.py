@@ -276,7 +276,8 @@ class CostMatrix:
         if single:
             raise CostError("decide_within needs rows of probabilities, got one; decide takes one")
         index = probabilities.index if hasattr(probabilities, "iloc") else None
-        return decide_within(self, shares, Limits(at_most, at_most_share, per), index=index)
+        free = self.number_actions("decisions", self.decide(shares))
+        return decide_within(self, shares, Limits(at_most, at_most_share, per), free, index)
 
     def expected_regrets(self, shares: np.ndarray) -> np.ndarray:
         """Expected cost of each action above the cheapest one of each class, for probabilities as doubles."""

@@ -41,7 +41,8 @@ class KeptLimits:
         """What the limits are and cost, in sentences."""
         each = "" if self.groups.size == 1 else f" in all {self.groups.size:,} groups"
         limits = " and ".join(f"{int(most.sum()):,} {action}" for action, most in self.most.items())
-        yield f"at most {limits}{each}: this costs {money(max(self.cost, 0.0), unit)} more than no limit"
+        cost = money(max(self.cost, 0.0), unit)
+        yield f"at most {limits}{each}: this is expected to cost {cost} more in all than no limit"
         above = "at most " if len(self.most) > 1 else ""
         place = (
             "one more place" if self.groups.size == 1 else f"one more place in each of the {self.groups.size} groups"

@@ -37,7 +37,7 @@ from uneven.learners.contract import offers
 from uneven.learners.corrected_actions import CorrectedActions
 from uneven.learners.given_matrices import BY_NAME, as_actions, as_matrix, four_costs, named_matrix, require_two_classes
 from uneven.learners.model_decisions import take_groups
-from uneven.learners.several_classes import ClassFit, ClassTask, OutOfFoldClasses
+from uneven.learners.several_classes import ClassFit, ClassTask, OutOfFoldClasses, UnseenClasses
 from uneven.metrics.matrix_rows import read_matrix_rows
 
 #: What an earlier fit to two classes may have left.
@@ -203,6 +203,18 @@ class MatrixDecisions(CorrectedActions, ABC):
         """Expected costs of the same decision for every row, on the training rows, with 95 % intervals."""
         check_is_fitted(self, "classes_")
         return super().constant_costs_ if self._several is None else dict(self._several.constant)
+
+    @property
+    def out_of_fold_classes_(self) -> UnseenClasses:
+        """With several classes: the rows with the probabilities of models that had not seen them.
+
+        Each row's probabilities are calibrated by the rows of other folds. How much the members of an ensemble count
+        was chosen on all rows. Of many rows only some are kept, with weights, unless ``keep_training_rows=True``.
+        """
+        check_is_fitted(self, "classes_")
+        if self._several is None:
+            raise AttributeError(f"{type(self).__name__} was fitted to two classes: out_of_fold_rows_ has the rows")
+        return self._several.unseen()
 
     # -- what is guaranteed -----------------------------------------------------------------------------------------
 

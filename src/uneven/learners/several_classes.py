@@ -82,6 +82,26 @@ class OutOfFoldClasses:
 
 
 @dataclass(frozen=True)
+class UnseenClasses:
+    """Rows with calibrated probabilities by what was known without their folds.
+
+    Attributes
+    ----------
+    probability : ndarray of shape (n, classes)
+    truth : ndarray of int
+        The number of each row's class.
+    weight : ndarray
+    trained : float or None
+        How many rows the model of a fold learnt from.
+    """
+
+    probability: np.ndarray
+    truth: np.ndarray
+    weight: np.ndarray
+    trained: float | None
+
+
+@dataclass(frozen=True)
 class ClassFit:
     """What a fit to several classes found. It decides at other cost matrices, too, which takes no new fit.
 
@@ -182,6 +202,11 @@ class ClassFit:
         if rows.truth.size == self.rows.truth.size:
             return self
         return replace(self, rows=rows, fold=np.full(rows.truth.size, -1), group=None)
+
+    def unseen(self) -> UnseenClasses:
+        """The rows, with calibrated probabilities by what was known without their folds."""
+        rules = FoldRules(self.rows, self.fold, self.learnt, "none", self.order)
+        return UnseenClasses(rules.calibrate_out_of_fold(), self.rows.truth, self.rows.weight, self.trained)
 
     # -- other costs ------------------------------------------------------------------------------------------------
 

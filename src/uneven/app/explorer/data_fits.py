@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from uneven.app.explorer.class_fits import fit_classes, has_classes
 from uneven.app.explorer.limit_answers import describe_limits
 from uneven.app.explorer.questions import finite_or_none, round_numbers
 from uneven.app.explorer.table_questions import MEMBERS, FitQuestion, read_fit_question
@@ -31,6 +32,8 @@ def fit(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     from uneven.solvers.running import listening
 
     tell({"progress": "reading the table", "share": 0.0})
+    if has_classes(data):
+        return fit_classes(data, tell, _leaks_in_words)
     asked = read_fit_question(data)
     ready, training = asked.ready, asked.ready.training
     leaks = [{"column": name, "words": why} for name, why in leaking_columns(training.X, ready.labels).items()]

@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from uneven.app.explorer.class_fits import class_decisions, class_model_bytes, has_classes
 from uneven.app.explorer.data_fits import Tell, kept_fit
 from uneven.app.explorer.questions import Refusal, in_field
 from uneven.app.explorer.table_questions import FitQuestion, read_fit_question, read_rows
@@ -26,11 +27,11 @@ from uneven.app.models.model_files import model_bytes
 
 def model_file(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     """The model of a question as a file that ``uneven predict`` and ``report`` open."""
+    use = ["`uneven predict model.skops new.csv -o decisions.csv` uses it."]
+    if has_classes(data):
+        return _file("model.skops", class_model_bytes(data, tell), use)
     asked = read_fit_question(data)
-    content = _content(asked, kept_fit(data, asked, tell))
-    return _file(
-        "model.skops", model_bytes(content), ["`uneven predict model.skops new.csv -o decisions.csv` uses it."]
-    )
+    return _file("model.skops", model_bytes(_content(asked, kept_fit(data, asked, tell))), use)
 
 
 def decisions_file(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
@@ -39,6 +40,8 @@ def decisions_file(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     ``rows_at`` is then where they begin, and ``rows_name`` the name of their file.
     """
     table, rows = _split(data)
+    if has_classes(table):
+        return _file("decisions.csv", *class_decisions(table, rows, tell))
     asked = read_fit_question(table)
     content = _content(asked, kept_fit(table, asked, tell))
     found = asked.ready.table if rows is None else read_rows(rows, asked.ready.table.decimal)

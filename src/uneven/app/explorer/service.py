@@ -183,6 +183,7 @@ def application(host: str, port: int, given: GivenTable | None = None) -> ASGIAp
             Route("/api/example", _example(pools["data"]), methods=["POST"]),
             Route("/api/table", _uploaded("table", pools["data"]), methods=["POST"]),
             Route("/api/flag_limit", _uploaded("flag_limit", pools["limits"]), methods=["POST"]),
+            Route("/api/class_costs", _uploaded("class_costs", pools["limits"]), methods=["POST"]),
             Route("/api/review", _uploaded("review", pools["limits"]), methods=["POST"]),
             *(
                 Route(f"/api/{name}", _telling(name, pools["data"]), methods=["POST"])

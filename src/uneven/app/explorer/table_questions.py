@@ -146,27 +146,45 @@ class FitQuestion:
         return words
 
 
-def read_fit_question(data: Mapping[str, Any]) -> FitQuestion:
-    """The table and the question; a :class:`Refusal` names the field that is wrong."""
+@dataclass(frozen=True)
+class Asked:
+    """What every fit is asked, with two classes or more."""
 
-    def text(field: str) -> str:
-        value = data.get(field)
-        if not isinstance(value, str) or not value or len(value) > 500:
-            raise Refusal(f"{_COSTS.get(field, field)} is missing", field)
-        return value
+    target: str
+    members: str
+    seconds: float
+    leave_out: tuple[str, ...]
+    unit: str | None
 
-    target, positive, members = text("target"), text("positive"), text("members")
-    costs = {field: _read_cost(field, text(field).strip()) for field in _COSTS}
+
+def _text(data: Mapping[str, Any], field: str) -> str:
+    value = data.get(field)
+    if not isinstance(value, str) or not value or len(value) > 500:
+        raise Refusal(f"{_COSTS.get(field, field)} is missing", field)
+    return value
+
+
+def read_asked(data: Mapping[str, Any]) -> Asked:
+    """Target, members, time, columns and unit; a :class:`Refusal` names the field that is wrong."""
+    target, members = _text(data, "target"), _text(data, "members")
     if members not in MEMBERS:
         raise Refusal(f"members must be one of {', '.join(MEMBERS)}", "members")
     with in_field("seconds"):
-        seconds = to_float(inputs.positive("the time limit", text("seconds").strip()))
+        seconds = to_float(inputs.positive("the time limit", _text(data, "seconds").strip()))
     if seconds > MOST_SECONDS:
         raise Refusal(f"the time limit is at most {MOST_SECONDS:,} seconds here", "seconds")
     leave_out = data.get("leave_out", [])
     if not isinstance(leave_out, list) or not all(isinstance(name, str) for name in leave_out):
         raise Refusal("leave_out must be a list of columns", "columns")
-    unit = read_unit(data)
+    return Asked(target, members, seconds, tuple(leave_out), read_unit(data))
+
+
+def read_fit_question(data: Mapping[str, Any]) -> FitQuestion:
+    """The table and the question; a :class:`Refusal` names the field that is wrong."""
+    target, positive, members = (_text(data, field) for field in ("target", "positive", "members"))
+    costs = {field: _read_cost(field, _text(data, field).strip()) for field in _COSTS}
+    wanted = read_asked(data)
+    seconds, leave_out, unit = wanted.seconds, wanted.leave_out, wanted.unit
     table = read_upload(data)
     with in_field("target"):
         labels = read_target(table, target, positive, others_negative=True)

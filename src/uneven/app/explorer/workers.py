@@ -46,6 +46,7 @@ TASKS = {
     "model_file": ("uneven.app.explorer.saved_fits", "model_file"),
     "decisions_file": ("uneven.app.explorer.saved_fits", "decisions_file"),
     "flag_limit": ("uneven.app.explorer.limit_answers", "flag_limit"),
+    "class_costs": ("uneven.app.explorer.class_answers", "class_costs"),
     "review": ("uneven.app.explorer.limit_answers", "review"),
 }
 _TELLING = frozenset(("fit", "model_file", "decisions_file"))

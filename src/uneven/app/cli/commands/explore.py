@@ -42,7 +42,8 @@ def explore(
     """Explore losses, costs and your data in the browser.
 
     With DATA, a table (.csv, .tsv, .txt, also .gz, or .xlsx), the page opens at "Your data" with the table in it. With
-    --target, --positive and both costs it is fitted at once. The page comes from this machine and talks only to it.
+    --target, --positive and both costs it is fitted at once. If the target has three to ten values, the page asks for a
+    cost of every confusion. The page comes from this machine and talks only to it.
     Ctrl-C ends it.
     """
     from uneven.app.explorer.server import leaves_machine, serve

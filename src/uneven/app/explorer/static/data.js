@@ -4,9 +4,13 @@ import { askFit, askGiven, askTable, askText, Refused } from "/static/api.js";
 import { showProblem } from "/static/formula.js";
 import { DataPictures } from "/static/data_pictures.js";
 import { Limits } from "/static/limits.js";
+import { ClassResult } from "/static/class_result.js";
+import { CostTable } from "/static/cost_table.js";
 
 const MOST = 64 * 1024 * 1024;
-const PROBLEMS = { file: "file", target: "target", positive: "target", fp: "data-fp", fn: "data-fn", unit: "unit", rows: "rows", seconds: "seconds", members: "seconds", columns: "columns" };
+const PROBLEMS = { file: "file", target: "target", positive: "target", fp: "data-fp", fn: "data-fn", unit: "unit", rows: "rows", seconds: "seconds", members: "seconds", columns: "columns", costs: "costs", most: "most" };
+const CLASSES = [3, 10]; // from so many values of the target on, and up to so many, each confusion can have a cost
+const EVERY = ""; // in place of one value to find
 const byId = (id) => document.getElementById(id);
 
 export class DataTab {
@@ -21,6 +25,8 @@ export class DataTab {
     this.reading = null; // of the table that is read: a newer one replaces it
     this.pictures = new DataPictures();
     this.limits = new Limits();
+    this.costTable = new CostTable(() => this.recost(), (error) => this.refuse(error));
+    this.classResult = new ClassResult(this.costTable, (...words) => this.say(...words, byId("result-note").textContent));
     this.ownCosts = false;
     for (const id of ["data-fp", "data-fn"]) byId(id).addEventListener("input", () => { this.ownCosts = true; });
     this.adoptCosts();
@@ -78,6 +84,7 @@ export class DataTab {
     byId("save-said").textContent = "";
     this.pictures.hide();
     this.limits.hide();
+    this.classResult.hide();
   }
 
   takeExample() {
@@ -154,16 +161,37 @@ export class DataTab {
     }
   }
 
+  get values() {
+    return this.targets.find(({ name }) => name === byId("target").value).values;
+  }
+
+  // Whether every value is a class, and each confusion has a cost.
+  get several() {
+    return byId("positive-value").value === EVERY;
+  }
+
   showValues() {
-    const { values } = this.targets.find(({ name }) => name === byId("target").value);
-    byId("positive-value").replaceChildren(...values.map(({ value, rows }) => new Option(`${value} (${rows.toLocaleString("en")} rows)`, value)));
+    const { values } = this;
+    const every = values.length >= CLASSES[0] && values.length <= CLASSES[1] ? [new Option(`all ${values.length} values, a table of costs`, EVERY)] : [];
+    byId("positive-value").replaceChildren(...every, ...values.map(({ value, rows }) => new Option(`${value} (${rows.toLocaleString("en")} rows)`, value)));
     this.showNegatives();
   }
 
   showNegatives() {
-    const { values } = this.targets.find(({ name }) => name === byId("target").value);
+    const { values, several } = this;
+    byId("data-two-costs").hidden = several;
+    byId("costs-figure").hidden = !several;
+    if (several) this.costTable.show(values.map(({ value }) => value));
     const others = values.filter(({ value }) => value !== byId("positive-value").value);
-    byId("negatives").textContent = others.length > 1 ? `All ${others.length} other values count as negative.` : "";
+    byId("negatives").textContent = several ? values.map(({ value, rows }) => `${value}: ${rows.toLocaleString("en")} rows`).join(", ") : others.length > 1 ? `All ${others.length} other values count as negative.` : "";
+  }
+
+  // Other costs of the table: everything is decided again, and what is saved follows.
+  recost() {
+    if (!this.several) return;
+    showProblem(byId("problem-costs"), null);
+    if (this.question?.costs) this.question = { ...this.question, costs: this.costTable.costs() };
+    this.classResult.change();
   }
 
   showColumns() {
@@ -200,22 +228,30 @@ export class DataTab {
     byId("progress").hidden = false;
     this.hideResult();
     this.say("Fitting …");
-    const question = this.question = { // as it was fitted: what is saved belongs to it
-      sheet: this.sheet, target: byId("target").value, positive: byId("positive-value").value, fp: byId("data-fp").value, fn: byId("data-fn").value,
-      unit: byId("unit").value, members: byId("members").value, seconds: byId("seconds").value, leave_out: [...this.leftOut].filter((name) => name !== byId("target").value),
+    const asked = {
+      sheet: this.sheet, target: byId("target").value, unit: byId("unit").value, members: byId("members").value, seconds: byId("seconds").value,
+      leave_out: [...this.leftOut].filter((name) => name !== byId("target").value),
     };
+    const costs = this.several ? { costs: this.costTable.costs() } : { positive: byId("positive-value").value, fp: byId("data-fp").value, fn: byId("data-fn").value };
+    const question = this.question = { ...asked, ...costs }; // as it was fitted: what is saved belongs to it
     this.tell({ progress: "starting", share: 0 });
     try {
       const result = await askFit(this.file, question, (part) => { if (this.controller === mine) this.tell(part); }, mine.signal);
       const members = Object.entries(result.members).map(([name, weight]) => `${name.replace("_", " ")} ${Math.round(100 * weight)} %`).join(", ");
-      const cheaper = result.cost.cost < Math.min(result.everyone, result.no_one);
+      const cheaper = question.costs ? result.cheaper : result.cost.cost < Math.min(result.everyone, result.no_one);
       const out = question.leave_out.length ? `Left out: ${question.leave_out.join(", ")}. ` : "";
-      const note = `${result.note ? `${result.note} ` : ""}${out}Models averaged: ${members}.`;
+      const some = result.kept < result.rows ? `Costs are those of ${result.kept.toLocaleString("en")} rows, drawn from ${result.rows.toLocaleString("en")}. ` : "";
+      const note = `${result.note ? `${result.note} ` : ""}${out}${some}Models averaged: ${members}.`;
       if (result.warning) this.say(result.warning, "mistake", `${result.sentence} ${note}`);
       else this.say(result.sentence, cheaper ? "calibrated" : "not calibrated", note);
       byId("data-panels").hidden = byId("save").hidden = false;
-      this.pictures.showResult(result);
-      this.limits.show(result);
+      if (question.costs) {
+        this.classResult.show(result);
+        if (JSON.stringify(question.costs) !== JSON.stringify(this.costTable.costs())) this.recost(); // changed meanwhile
+      } else {
+        this.pictures.showResult(result);
+        this.limits.show(result);
+      }
     } catch (error) {
       if (this.controller !== mine) return; // a newer fit has taken its place
       if (error.name === "AbortError") { if (this.file) this.say("Stopped."); } // else another table was chosen
