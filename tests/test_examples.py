@@ -187,3 +187,9 @@ def test_network(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["ours: logistic"] == pytest.approx(found["BCE, pos_weight 20"], abs=0.05)
     for name in (name for name in found if name.startswith("ours")):
         assert found[name] < 0.5 * min(found["flag everyone"], found["flag no one"])
+
+
+def test_every_example_of_the_gallery_is_run_here() -> None:
+    """The site that the tests build leaves out the slowest."""
+    here = set(re.findall(r'run\("(plot_\w+)"', Path(__file__).read_text(encoding="utf-8")))
+    assert here == {path.stem for path in EXAMPLES.glob("plot_*.py")}

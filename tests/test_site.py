@@ -1,4 +1,4 @@
-"""The site itself, built as `make docs` builds it but without running the examples: search, widths, dark mode."""
+"""The site itself, built as `make docs` builds it but for the slowest examples: search, widths, dark mode."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from typing import Any
 from urllib.parse import quote_plus
 
 import build
+import gallery
 import pytest
 from browsing import PATIENCE, has_browser, running_browser
-from places import DOCS
+from places import DOCS, ROOT
 from test_search import FIRST, PHRASES
 
 pytestmark = pytest.mark.slow
 WIDTHS = (390, 1280, 1920)
+EXAMPLES = ROOT / "examples"
 #: Phrases whose page the search of the site shows later than the model in test_search.py says, and where.
 LATE = {"costs of each row": 6}
 
@@ -64,6 +66,14 @@ def test_every_page_is_built(site: Path) -> None:
     assert not list(site.rglob("mathjax"))  # it would need a network
 
 
+def test_the_examples_ran_and_their_pictures_are_shown(site: Path) -> None:
+    """An example that fails ends the build; those that ran show a picture or what they print."""
+    for path in gallery.examples(EXAMPLES):
+        page = (site / "gallery" / f"{path.stem}.html").read_text(encoding="utf-8")
+        ran = gallery.runs(path) and path.stem not in gallery.SLOW
+        assert ("sphx-glr-script-out" in page or "sphx-glr-single-img" in page) == ran, path.stem
+
+
 @pytest.mark.skipif(not has_browser(), reason="needs Debian's chromium, which `make test` installs")
 def test_the_search_of_the_site_finds_what_people_type(page: Any, address: str) -> None:
     missed = {}
@@ -80,8 +90,8 @@ def test_the_search_of_the_site_finds_what_people_type(page: Any, address: str) 
 @pytest.mark.skipif(not has_browser(), reason="needs Debian's chromium, which `make test` installs")
 def test_nothing_is_cut_off_and_pictures_are_readable_in_dark_mode(page: Any, address: str, site: Path) -> None:
     wrong = []
-    for path in sorted(site.glob("*.html")):
-        page.goto(f"{address}/{path.name}", wait_until="load")
+    for path in sorted([*site.glob("*.html"), *site.glob("gallery/*.html")]):
+        page.goto(f"{address}/{path.relative_to(site).as_posix()}", wait_until="load")
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})
             cut = page.evaluate(

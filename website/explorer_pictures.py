@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 ROOT = Path(__file__).parent.parent
@@ -27,7 +28,9 @@ IMAGES = ROOT / "docs" / "images"
 #: A call costs 1 EUR, and the interest on the deposit of a client who would have subscribed is 10 EUR on average.
 ASKED = ("--target", "subscribed", "--positive", "yes", "--fp-cost", "1", "--fn-cost", "9", "--unit", "EUR")
 #: Width of still pictures, and of the moving one; colours of its frames, and its size at most.
-_STILL, _MOVING, _COLOURS, MOST_BYTES = 1000, 760, 64, 1_000_000
+_STILL, _MOVING, _COLOURS, MOST_BYTES = 1000, 760, 128, 1_000_000
+#: A colour of fewer pixels is an edge between two others.
+_FEWEST_PIXELS = 30
 #: Milliseconds of a frame while something moves, and while one reads.
 _STEP, _READ = 120, 1800
 
@@ -55,11 +58,24 @@ class Film:
         for frame in self.frames:
             sheet.paste(frame, (0, top))
             top += frame.height
-        palette = sheet.quantize(_COLOURS)
+        palette = palette_of(sheet, _COLOURS)
         first, *others = (frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in self.frames)
         first.save(path, save_all=True, append_images=others, duration=self.times, loop=0, optimize=True)
         if path.stat().st_size >= MOST_BYTES:
             raise SystemExit(f"{path.name} has {path.stat().st_size:,} bytes; fewer frames or colours would work")
+
+
+def palette_of(image: Image.Image, colours: int) -> Image.Image:
+    """A palette in which a small thing keeps its colour: colours count by the root of their area.
+
+    By area alone the orange of a handle, a thousandth of the page, would become the blue of the curve next to it.
+    """
+    pixels = np.asarray(image).reshape(-1, 3)
+    cell = (pixels >> 3).astype(np.int64) @ [1024, 32, 1]
+    _, first, counts = np.unique(cell, return_index=True, return_counts=True)
+    seen = counts >= _FEWEST_PIXELS
+    shown = np.repeat(pixels[first[seen]], np.ceil(np.sqrt(counts[seen])).astype(int), axis=0)
+    return Image.fromarray(shown[None]).quantize(colours)
 
 
 def main() -> None:
@@ -89,7 +105,7 @@ def several_classes(folder: Path) -> None:
     some.assign(grower=[("north", "middle", "south")[k] for k in y]).to_csv(folder / "wines.csv", index=False)
     asked = (str(folder / "wines.csv"), "--target", "grower", "--unit", "EUR")
     with running_explorer(*asked) as (_, address), running_browser() as browser:
-        still(browser, address, "explorer-classes.png", 1400, classes_shown, hues=True)
+        still(browser, address, "explorer-classes.png", 1400, classes_shown)
 
 
 def classes_shown(page: Any) -> None:
@@ -151,16 +167,15 @@ def film_data(page: Any, film: Film) -> None:
     film.times[-1] = _READ
 
 
-def still(browser: Any, address: str, name: str, height: int, shown: Any, *, hues: bool = False) -> None:
-    """A picture of a page, with few colours unless ``hues``: a palette forgets those of small dots."""
+def still(browser: Any, address: str, name: str, height: int, shown: Any) -> None:
+    """A picture of a page, with few colours."""
     page = browser.new_page(viewport={"width": 1280, "height": height}, color_scheme="light")
     page.goto(address)
     shown(page)
     shot = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
     size = (_STILL, round(_STILL * shot.height / shot.width))
     small = shot.resize(size, Image.Resampling.LANCZOS)
-    kept = small if hues else small.quantize(128, dither=Image.Dither.NONE)
-    kept.save(IMAGES / name, optimize=True)
+    small.quantize(palette=palette_of(small, 128), dither=Image.Dither.NONE).save(IMAGES / name, optimize=True)
     page.close()
 
 

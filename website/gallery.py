@@ -1,7 +1,8 @@
 """Settings of the gallery: which examples are shown, and which of them run.
 
 Every ``examples/*.py`` whose docstring starts with an underlined title is in the gallery. It runs if its name starts
-with ``plot_`` and all packages that it imports are installed; otherwise it is shown without its results.
+with ``plot_`` and all packages that it imports are installed; otherwise it is shown without its results. The quick
+site of the tests leaves out the results of the slowest; ``tests/test_examples.py`` runs all of them.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ ORDER = (
     "plot_consistent_learners",
     "plot_paper_figures",
 )
+
+#: Examples that take more than six seconds of processor time.
+SLOW = ("plot_consistent_learners", "plot_network", "plot_trees")
+#: Set to anything for the quick site.
+QUICK = "UNEVEN_QUICK_SITE"
 
 
 def examples(folder: Path) -> list[Path]:
@@ -90,7 +96,8 @@ def unmanaged_figures(block: Any, block_vars: dict[str, Any], gallery_conf: dict
 
 _FOLDER = Path(os.environ.get("UNEVEN_CHECKOUT", Path(__file__).parent.parent)) / "examples"
 _shown = examples(_FOLDER)
-_running = [path.name for path in _shown if runs(path)]
+_left_out = SLOW if os.environ.get(QUICK) else ()
+_running = [path.name for path in _shown if runs(path) and path.stem not in _left_out]
 _hidden = [path.name for path in sorted(_FOLDER.glob("*.py")) if path not in _shown]
 
 SETTINGS = {

@@ -115,3 +115,36 @@ def test_twins_and_orders_change_no_bound() -> None:
                 np.testing.assert_allclose(
                     other.regret_bound(r, loss=loss), plain.regret_bound(r, loss=loss), rtol=1e-9
                 )
+
+
+def lattice(classes: int, parts: int) -> np.ndarray:
+    """All probabilities that are multiples of 1/parts."""
+    every = np.stack(np.meshgrid(*[np.arange(parts + 1)] * classes, indexing="ij"), axis=-1).reshape(-1, classes)
+    return np.asarray(every[every.sum(axis=1) == parts] / parts)
+
+
+@pytest.mark.parametrize(("classes", "parts"), [(2, 64), (3, 16), (4, 8)])
+def test_every_point_of_a_small_simplex(classes: int, parts: int) -> None:
+    """By brute force: decisions, ties included, are those of whole numbers; no truth and estimate beat psi."""
+    rng = np.random.default_rng(classes)
+    points = lattice(classes, parts)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lost = rel_entr(points[:, None], points).sum(axis=2)  # truth, estimate
+    nearest = np.inf
+    for _ in range(6):
+        costs = rng.integers(0, 7, size=(classes, int(rng.integers(2, 5))))
+        matrix = uneven.CostMatrix(costs.tolist(), actions=[f"a{k}" for k in range(costs.shape[1])])
+        whole = np.rint(points * parts).astype(int) @ costs
+        taken = whole.argmin(axis=1)
+        assert matrix.decide(points).tolist() == [f"a{k}" for k in taken]
+        if not matrix.regret.largest:
+            continue
+        # At a tie any cheapest action may be taken: the dearest one for this truth.
+        cheapest = whole == whole.min(axis=1, keepdims=True)
+        regret = np.where(cheapest, whole[:, None], -1).max(axis=2) - whole.min(axis=1)[:, None]
+        distinct, place = np.unique(regret, return_inverse=True)
+        needed = matrix.psi(distinct / parts)[place.reshape(regret.shape)]
+        assert (needed <= lost * (1 + 1e-9) + 1e-12).all()
+        some = (regret > 0) & np.isfinite(lost)
+        nearest = min(nearest, float((lost[some] / needed[some]).min(initial=np.inf)))
+    assert nearest < 1.2, "some of them come near"

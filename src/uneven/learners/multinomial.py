@@ -27,6 +27,7 @@ from uneven.labels import (
 )
 from uneven.learners.contract import EstimatorContract
 from uneven.learners.model_decisions import take_groups
+from uneven.learners.seen_rows import remember_rows
 from uneven.learners.training_set import read_features, require_target
 from uneven.losses import Phi, phi
 from uneven.solvers.linear.solver import Settings
@@ -228,6 +229,7 @@ class UnevenMultinomialClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             ),
         )
         self._keep(solution)
+        remember_rows(self, rows)
         return self
 
     def _regrets(self, matrix: CostMatrix, index: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float]:

@@ -82,6 +82,7 @@ _TYPES = frozenset(
         "uneven.learners.ensemble.mixture.FittedMember",
         "uneven.learners.ensemble.mixture.Mixture",
         "uneven.learners.ensemble.member_models.PlattScaled",
+        "uneven.learners.ensemble.latency.Latency",
         "uneven.learners.ensemble.pruning.Pruning",
         "uneven.tables.columns.Column",
         "uneven.tables.frame_encoder.FrameEncoder",

@@ -16,10 +16,13 @@ from skops import io
 import uneven
 from uneven.costs import RowCosts
 from uneven.errors import ParameterError
+from uneven.learners.ensemble import latency, training
+from uneven.learners.ensemble.latency import Limits, Times
 from uneven.learners.ensemble.pruning import cost_at_alpha, prune
 from uneven.learners.ensemble.weights import WEIGHTINGS
 from uneven.metrics.expected_cost import cost_of_decisions
 
+MATRIX = uneven.CostMatrix([[0, 1, 2], [4, 0, 1], [9, 3, 0]])
 ACTIONS = uneven.Actions(clear=(9, 0), review=(3, 0.5), block=(0, 2))
 
 
@@ -42,7 +45,7 @@ def test_laws(seed: int, members: int, weighting: str, of_actions: bool) -> None
     cost_of = cost_at_alpha(is_positive, weight, costs, ACTIONS if of_actions else None)
     prices = []
     for most in range(1, members + 2):
-        weights, pruning = prune(probabilities, is_positive, weight, WEIGHTINGS[weighting], rows, cost_of, most)
+        weights, pruning = prune(probabilities, is_positive, weight, WEIGHTINGS[weighting], rows, cost_of, Limits(most))
         used = {name: one for name, one in weights.items() if one > 0}
         assert list(weights) == list(probabilities)
         assert len(used) == pruning.members <= most
@@ -75,13 +78,16 @@ def data() -> tuple[np.ndarray, np.ndarray]:
     return X, (random.random(240) < 1 / (1 + np.exp(1 - 2 * X[:, 0] * X[:, 1]))).astype(int)
 
 
-def fitted(**more: Any) -> uneven.UnevenEnsembleClassifier:
+def fitted(y: Any = None, /, **more: Any) -> uneven.UnevenEnsembleClassifier:
+    X, labels = data()
     members = {
         "line": LogisticRegression(),
         "tree": DecisionTreeClassifier(max_depth=4, random_state=0),
         "bayes": GaussianNB(),
     }
-    return uneven.UnevenEnsembleClassifier(**({"fn_cost": 6, "members": members, "cv": 3} | more)).fit(*data())
+    return uneven.UnevenEnsembleClassifier(**({"fn_cost": 6, "members": members, "cv": 3} | more)).fit(
+        X, labels if y is None else y
+    )
 
 
 @pytest.mark.parametrize("more", [{}, {"fn_cost": 1, "actions": ACTIONS}], ids=["costs", "actions"])
@@ -119,3 +125,92 @@ def test_the_estimate_chooses_without_the_fold() -> None:
 def test_a_limit_that_is_none(wrong: Any) -> None:
     with pytest.raises(ParameterError, match="members_at_most must be"):
         fitted(members_at_most=wrong)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 6), st.sampled_from(sorted(WEIGHTINGS)), st.floats(0.01, 60))
+def test_laws_of_a_limit_on_time(seed: int, members: int, weighting: str, most: float) -> None:
+    """The time is kept, or the fastest is alone; the price is never negative; who is too slow alone plays no part."""
+    probabilities, is_positive, weight, costs = drawn(seed, members)
+    random, rows = np.random.default_rng(seed), np.arange(80)
+    views = {name: ["linear", "trees"][random.integers(2)] for name in probabilities}
+    times = Times(
+        {name: float(random.uniform(0.1, 20)) for name in probabilities}, {"linear": 1.0, "trees": 3.0}, views
+    )
+    limits = Limits(None, most, times)
+    cost_of = cost_at_alpha(is_positive, weight, costs)
+    weights, pruning = prune(probabilities, is_positive, weight, WEIGHTINGS[weighting], rows, cost_of, limits)
+    used = [name for name, one in weights.items() if one > 0]
+    alone = {name: times.members[name] + times.views[views[name]] for name in probabilities}
+    assert pruning.price >= 0
+    assert pruning.members == len(used)
+    if min(alone.values()) > most:
+        assert used == [min(alone, key=alone.__getitem__)]
+        return
+    assert times.of(used) <= most
+    fast = {name: probabilities[name] for name in probabilities if alone[name] <= most}
+    again, _ = prune(fast, is_positive, weight, WEIGHTINGS[weighting], rows, cost_of, limits)
+    if limits.allow(list(fast)):
+        assert {name: one for name, one in weights.items() if one > 0} == {
+            n: one for n, one in again.items() if one > 0
+        }
+
+
+CLOCK = {"line": 1.0, "tree": 2.0, "bayes": 4.0}
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Members take the times of CLOCK, whatever the machine does."""
+
+    def time_members(members: Any, view_of: Any, X: Any) -> Times:
+        return Times({name: CLOCK[name] for name in members})
+
+    monkeypatch.setattr(training, "time_members", time_members)
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_ensemble_with_a_limit_on_time(classes: int) -> None:
+    more: dict[str, Any] = {} if classes == 2 else {"fn_cost": 1, "costs": MATRIX}
+    y = data()[1] if classes == 2 else np.digitize(data()[0][:, 0] + data()[0][:, 1] ** 2, [0.2, 1.2])
+    whole, free, short, least = (fitted(y, max_latency=limit, **more) for limit in (None, 7.0, 3.5, 1.0))
+    assert whole.latency_ is None
+    assert free.weights_ == whole.weights_
+    assert (free.pruning_.price, free.latency_.price, free.latency_.expected) == (0, 0, 7.0)
+    assert "bayes" not in short.members_
+    assert short.latency_.expected <= 3.5
+    assert short.latency_.price == short.pruning_.price
+    assert list(least.members_) == ["line"]
+    assert least.latency_.members == CLOCK
+    assert least.latency_.of_all == 7.0
+    assert "the limit is 1 ms for 1,000 rows, and all members would take 7 ms" in least.latency_.in_words()
+    assert least.guarantee_.choices > whole.guarantee_.choices
+    with pytest.warns(UserWarning, match=r"is less than any member takes; the fastest, 'line', takes 1 ms and is used"):
+        assert list(fitted(y, max_latency=0.5, **more).members_) == ["line"]
+
+
+def test_members_at_most_of_several_classes() -> None:
+    y = np.digitize(data()[0][:, 0] + data()[0][:, 1] ** 2, [0.2, 1.2])
+    model = fitted(y, fn_cost=1, costs=MATRIX, members_at_most=1)
+    (name,) = model.members_
+    assert model.member_costs_[name] == min(model.member_costs_.values()) == model.pruning_.cost
+
+
+def test_what_is_measured() -> None:
+    """A member of a view pays for its model; the view is paid once; a batch is 1,000 rows."""
+    members = ["linear", "extra_trees"]
+    model = fitted(members=members, max_latency=1e9)
+    assert set(model.latency_.members) == set(members)
+    assert set(model.latency_.views) == {"linear", "trees"}
+    assert min(*model.latency_.members.values(), *model.latency_.views.values(), model.latency_.one_row) > 0
+    assert latency.take_batch(data()[0]).shape == (1_000, 3)
+    assert model.latency_.expected == pytest.approx(model.latency_.of_all)
+    again = io.loads(io.dumps(model), trusted=uneven.trusted_types())
+    assert again.latency_ == model.latency_
+
+
+@pytest.mark.parametrize("wrong", [0, -1, "fast", float("nan")])
+def test_a_limit_on_time_that_is_none(wrong: Any) -> None:
+    with pytest.raises(ParameterError, match="max_latency must"):
+        fitted(max_latency=wrong)

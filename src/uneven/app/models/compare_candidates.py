@@ -314,15 +314,16 @@ def out_of_fold_rows(pipeline: Any) -> list[Any]:
     if not is_ensemble(pipeline[-1]):
         return []
     if knows_classes(pipeline[-1]):
-        return class_rows_out_of_fold(pipeline[-1], ENSEMBLE)
+        return class_rows_out_of_fold(pipeline[-1], ENSEMBLE, pipeline[-1].costs.classes)
     names = {"all negative": NO_ONE, "all positive": EVERYONE}
     others = [replace(one, name=names[name]) for name, one in pipeline[-1].constant_costs_.items()]
     return [replace(pipeline[-1].out_of_fold_cost_, name=ENSEMBLE), *others]
 
 
-def class_rows_out_of_fold(learner: Any, name: str) -> list[Any]:
+def class_rows_out_of_fold(learner: Any, name: str, classes: Sequence[Any]) -> list[Any]:
     """What a learner of several classes costs out of fold, and the cheapest decision that is the same for all rows.
 
+    ``classes`` say in which order rows are counted.
     Their difference is not paired: its ends are those of both intervals, which no correlation can make too narrow.
     """
     ours, (rule, one) = learner.out_of_fold_cost_, min(learner.constant_costs_.items(), key=lambda item: item[1].cost)
@@ -332,6 +333,8 @@ def class_rows_out_of_fold(learner: Any, name: str) -> list[Any]:
         "difference_high": one.high - ours.low,
         "difference_rough": one.rough or ours.rough,
     }
+    places = [np.asarray(learner.classes_).tolist().index(label) for label in classes]
+    ours, one = (replace(found, counts=found.counts[places]) for found in (ours, one))
     ours = replace(ours, name=name, difference=None, difference_low=None, difference_high=None, difference_rough=False)
     return [ours, replace(one, name=f"{ALWAYS}{rule.removeprefix('all ')}", **apart)]
 

@@ -372,7 +372,7 @@ def prepare_table(
         require_for_classes(asked)
         labels = read_classes(table, question.target)
         given, notes = given.for_labels(question.target, labels)
-        truth = given.number(labels)
+        truth = given.number(labels, question.target)
     else:
         if skip_bad_costs:
             table, skipped = given.skip_unknown(table)

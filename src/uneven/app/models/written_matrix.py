@@ -175,18 +175,30 @@ class WrittenMatrix:
         return replace(self, matrix=renamed), notes
 
     def _no_row_for(self, column: str, label: str, count: int, labels: Sequence[str]) -> str:
-        rows = "1 row" if count == 1 else f"{count:,} rows"
         turned = set(labels) <= set(self.matrix.actions) and not set(labels) <= set(self.matrix.classes)
         hint = "; rows are true classes and columns are decisions: is the table turned round?" if turned else ""
         return (
-            f"column {column!r} has {label!r} ({rows}), and {self.name} has no row for it; its rows are "
+            f"column {column!r} has {label!r} ({_rows(count)}), and {self.name} has no row for it; its rows are "
             f"{brief(list(self.matrix.classes))}{hint}"
         )
 
-    def number(self, labels: ClassTarget) -> np.ndarray:
-        """The number of each row's class in the matrix."""
-        places = np.array([self.matrix.classes.index(label) for label in labels.classes])
-        return np.asarray(places[labels.codes])
+    def number(self, labels: ClassTarget, column: str) -> np.ndarray:
+        """The number of each row's class in the matrix; an error if it has no such class."""
+        places = []
+        for label, count in zip(labels.classes, labels.counts, strict=True):
+            same = [k for k, y in enumerate(self.matrix.classes) if _alike(y, label)]
+            exact = [k for k in same if self.matrix.classes[k] == label] or same
+            if len(exact) != 1:
+                raise CostError(
+                    f"column {column!r} has {label!r} ({_rows(count)}), which the model does not know; it knows "
+                    f"{brief(list(self.matrix.classes))}"
+                )
+            places += exact
+        return np.asarray(np.array(places)[labels.codes])
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def _alike(one: str, other: str) -> bool:

@@ -62,4 +62,6 @@ def bank_report(model: Any, others: dict[str, Any]) -> Report:
     """What they cost on the clients that were kept out."""
     X, y, costs = load_example("test")
     with threadpool_limits(1):
-        return report(model, X, y, **costs, against=others, unit="EUR", rows_per_year=ROWS_PER_YEAR)
+        found = report(model, X, y, **costs, against=others, unit="EUR", rows_per_year=ROWS_PER_YEAR)
+    assert isinstance(found, Report)  # of two classes
+    return found

@@ -11,7 +11,9 @@ from scipy import sparse
 from sklearn.inspection import permutation_importance
 from threadpoolctl import threadpool_limits
 
+from uneven.app.models.compare_candidates import paid
 from uneven.costs import RowCosts, money
+from uneven.decisions.cost_matrix import CostMatrix
 
 #: Rows that are looked at, how often a column is shuffled, and what rows times columns times repeats may be: seconds.
 _MOST_ROWS, _FEWEST_ROWS, _REPEATS, _BUDGET = 1000, 200, 3, 40_000
@@ -39,17 +41,24 @@ class ColumnWorth:
 
 
 def columns_in_money(
-    decide: Callable[[Any, np.ndarray], np.ndarray], X: Any, is_positive: np.ndarray, costs: RowCosts, *, learnt: bool
+    decide: Callable[[Any, np.ndarray], np.ndarray],
+    X: Any,
+    truth: np.ndarray,
+    costs: RowCosts | CostMatrix,
+    *,
+    learnt: bool,
 ) -> tuple[list[ColumnWorth], str]:
     """What each column is worth, the dearest first, and how that was found, or why it was not.
 
     Parameters
     ----------
     decide : callable
-        From some rows, with whatever values, and their numbers to where the model says positive.
+        From some rows, with whatever values, and their numbers to where the model says positive, or to the numbers of
+        their actions.
     X : DataFrame or ndarray
-    is_positive : ndarray of bool
-    costs : RowCosts
+    truth : ndarray of bool, or of int
+        Whether each row is positive, or the number of its class.
+    costs : RowCosts or CostMatrix
     learnt : bool
         Whether the model has learnt from these rows.
     """
@@ -60,10 +69,10 @@ def columns_in_money(
     if count > (most := min(_MOST_ROWS, _BUDGET // width)):
         rows = np.sort(np.random.default_rng(0).permutation(count)[:most])
     repeats = max(1, min(_REPEATS, _BUDGET // (rows.size * width)))
-    some, truth, paid = X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows], is_positive[rows], costs.take(rows)
+    some, truth, own = X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows], truth[rows], costs.take(rows)
 
     def saved(_: Any, shuffled: Any, __: Any) -> float:
-        return -float(paid.paid(truth, decide(shuffled, rows)).mean())
+        return -float(paid(own, truth, decide(shuffled, rows)).mean())
 
     with threadpool_limits(1):  # few rows, many times: threads would mostly wait for each other
         found = permutation_importance(_Scored(), some, truth, scoring=saved, n_repeats=repeats, random_state=0)

@@ -14,11 +14,13 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from uneven import inputs
-from uneven.app.models.apply_model import Application, Decisions, answer, decide_features, seen_in_words
+from uneven.app.models.apply_model import Application, Decisions, answer, decide_features
 from uneven.app.models.candidates import CONSTANT_RULES, EVERYONE, NO_ONE
 from uneven.app.models.compare_candidates import what_ifs
 from uneven.app.models.written_costs import WrittenCosts
+from uneven.app.report.class_report import ClassReport
 from uneven.app.report.columns_in_money import columns_in_money
+from uneven.app.report.judged_rows import OUT_OF_FOLD, decides_classes, split_rows
 from uneven.app.report.limit_costs import FurtherActions, capacity_costs
 from uneven.app.report.sentences import per_thousand
 from uneven.app.report.table_report import ENOUGH, OURS, Judgement, Report, flag_first
@@ -34,10 +36,6 @@ from uneven.metrics import CostEstimate, compare
 from uneven.metrics.intervals import estimates
 from uneven.metrics.passing_costs import takes_costs
 
-#: The share of rows with the values of training rows up to which that is taken for chance, if not all are known.
-_BY_CHANCE = 0.05
-_OUT_OF_FOLD = "out of fold: each row was decided by models that had not learnt from it"
-
 
 def report(
     model: Any,
@@ -48,13 +46,14 @@ def report(
     fn_cost: Any = None,
     tp_cost: Any = None,
     tn_cost: Any = None,
+    costs: Any = None,
     against: Mapping[str, Any] | None = None,
     unit: str | None = None,
     rows_per_year: float | None = None,
     pos_label: Any = None,
     folds: int | None = None,
     columns: bool = True,
-) -> Report:
+) -> Report | ClassReport:
     """What a fitted model costs and saves, in money, on rows that it has not seen.
 
     Give it rows that were kept out of the fit. Rows of the fit are recognised, and the answer then comes from decisions
@@ -64,11 +63,13 @@ def report(
     Parameters
     ----------
     model : classifier or Pipeline
-        A fitted classifier of two classes: of this library, a pipeline or search around one, or any other.
+        A fitted classifier: of this library, a pipeline or search around one, or any other.
     X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     fp_cost, fn_cost, tp_cost, tn_cost : number or array-like of shape (n_samples,), optional
         What each outcome costs, by default as in the fit. Those of which the fit had one for each row must be given.
+    costs : CostMatrix, optional
+        With several classes, in place of these four: what each decision costs in each class, by default as in the fit.
     against : mapping of str to classifier, optional
         Other fitted models to compare with, by name.
     unit : str, optional
@@ -85,7 +86,7 @@ def report(
 
     Returns
     -------
-    Report
+    Report, or ClassReport with several classes
         It shows itself in a notebook; ``to_html(path)``, ``summary()`` and ``to_dict()`` say the same.
 
     Examples
@@ -103,17 +104,27 @@ def report(
         X = np.asarray(X)
     require_same_length(X=np.arange(_num_samples(X)), y=labels)
     given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
+    if decides_classes(model, costs):
+        from uneven.app.report.class_model_report import class_model_report
+
+        if rows_per_year is not None:
+            inputs.positive("rows_per_year", rows_per_year)
+        for name, value in {**given.known, "pos_label": pos_label}.items():
+            if value is not None:
+                raise CostError(f"{name} is for two classes, got {brief(value)}; with several, costs=CostMatrix(...)")
+        how: dict[str, Any] = {"unit": unit, "rows_per_year": rows_per_year, "folds": folds, "columns": columns}
+        return class_model_report(model, X, y, labels, costs=costs, against=against or {}, **how)
     asked = _Asked.of(model, given, pos_label, labels)
     if rows_per_year is not None:
         inputs.positive("rows_per_year", rows_per_year)
     (is_positive,) = where_positive(asked.positive, labels)
-    costs = asked.costs_of(given, labels.size)
+    of_rows = asked.costs_of(given, labels.size)
     for name in against or {}:
         if name in (OURS, *CONSTANT_RULES):
             raise ParameterError(f"against has a model with the name {name!r}, which the report needs; rename it")
     others = {name: _Asked.of(one, given, asked.positive, labels) for name, one in (against or {}).items()}
     known = known_rows(asked.learner, asked.read(X)) if isinstance(asked.learner, EstimatorContract) else None
-    rows = _Rows(X, is_positive, costs, [f"row {k}" for k in _names(X, labels.size)])
+    rows = _Rows(X, is_positive, of_rows, [f"row {k}" for k in _names(X, labels.size)])
     found = _Found(asked, others, rows, known)
     return found.report(model, unit, rows_per_year, folds, y, columns=columns, against=against or {})
 
@@ -243,7 +254,7 @@ class _Found:
     ) -> Report:
         """The report."""
         rows, learner = self.rows, self.asked.learner
-        fresh, seen, remarks = self._split()
+        fresh, seen, remarks = split_rows(self.known, rows.is_positive, self._instead)
         new, known, fitted, compared, kept, capacity = None, None, [], "", rows, None
         if fresh is not None:
             kept = rows.take(fresh)
@@ -255,7 +266,7 @@ class _Found:
             if folds is not None:
                 fitted, compared = self._cross_validate(model, against, y, folds), f"cross-validated, {folds} folds"
             elif (rough := _without_rows(learner)) is not None:
-                fitted, compared = rough, _OUT_OF_FOLD
+                fitted, compared = rough, OUT_OF_FOLD
         judged = new or known
         assert judged is not None
         decided, truth = judged.decisions, judged.is_positive
@@ -282,33 +293,12 @@ class _Found:
             columns_how=how,
         )
 
-    # -- which rows the model has not seen ----------------------------------------------------------------------------
-
-    def _split(self) -> tuple[np.ndarray | None, str, list[str]]:
-        """The rows to judge by, None if there are too few; what to say first, and what to say last."""
-        count, truth, known = self.rows.is_positive.size, self.rows.is_positive, self.known
-        every = np.ones(count, dtype=bool)
-        if known is None:
-            return every, "", ["Whether the model has learnt from these rows is not known: give it others."]
-        if isinstance(known, float):
-            if known <= _BY_CHANCE:
-                return every, "", []
-            return None, f"About {known:.0%} of these {count:,} rows are rows of the fit: {self._instead}.", []
-        new = int((~known).sum())
-        if not known.any():
-            return every, "", []
-        if new >= ENOUGH and 0 < truth[~known].sum() < new:
-            said = seen_in_words(known, f"they are left out, and the answer is that of the {new:,} others")
-            return ~known, *(("", [said]) if known.mean() <= _BY_CHANCE else (said, []))
-        few = f"; the {new:,} others are too few to judge by" if new else ""
-        return None, seen_in_words(known, self._instead + few), []
+    # -- what it costs ------------------------------------------------------------------------------------------------
 
     @property
     def _instead(self) -> str:
         kept = isinstance(self.asked.learner, CorrectedActions)
-        return f"the answer is {_OUT_OF_FOLD}" if kept else "they say little about new rows"
-
-    # -- what it costs ------------------------------------------------------------------------------------------------
+        return f"the answer is {OUT_OF_FOLD}" if kept else "they say little about new rows"
 
     def _judge(self, rows: _Rows, how: str) -> Judgement:
         decided = self.asked.decide(rows.X, rows.costs)
@@ -351,7 +341,7 @@ class _Found:
             return _compared(other, mine.is_positive, there, weight, learner._trained, learner._group)
 
         given = _compared(costs, mine.is_positive, {OURS: said}, weight, learner._trained, learner._group)
-        return Judgement(decided, mine.is_positive, given, what_ifs(costs, given, compared_at), _OUT_OF_FOLD), mine
+        return Judgement(decided, mine.is_positive, given, what_ifs(costs, given, compared_at), OUT_OF_FOLD), mine
 
     def _cross_validate(self, model: Any, against: Mapping[str, Any], y: Any, folds: int) -> list[CostEstimate]:
         """Copies of the models, fitted and tested on folds of the rows."""

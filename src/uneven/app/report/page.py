@@ -18,7 +18,10 @@ from uneven.app.report.sentences import (
     cost_interval_in_words,
     difference_in_words,
     is_ensemble,
+    knows_classes,
     members_of,
+    mistake_cells,
+    mistake_names,
     per_thousand,
     rough_in_words,
 )
@@ -121,15 +124,20 @@ def _numbers(cell: str) -> str:
     return f"<span>{text(number)}</span> <small>{ends}</small>"
 
 
-def picture(figure: Any, words: str = "", *, narrow: bool = False) -> str:
-    """A figure as an image inside the page; ``words`` describe it to those who cannot see it."""
+def picture(figure: Any, words: str = "", *, narrow: bool = False, wide: bool = False) -> str:
+    """A figure as an image inside the page; ``words`` describe it to those who cannot see it.
+
+    A wide one keeps its size, for as much of the page as it needs.
+    """
     width, height = figure.get_size_inches()
-    figure.set_size_inches(_WIDTH, max(height * _WIDTH / width, min(height, 0.8 * _WIDTH)))
+    if not wide:
+        figure.set_size_inches(_WIDTH, max(height * _WIDTH / width, min(height, 0.8 * _WIDTH)))
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=170)
     data = base64.b64encode(buffer.getvalue()).decode()
-    kind = ' class="narrow"' if narrow else ""
-    return f'<img{kind} src="data:image/png;base64,{data}" alt="{text(words or str(figure.get_label()))}">'
+    kind = ' class="narrow"' if narrow else f' style="max-width:{7.2 * width:.0f}rem"' if wide else ""
+    shown = f'<img{kind} src="data:image/png;base64,{data}" alt="{text(words or str(figure.get_label()))}">'
+    return f'<div class="scroll">{shown}</div>' if wide else shown
 
 
 @contextmanager
@@ -191,6 +199,7 @@ tr.ours td { background: var(--ours); font-weight: 600; }
   td::before { content: attr(data-name); color: var(--soft); font-weight: 400; text-align: left;
     overflow-wrap: anywhere; }
   td:first-child { font-weight: 600; } td:empty { display: none; }
+  .scroll { overflow-x: auto; } .scroll img { width: 40rem; max-width: none !important; }
   td[data-name=""] { display: block; text-align: left; } td[data-name=""]::before { display: none; }
 }
 @media print {
@@ -233,14 +242,13 @@ def cost_figure(rows: list[CostEstimate], unit: str | None) -> str:
 
 def cost_cells(rows: list[CostEstimate], unit: str | None) -> tuple[list[str], list[list[str]]]:
     """Header and cells of a table of what each classifier costs per 1,000 rows; ours is the first."""
-    header = ["", f"cost{f' ({unit})' if unit else ''}", f"more than {rows[0].name}", "false alarms", "misses"]
+    header = ["", f"cost{f' ({unit})' if unit else ''}", f"more than {rows[0].name}", *mistake_names(rows)]
     cells = [
         [
             row.name,
             f"{per_thousand(row.cost)} ({cost_interval_in_words(row)})",
             difference_in_words(row),
-            f"{row.false_positives:,g}",
-            f"{row.false_negatives:,g}",
+            *mistake_cells(row),
         ]
         for row in rows
     ]
@@ -290,7 +298,7 @@ def ensemble_parts(classifier: Any, unit: str | None) -> list[str]:
     return [
         table(header, cells),
         paragraph("Costs per 1,000 rows, out of fold: of models that did not learn from the row.", "soft"),
-        _shift_figure(classifier, unit),
+        "" if knows_classes(classifier) else _shift_figure(classifier, unit),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,6 +42,9 @@ from uneven.app.report.sentences import (
 from uneven.app.report.table_report import Judgement, Report
 from uneven.metrics import CostEstimate
 
+if TYPE_CHECKING:
+    from uneven.app.report.class_report import ClassReport
+
 
 def report_page(made: Report, read_as: str = "") -> str:
     """The report as HTML; ``read_as`` says how the table was read. The first two printed pages hold all but details."""
@@ -65,10 +68,10 @@ def report_page(made: Report, read_as: str = "") -> str:
             "soft",
         ),
         paragraph(about["random_folds"], "note") if about.get("random_folds") else "",
-        *(_comparison_parts(made.rows, made.how, unit) if made.rows else ()),
+        *(comparison_parts(made.rows, made.how, unit) if made.rows else ()),
         grid(
             stack(
-                section("Which columns matter?", *_column_parts(made)),
+                section("Which columns matter?", *column_parts(made)),
                 section("What was decided, and what it cost", *_outcome_parts(made)) if made.new is not None else "",
                 section("What the model was not able to know", bullets(made.unknowns)),
             ),
@@ -83,7 +86,7 @@ def report_page(made: Report, read_as: str = "") -> str:
         *([_on_known_rows(made, made.known)] if made.known is not None and made.new is None else ()),
         appendix(
             "Appendix: the model, its threshold, and how the numbers were found",
-            paragraph(_fitted_in_words(about)),
+            paragraph(fitted_in_words(about)),
             *_choice_parts(about, unit),
             *(paragraph(words) for words in model_in_words(made.pipeline)),
             *ensemble_parts(made.pipeline[-1], unit),
@@ -102,12 +105,12 @@ HOW_INTERVALS = (
 )
 
 
-def _fitted_in_words(about: dict[str, Any]) -> str:
+def fitted_in_words(about: dict[str, Any]) -> str:
     fitted = f", fitted to {about['rows']:,} rows" if about["rows"] is not None else ""
     return f"It is the model {about['model']}{fitted}."
 
 
-def _column_parts(made: Report) -> list[str]:
+def column_parts(made: Report | ClassReport) -> list[str]:
     """What each column is worth, as bars."""
     if not made.columns:
         return [paragraph(made.columns_how, "soft")] if made.columns_how else []
@@ -123,7 +126,7 @@ def _column_parts(made: Report) -> list[str]:
 _COLUMNS = 8
 
 
-def _comparison_parts(rows: list[CostEstimate], how: str, unit: str | None) -> list[str]:
+def comparison_parts(rows: list[CostEstimate], how: str, unit: str | None) -> list[str]:
     """What the models cost on rows that no fit has seen."""
     return [
         heading("Who is the cheapest?"),

@@ -156,11 +156,11 @@ def likeliest_in_words(rows: list[CostEstimate], unit: str | None) -> str:
     if found is None or found.difference is None:
         return ""
     if not found.difference:
-        return "Its likeliest class, whatever the costs, costs as much."
-    more = "more" if found.difference > 0 else "less"
+        return "Taking its likeliest class instead, whatever the costs, costs as much."
+    more = f"{per_thousand(abs(found.difference), unit)} {'more' if found.difference > 0 else 'less'}"
     return (
-        f"Its likeliest class, whatever the costs, costs {per_thousand(abs(found.difference), unit)} {more} per 1,000 "
-        f"rows{chance_in_words(found, 1 if found.difference > 0 else -1)}."
+        f"Taking its likeliest class instead, whatever the costs, costs {more} per 1,000 rows"
+        f"{chance_in_words(found, 1 if found.difference > 0 else -1)}."
     )
 
 

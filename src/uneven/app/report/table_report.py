@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -100,8 +101,59 @@ class Judgement:
     how: str
 
 
-@dataclass(frozen=True)
-class Report:
+class ShownReport(ABC):
+    """How a report shows itself: in a notebook, as a file, or printed."""
+
+    @abstractmethod
+    def summary(self) -> str:
+        """The answer in a few lines."""
+
+    @abstractmethod
+    def page(self) -> str:
+        """The page."""
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def to_html(self, path: Any = None) -> str:
+        """The page: one file that loads nothing from elsewhere; its figures need the extra ``plot``.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it; whole, or not at all.
+
+        Returns
+        -------
+        str
+            The page, or where it was written.
+        """
+        shown = self.page()
+        if path is None:
+            return shown
+        require_output(str(path))
+        write_whole(str(path), shown)
+        return str(path)
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the page in a frame, so that its style stays its own."""
+        shown = html.escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{shown}" style="width:100%;height:46rem;border:0" title="Report in money"></iframe>'
+
+
+def not_known(about: dict[str, Any]) -> str:
+    """That nobody knows what a model saves on new rows, and why."""
+    lacking = about.get("lacking") or (
+        "the comparison of the fit was at other costs" if about["comparison"] else _QUICK
+    )
+    return (
+        "WARNING: it is not known what this model saves on new rows. This table has too few of them, and "
+        f"{lacking}. Report on rows that were not in the training table."
+    )
+
+
+@dataclass(frozen=True, repr=False)
+class Report(ShownReport):
     """What a model costs and saves, on rows that it has not seen: one object for notebook, page and command.
 
     In a notebook it shows itself; ``to_html`` writes the same page. Printed, it is its :meth:`summary`.
@@ -176,13 +228,7 @@ class Report:
         """The first sentence: what the model saves on rows that it has not seen."""
         if self.rows:
             return first_line(self.rows, self.unit)
-        lacking = self.used.about.get("lacking") or (
-            "the comparison of the fit was at other costs" if self.used.about["comparison"] else _QUICK
-        )
-        return (
-            "WARNING: it is not known what this model saves on new rows. This table has too few of them, and "
-            f"{lacking}. Report on rows that were not in the training table."
-        )
+        return not_known(self.used.about)
 
     @property
     def volume(self) -> str:
@@ -204,35 +250,11 @@ class Report:
             lines.append(f"Columns that matter most: {columns_in_words(self.columns, self.unit)}.")
         return "\n".join(line for line in lines if line)
 
-    def __repr__(self) -> str:
-        return self.summary()
-
-    def to_html(self, path: Any = None) -> str:
-        """The page: one file that loads nothing from elsewhere; its figures need the extra ``plot``.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            Where to write it; whole, or not at all.
-
-        Returns
-        -------
-        str
-            The page, or where it was written.
-        """
+    def page(self) -> str:
+        """The page."""
         from uneven.app.report.pages import report_page
 
-        shown = report_page(self, self.read_as)
-        if path is None:
-            return shown
-        require_output(str(path))
-        write_whole(str(path), shown)
-        return str(path)
-
-    def _repr_html_(self) -> str:
-        """For a notebook: the page in a frame, so that its style stays its own."""
-        shown = html.escape(self.to_html(), quote=True)
-        return f'<iframe srcdoc="{shown}" style="width:100%;height:46rem;border:0" title="Report in money"></iframe>'
+        return report_page(self, self.read_as)
 
     def to_dict(self) -> dict[str, Any]:
         """The same answers as plain data, for JSON."""
@@ -282,7 +304,7 @@ def make_report(
     compared = [] if changes else about["comparison"]
     fitted = [CostEstimate(**{**row, "name": OURS} if k == 0 else row) for k, row in enumerate(compared)]
     news = new_categories(content["preprocessing"], used.X)
-    moved, groups = can_move(pipeline), _groups_of(labelled, about)
+    moved, groups = can_move(pipeline), groups_of(labelled, about)
     told, shown = used.given.per_row or bool(changes), np.flatnonzero(~known) if enough else np.arange(truth.size)
 
     def decide(X: Any, rows: np.ndarray) -> np.ndarray:
@@ -299,8 +321,8 @@ def make_report(
         fitted=fitted,
         how_moved="thresholds moved, nothing refitted" if moved else "the decisions stay, nothing refitted",
         first=flag_first(used.decisions, truth, _names(used, labelled)),
-        seen=seen_in_words(known, _consequence(count, enough, bool(fitted))),
-        unknowns=list_unknowns(about, used.X, truth, int((~labels.known).sum()), news),
+        seen=seen_in_words(known, consequence(count, enough, bool(fitted))),
+        unknowns=list_unknowns(about, used.X, _few_rows(about, truth), int((~labels.known).sum()), news),
         pipeline=pipeline,
         capacity=capacity_costs(used.decisions.take(~known), truth[~known]) if enough else None,
         further=further_actions(content, used, labelled, truth),
@@ -311,7 +333,7 @@ def make_report(
     )
 
 
-def _consequence(new: int, enough: bool, compared: bool) -> str:
+def consequence(new: int, enough: bool, compared: bool) -> str:
     """What follows if rows were in the training table, and so many were not."""
     if enough:
         return f"the answer is that of the {new:,} others"
@@ -320,7 +342,7 @@ def _consequence(new: int, enough: bool, compared: bool) -> str:
     return so + few
 
 
-def _groups_of(table: Table, about: dict[str, Any]) -> np.ndarray | None:
+def groups_of(table: Table, about: dict[str, Any]) -> np.ndarray | None:
     """The group of each row, if the fit had groups and this table names them; a row without one is alone."""
     name = about.get("group")
     if name is None or name not in table.frame.columns:
@@ -400,9 +422,7 @@ _FEW = 50  # rows of the rarer class
 _SHOWN = 4
 
 
-def list_unknowns(
-    about: dict[str, Any], X: Any, is_positive: np.ndarray, unlabelled: int, news: list[str]
-) -> list[str]:
+def list_unknowns(about: dict[str, Any], X: Any, rare: list[str], unlabelled: int, news: list[str]) -> list[str]:
     """What neither the training nor this table could tell.
 
     Parameters
@@ -411,23 +431,15 @@ def list_unknowns(
         What the model file says of the training.
     X : DataFrame
         The typed columns of the labelled rows.
-    is_positive : ndarray of bool
+    rare : list of str
+        Sentences about classes with few rows.
     unlabelled : int
         Rows without a label.
     news : list of str
         Sentences about categories that training did not have.
     """
     found = [about["broken_promise"]] if about.get("broken_promise") else []
-    fewest = min(about["positives"], about["rows"] - about["positives"])
-    if fewest < _FEW:
-        kind = "positive" if fewest == about["positives"] else "negative"
-        found.append(
-            f"Training had only {fewest} {kind} {_rows(fewest)}: the model is a rough guess, its intervals wide."
-        )
-    here = int(min(is_positive.sum(), (~is_positive).sum()))
-    if here < _FEW:
-        kind = "positive" if here == is_positive.sum() else "negative"
-        found.append(f"This table has only {here} {kind} {_rows(here)}: a few decisions carry the result.")
+    found += rare
     if about["dropped"]:
         found.append(f"Left out at your wish: {_listed(about['dropped'])}.")
     for name, why in about["skipped"].items():
@@ -448,6 +460,22 @@ def list_unknowns(
         found.append("Cross-validation mixed earlier and later rows: a change over time is not in its costs.")
     else:
         found.append("No column with dates is used: whether things change over time cannot be seen.")
+    return found
+
+
+def _few_rows(about: dict[str, Any], is_positive: np.ndarray) -> list[str]:
+    """Sentences if training or this table had few rows of one of two classes."""
+    found = []
+    fewest = min(about["positives"], about["rows"] - about["positives"])
+    if fewest < _FEW:
+        kind = "positive" if fewest == about["positives"] else "negative"
+        found.append(
+            f"Training had only {fewest} {kind} {_rows(fewest)}: the model is a rough guess, its intervals wide."
+        )
+    here = int(min(is_positive.sum(), (~is_positive).sum()))
+    if here < _FEW:
+        kind = "positive" if here == is_positive.sum() else "negative"
+        found.append(f"This table has only {here} {kind} {_rows(here)}: a few decisions carry the result.")
     return found
 
 

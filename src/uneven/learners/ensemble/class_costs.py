@@ -11,6 +11,7 @@ from uneven.decisions.class_shifts import ClassRows, cheapest
 from uneven.decisions.cost_matrix import CostMatrix
 from uneven.errors import ParameterError
 from uneven.learners.ensemble.members import FAMILIES, Family
+from uneven.learners.ensemble.pruning import CostOf
 from uneven.learners.ensemble.training import Task, Trial, mix, tested_rows, weigh
 from uneven.learners.ensemble.weights import Weighting
 from uneven.learners.out_of_fold import folds_learnt_from, only_fold
@@ -39,6 +40,7 @@ def act_without_folds(
     fold = only_fold(task.splits, task.is_positive.size)
     learnt = folds_learnt_from(task.splits, fold)
     taken = np.zeros(task.is_positive.size, dtype=np.intp)
+    cost_of = cost_of_cheapest(task, matrix)
     for train, test in trial.folds:
         known = np.intersect1d(rows, train)
         costs = matrix.take(test).costs
@@ -47,7 +49,7 @@ def act_without_folds(
             taken[test] = cheapest(alike[test], costs)
             continue
         probabilities = trial.probabilities(task.is_positive, task.weights, known)
-        weights, _ = weigh(task, probabilities, weighting, None, known)
+        weights, _ = weigh(task, probabilities, weighting, trial.limits, known, cost_of)
         mixture = mix(probabilities, weights)
         seen = ClassRows(mixture[known], task.is_positive[known], task.weights[known], matrix.take(known).costs)
         rule = FoldRules(seen, fold[known], learnt, method, order).rule
@@ -55,11 +57,18 @@ def act_without_folds(
     return taken
 
 
+def cost_of_cheapest(task: Task, matrix: CostMatrix) -> CostOf:
+    """What the cheapest actions at given probabilities cost, without a correction."""
+
+    def cost(probability: np.ndarray, rows: np.ndarray) -> float:
+        costs = matrix.take(rows).costs
+        seen = ClassRows(probability, task.is_positive[rows], task.weights[rows], costs)
+        return float(np.average(seen.paid(cheapest(probability, costs)), weights=seen.weight))
+
+    return cost
+
+
 def member_matrix_costs(task: Task, trial: Trial, matrix: CostMatrix) -> dict[str, float]:
     """Expected cost of each member alone, out of fold, without a correction."""
-    rows = tested_rows(trial)
-    costs, found = matrix.take(rows).costs, {}
-    for name, choice in trial.choices.items():
-        seen = ClassRows(choice.probability[rows], task.is_positive[rows], task.weights[rows], costs)
-        found[name] = float(np.average(seen.paid(cheapest(seen.probability, costs)), weights=seen.weight))
-    return found
+    rows, cost_of = tested_rows(trial), cost_of_cheapest(task, matrix)
+    return {name: cost_of(choice.probability[rows], rows) for name, choice in trial.choices.items()}

@@ -12,17 +12,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from uneven import inputs
-from uneven.costs import GivenCosts, RowCosts
+from uneven.costs import GivenCosts
 from uneven.decisions.actions import Actions
 from uneven.decisions.cost_matrix import CostMatrix
 from uneven.errors import ParameterError
 from uneven.inputs import Exact, require_choice, require_integer
 from uneven.labels import read_groups
-from uneven.learners.ensemble.class_costs import act_without_folds, member_matrix_costs
+from uneven.learners.ensemble.class_costs import act_without_folds, cost_of_cheapest, member_matrix_costs
 from uneven.learners.ensemble.findings import EnsembleFindings
+from uneven.learners.ensemble.latency import Latency, time_mixture
 from uneven.learners.ensemble.members import LARGE
 from uneven.learners.ensemble.mixture import Mixture, read_table
 from uneven.learners.ensemble.plan import Asked, is_mapping, plan, require_members
+from uneven.learners.ensemble.pruning import CostOf, cost_at_alpha
 from uneven.learners.ensemble.training import (
     Entry,
     Task,
@@ -30,6 +32,7 @@ from uneven.learners.ensemble.training import (
     cut_in_words,
     deadline_of,
     final_models,
+    limits_of,
     mix,
     run_folds,
     tested_rows,
@@ -123,6 +126,10 @@ class UnevenEnsembleClassifier(EnsembleFindings):
     members_at_most : int, optional
         Use at most so many members, for fast predictions: those, with new weights, whose decisions are the cheapest out
         of fold. ``pruning_`` says what this costs. With 1 it is the member of least ``member_costs_``.
+    max_latency : positive number, optional
+        Milliseconds that 1,000 rows in one call may take to predict. Members are measured after their folds, and left
+        out as for ``members_at_most`` until the rest is fast enough; ``latency_`` says what was measured, and what the
+        limit costs. Near the limit another machine, or another load, may leave other members.
 
     Attributes
     ----------
@@ -145,7 +152,10 @@ class UnevenEnsembleClassifier(EnsembleFindings):
     constant_costs_ : dict of str to CostEstimate
         Expected costs of predicting "all positive" and "all negative"; with actions, also of those between.
     pruning_ : Pruning or None
-        What ``members_at_most`` costs out of fold: ``price`` per row, ``in_words()``. None without a limit.
+        What ``members_at_most`` and ``max_latency`` cost out of fold: ``price`` per row, ``in_words()``. None
+        without a limit.
+    latency_ : Latency or None
+        With ``max_latency``: milliseconds of members and of the fitted ensemble, ``price`` per row, ``in_words()``.
     left_out_ : dict of str to str
         Members that are not used, and why.
     cut_short_ : str or None
@@ -206,6 +216,7 @@ class UnevenEnsembleClassifier(EnsembleFindings):
 
     monotone: Any = None  # models of older files have no such parameters
     members_at_most: int | None = None
+    max_latency: float | None = None
     #: As scikit-learn's group splitters, it wants these without being told.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True, "times": True}
 
@@ -233,6 +244,7 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         monotone: Any = None,
         costs: CostMatrix | str | None = None,
         members_at_most: int | None = None,
+        max_latency: float | None = None,
     ) -> None:
         self.fp_cost = fp_cost
         self.fn_cost = fn_cost
@@ -255,6 +267,7 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         self.monotone = monotone
         self.costs = costs
         self.members_at_most = members_at_most
+        self.max_latency = max_latency
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -321,7 +334,9 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         with self._progress() as bar, asked.start_processes(X) as processes:
             task, entries = plan(asked, X, labels, classes.pos_label, is_positive, weight, parts, processes)
             task = replace(task, groups=None if groups is None else read_groups(groups))
-            trial, mixture, weights = self._train(task, entries, bar, costs)
+            actions = self._actions_of_fit if have_actions_between(self._actions_of_fit) else None
+            cost_of = cost_at_alpha(task.is_positive, task.weights, costs, actions)
+            trial, mixture, weights = self._train(task, entries, bar, cost_of)
             bar.enter("costs out of fold")
             self._keep(task, trial, mixture, weights, classes, costs)
         return self
@@ -330,10 +345,6 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         """Fit to several classes, with a cost matrix."""
         if self.monotone:
             raise ParameterError("monotone is for two classes, where there is one probability that rises or falls")
-        if self.members_at_most is not None:
-            raise ParameterError(
-                "members_at_most is for two costs or actions, not for a cost matrix; name fewer members"
-            )
         count, labels, every = task.truth.size, task.classes[task.truth], AllClasses(task.classes)
         parts = splits(
             self._folds(count),
@@ -349,7 +360,7 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         asked = self._asked(deadline, count)
         with self._progress() as bar, asked.start_processes(X) as processes:
             work, entries = plan(asked, X, labels, every, task.truth, task.weight_or_none, parts, processes)
-            trial, mixture, weights = self._train(work, entries, bar)
+            trial, mixture, weights = self._train(work, entries, bar, cost_of_cheapest(work, task.matrix))
             bar.enter("costs out of fold")
             self._keep_models(work, trial, mixture, weights)
             fold = only_fold(parts, count)
@@ -368,11 +379,13 @@ class UnevenEnsembleClassifier(EnsembleFindings):
             inputs.positive("time_limit", self.time_limit)
         if self.members_at_most is not None:
             require_integer("members_at_most", self.members_at_most)
+        if self.max_latency is not None:
+            inputs.positive("max_latency", self.max_latency)
         require_members(self.members, self.monotone)
 
     def _asked(self, deadline: float | None, rows: int) -> Asked:
         if deadline is not None:  # what comes after the members takes time, too
-            share = 1 if self.members_at_most is None else _LOOKS
+            share = 1 if self.members_at_most is None and self.max_latency is None else _LOOKS
             deadline -= min(float(self.time_limit or 0) / 2, share * rows * _SECONDS_AFTER)
         return Asked(self.members, self.monotone, self.n_jobs, self.random_state, deadline)
 
@@ -386,14 +399,14 @@ class UnevenEnsembleClassifier(EnsembleFindings):
             yield bar
 
     def _train(
-        self, task: Task, entries: list[Entry], bar: Bar, costs: RowCosts | None = None
+        self, task: Task, entries: list[Entry], bar: Bar, cost_of: CostOf
     ) -> tuple[Trial, Mixture, dict[str, float]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # of members, many times over
-            return self._train_members(task, entries, bar, costs)
+            return self._train_members(task, entries, bar, cost_of)
 
     def _train_members(
-        self, task: Task, entries: list[Entry], bar: Bar, costs: RowCosts | None
+        self, task: Task, entries: list[Entry], bar: Bar, cost_of: CostOf
     ) -> tuple[Trial, Mixture, dict[str, float]]:
         last = {entry.member: entry.effort * task.growth for entry in entries}  # each is fitted on all rows, too
         bar.tell(f"members {', '.join(last)}")
@@ -406,9 +419,8 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         bar.enter("weights")
         rows = tested_rows(trial)
         probabilities = {name: choice.probability for name, choice in trial.choices.items()}
-        actions = self._actions_of_fit if have_actions_between(self._actions_of_fit) else None
-        weighting = WEIGHTINGS[self.weighting]
-        weights, self.pruning_ = weigh(task, probabilities, weighting, self.members_at_most, rows, costs, actions)
+        trial.limits = limits_of(task, trial, self.members_at_most, self.max_latency)
+        weights, self.pruning_ = weigh(task, probabilities, WEIGHTINGS[self.weighting], trial.limits, rows, cost_of)
         bar.tell(f"weights {', '.join(f'{name} {weight:.2f}' for name, weight in weights.items() if weight > 0)}")
         unused = [name for name in last if not weights.get(name, 0)]
         bar.expect(-len(unused), -sum(last[name] for name in unused))
@@ -416,6 +428,9 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         mixture, ending = final_models(task, trial, weights, lambda name: bar.advance(last[name]))
         if task.processes is not None:
             task.processes.close()
+        self.latency_: Latency | None = None
+        if self.pruning_ is not None and trial.limits is not None and trial.limits.times is not None:
+            self.latency_ = time_mixture(mixture, trial.limits, self.pruning_.price, task.X)
         warn_of_threads(task)
         self.cut_short_: str | None = cut_in_words(trial, mixture, ending, self.time_limit)
         if self.cut_short_ is not None:

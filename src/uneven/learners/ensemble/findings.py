@@ -28,6 +28,7 @@ class EnsembleFindings(MatrixDecisions):
 
     weighting: str
     members_at_most: int | None
+    max_latency: float | None
     n_jobs: int | None
 
     def _keep(
@@ -58,7 +59,6 @@ class EnsembleFindings(MatrixDecisions):
             int(self.order),
             self._correct_for(costs),
             self._actions_of_fit,
-            self.members_at_most,
         )
         self.classes_ = classes.labels
         self._positive = classes.positive
@@ -148,7 +148,7 @@ class EnsembleFindings(MatrixDecisions):
         return super()._why_no_guarantee()
 
     def _models_to_choose_from(self) -> int:
-        some_left_out = bool(self.left_out_) or self.members_at_most is not None
+        some_left_out = bool(self.left_out_) or self.members_at_most is not None or self.max_latency is not None
         return int(possible_mixtures(self.weighting, self._settings_tried, some_left_out=some_left_out) or 1)
 
     @property

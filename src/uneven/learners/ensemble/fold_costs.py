@@ -9,6 +9,7 @@ from uneven.decisions.action_cuts import costs_of_breaks, count_breaks
 from uneven.decisions.actions import Actions
 from uneven.decisions.cost_pairs import CostPairs
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
+from uneven.learners.ensemble.pruning import cost_at_alpha
 from uneven.learners.ensemble.training import OutOfFoldCosts, Task, Trial, mix, weigh
 from uneven.learners.ensemble.weights import Weighting
 from uneven.learners.several_actions import envelope_rules, estimate_actions, have_actions_between
@@ -27,7 +28,6 @@ def out_of_fold_costs(
     order: int,
     correct_for: RowCosts | CostPairs,
     actions: Actions | None = None,
-    members_at_most: int | None = None,
 ) -> OutOfFoldCosts:
     """Costs of decisions about the tested rows, with a correction for the same costs or for pairs of costs.
 
@@ -41,8 +41,7 @@ def out_of_fold_costs(
     weight = None if task.weight is None else task.weight[rows]
     groups = None if task.groups is None else task.groups[rows]
     of_actions = actions if have_actions_between(actions) else None
-    choice = weighting, members_at_most
-    said = _decide_without_fold(task, trial, costs, rows, choice, method, order, correct_for, of_actions)[rows]
+    said = _decide_without_fold(task, trial, costs, rows, weighting, method, order, correct_for, of_actions)[rows]
     if of_actions is not None:
         taken = {"ensemble": said}
         rules = envelope_rules(of_actions)
@@ -80,7 +79,7 @@ def _decide_without_fold(
     trial: Trial,
     costs: RowCosts,
     rows: np.ndarray,
-    choice: tuple[Weighting, int | None],
+    weighting: Weighting,
     method: str,
     order: int,
     correct_for: RowCosts | CostPairs,
@@ -88,6 +87,7 @@ def _decide_without_fold(
 ) -> np.ndarray:
     """Where each row is said to be positive, or the number of its action, by what was known without its fold."""
     said = np.zeros(task.is_positive.size, dtype=bool if actions is None else np.intp)
+    cost_of = cost_at_alpha(task.is_positive, task.weights, costs, actions)
     for train, test in trial.folds:
         known = np.intersect1d(rows, train)
         if np.unique(task.is_positive[known]).size < 2:  # such as before the first part of TimeSeriesSplit
@@ -98,7 +98,7 @@ def _decide_without_fold(
                 said[test] = np.searchsorted(actions.breaks, alike[test], side="left")
             continue
         probabilities = trial.probabilities(task.is_positive, task.weights, known)
-        weights, _ = weigh(task, probabilities, *choice, known, costs, actions)
+        weights, _ = weigh(task, probabilities, weighting, trial.limits, known, cost_of)
         mixture = OutOfFoldRows(mix(probabilities, weights), task.is_positive, task.weights)
         if actions is not None:
             cuts = mixture.take(known).cuts(costs_of_breaks(actions), method, order)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,11 @@ class FittedMember:
     encoders: list[Any]
     positive: Any
     sigmoid: Sigmoid | None = None
+
+    @property
+    def first(self) -> FittedMember:
+        """The same with one model."""
+        return replace(self, models=self.models[:1], encoders=self.encoders[:1])
 
     @property
     def estimators(self) -> list[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from uneven.costs import RowCosts, money
 from uneven.decisions.actions import Actions
+from uneven.learners.ensemble.latency import Limits
 from uneven.learners.ensemble.weights import Weighting
 from uneven.learners.several_actions import envelope_costs
 from uneven.metrics.expected_cost import cost_of_decisions
@@ -19,7 +20,7 @@ CostOf = Callable[[np.ndarray, np.ndarray], float]
 
 @dataclass(frozen=True)
 class Pruning:
-    """What a limit on the number of members costs, per row and out of fold, with decisions cut at alpha.
+    """What limits on the members, in number or time, cost, per row and out of fold, with decisions cut at alpha.
 
     The numbers are those of the rows by which the members were chosen; ``out_of_fold_cost_`` of the ensemble chooses
     without the fold that it decides about.
@@ -80,13 +81,14 @@ def prune(
     weighting: Weighting,
     rows: np.ndarray,
     cost_of: CostOf,
-    most: int,
+    limits: Limits,
 ) -> tuple[dict[str, float], Pruning]:
-    """Weights of the members, 0 for those left out, so that at most so many are used.
+    """Weights of the members, 0 for those left out, so that the limits are kept.
 
-    From all members, the one whose absence makes the decisions about these rows cheapest is left out, and again, each
-    time with new weights for the rest. These mixtures and each member alone are looked at; the cheapest of allowed size
-    is used. If no more than ``most`` have a weight without a limit, nothing is changed.
+    From all members that may be used alone, the one whose absence makes the decisions about these rows cheapest is left
+    out, and again, each time with new weights for the rest. These mixtures and each member alone are looked at; the
+    cheapest within the limits is used. If all members with the weights they would have are within the limits, nothing
+    is changed. If no member is, the fastest is used alone.
     """
     names = list(probabilities)
     table = np.stack([probabilities[name][rows] for name in names], axis=1)
@@ -98,21 +100,27 @@ def prune(
         mixture = sum(found[k] * table[:, k] for k in range(len(names)) if found[k] > 0)
         return cost_of(np.asarray(mixture), rows), found
 
+    def used(found: tuple[float, np.ndarray]) -> list[str]:
+        return [names[k] for k in np.flatnonzero(found[1])]
+
     everyone = tuple(range(len(names)))
     seen = {everyone: look(everyone)}
     cost_of_all, weights = seen[everyone]
-    if np.count_nonzero(weights) <= most and (most > 1 or len(names) == 1):
-        used = dict(zip(names, weights.tolist(), strict=True))
-        return used, Pruning(int(np.count_nonzero(weights)), len(names), cost_of_all, cost_of_all, cost_of_all)
-    members = everyone
+    if limits.allow(used(seen[everyone])) and (limits.members != 1 or len(names) == 1):
+        count = np.count_nonzero(weights)
+        kept = dict(zip(names, weights.tolist(), strict=True))
+        return kept, Pruning(int(count), len(names), cost_of_all, cost_of_all, cost_of_all)
+    possible = limits.possible(names)
+    members = tuple(k for k in everyone if names[k] in possible)
+    seen.setdefault(members, look(members))
     while len(members) > 2:
         fewer = {rest: look(rest) for out in members if (rest := tuple(k for k in members if k != out))}
         members = min(fewer, key=lambda rest: fewer[rest][0])
         seen |= fewer
     for k in everyone:
         seen[k,] = look((k,))
-    allowed = [found for found in seen.values() if np.count_nonzero(found[1]) <= most]
-    cost, weights = min(allowed, key=lambda found: found[0])
+    allowed = [found for found in seen.values() if limits.allow(used(found))]
+    cost, weights = min(allowed or [seen[names.index(possible[0]),]], key=lambda found: found[0])
     cheapest = min(found[0] for found in seen.values())
-    used = dict(zip(names, weights.tolist(), strict=True))
-    return used, Pruning(int(np.count_nonzero(weights)), len(names), cost, cost_of_all, cheapest)
+    kept = dict(zip(names, weights.tolist(), strict=True))
+    return kept, Pruning(int(np.count_nonzero(weights)), len(names), cost, cost_of_all, cheapest)

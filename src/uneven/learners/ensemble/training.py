@@ -14,16 +14,15 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from uneven.costs import RowCosts
-from uneven.decisions.actions import Actions
 from uneven.errors import ParameterError, sentence
-from uneven.inputs import warn_caller
+from uneven.inputs import exact, warn_caller
 from uneven.learners.background import Ending, run_parts
+from uneven.learners.ensemble.latency import Limits, time_members
 from uneven.learners.ensemble.member_models import LinearPath, constrain, has_settings
 from uneven.learners.ensemble.members import Candidate
 from uneven.learners.ensemble.mixture import FittedMember, Mixture, Views
 from uneven.learners.ensemble.monotone_columns import signs_of_columns
-from uneven.learners.ensemble.pruning import Pruning, cost_at_alpha, prune
+from uneven.learners.ensemble.pruning import CostOf, Pruning, prune
 from uneven.learners.ensemble.weights import Weighting, log_losses
 from uneven.learners.folds import Split
 from uneven.learners.out_of_fold import (
@@ -171,6 +170,8 @@ class Trial:
         Out-of-fold probabilities of each member, a column for each setting.
     untried : tuple of str
         Members of which some settings were not finished.
+    limits : Limits or None
+        Of the members in use.
     """
 
     choices: dict[str, Choice]
@@ -180,6 +181,7 @@ class Trial:
     settings_tried: Mapping[str, int] = field(default_factory=dict)
     columns: dict[str, list[np.ndarray]] = field(default_factory=dict)
     untried: tuple[str, ...] = ()
+    limits: Limits | None = None
 
     def probabilities(self, is_positive: np.ndarray, weight: np.ndarray, known: np.ndarray) -> dict[str, np.ndarray]:
         """Out-of-fold probabilities of each member, at the setting of least log loss in the known rows.
@@ -343,18 +345,13 @@ def weigh(
     task: Task,
     probabilities: Mapping[str, np.ndarray],
     weighting: Weighting,
-    members_at_most: int | None,
+    limits: Limits | None,
     rows: np.ndarray,
-    costs: RowCosts | None = None,
-    actions: Actions | None = None,
+    cost_of: CostOf,
 ) -> tuple[dict[str, float], Pruning | None]:
-    """Weights of the members from their probabilities in some rows, and what a limit on their number costs.
-
-    ``actions`` are None unless there are some between the two classes.
-    """
-    if members_at_most is not None and costs is not None:
-        cost_of = cost_at_alpha(task.is_positive, task.weights, costs, actions)
-        return prune(probabilities, task.is_positive, task.weights, weighting, rows, cost_of, members_at_most)
+    """Weights of the members from their probabilities in some rows, and what limits on the members cost."""
+    if limits is not None:
+        return prune(probabilities, task.is_positive, task.weights, weighting, rows, cost_of, limits)
     table = np.stack([probability[rows] for probability in probabilities.values()], axis=1)
     found = weighting(table, task.is_positive[rows], task.weights[rows])
     return dict(zip(probabilities, found.tolist(), strict=True)), None
@@ -363,6 +360,23 @@ def weigh(
 def mix(probabilities: Mapping[str, np.ndarray], weights: Mapping[str, float]) -> np.ndarray:
     """Out-of-fold probabilities of the mixture; NaN where no fold tested the row."""
     return np.asarray(sum(weight * probabilities[name] for name, weight in weights.items() if weight > 0))
+
+
+def limits_of(task: Task, trial: Trial, members_at_most: int | None, max_latency: Any) -> Limits | None:
+    """What the parameters of the learner ask for; members are measured if needed."""
+    if max_latency is None:
+        return None if members_at_most is None else Limits(members_at_most)
+    members = {name: _member(task, choice, 1.0, None).first for name, choice in trial.choices.items()}
+    view_of = {name: choice.entry.view for name, choice in trial.choices.items() if choice.entry.view is not None}
+    limits = Limits(members_at_most, float(exact("max_latency", max_latency)), time_members(members, view_of, task.X))
+    assert limits.times is not None
+    fastest = limits.possible(list(members))[0]
+    if not limits.allow([fastest]):
+        warn_caller(
+            f"max_latency={max_latency} ms for 1,000 rows is less than any member takes; the fastest, {fastest!r}, "
+            f"takes {limits.times.of([fastest]):.2g} ms and is used alone"
+        )
+    return limits
 
 
 def final_models(
@@ -395,6 +409,8 @@ def final_models(
         end = None if task.processes is None else task.processes.close
         ending = run_parts(parts, receive, workers=workers, deadline=task.deadline, end=end)
     members = {name: _member(task, choice, weights[name], whole.get(name)) for name, choice in used.items()}
+    if trial.limits is not None and trial.limits.milliseconds is not None:  # measured with one model of each member
+        members = {name: member.first for name, member in members.items()}
     return Mixture(members), ending
 
 

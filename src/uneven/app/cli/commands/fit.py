@@ -262,7 +262,7 @@ def _compare_and_fit(
         if total := volume_in_words(rows, unit, rows_per_year):
             click.echo(total)
         if isinstance(training.given, WrittenMatrix):
-            print_confusion(rows[0], pipeline[-1].costs_, unit)
+            print_confusion(rows[0], training.given.matrix, unit)
     if order:
         click.echo(order)
     return name, pipeline, about, behind

@@ -18,6 +18,8 @@ from uneven.app.cli.options import (
 from uneven.errors import UnevenError
 
 if TYPE_CHECKING:
+    from uneven.app.files.table import Table
+    from uneven.app.report.class_report import ClassReport
     from uneven.app.report.table_report import Report
 
 
@@ -54,30 +56,50 @@ def report(
     would flag first, its decision threshold, and what it was not able to know. Costs that you give replace those of the
     fit; nothing is fitted again.
     """
-    from uneven.app.cli.terminal import print_first_rows, print_limits, print_members
     from uneven.app.files.file_kinds import require_output
-    from uneven.app.models.apply_classes import require_two_classes
+    from uneven.app.files.table import read_table
+    from uneven.app.models.apply_classes import has_several_classes, require_two_classes
     from uneven.app.models.apply_model import read_rows
     from uneven.app.models.model_files import read_model
-    from uneven.app.report.sentences import is_ensemble, model_in_words, threshold_in_words
+    from uneven.app.report.class_report import make_class_report
     from uneven.app.report.table_report import make_report
 
     if page is not None:
         require_output(page, inputs=(model, data))
     options = read_options(**reading)
     content = read_model(model)
-    require_two_classes(content, model, "`uneven report`")
+    changes = changed_costs(fp_cost, fn_cost, tp_cost, tn_cost)
+    if has_several_classes(content):
+        if changes:
+            require_two_classes(content, model, f"--{next(iter(changes)).replace('_', '-')}")
+        table = read_table(data, options, content["about"]["decimal"])
+        made_of_classes = make_class_report(content, table, id_column, rows_per_year)
+        if page is not None:
+            made_of_classes.to_html(page)
+        _print_classes(made_of_classes)
+        if page is not None:
+            click.echo(f"The report is in {page}.")
+        return
     if content["about"].get("streamed"):
         if page is not None or id_column is not None:
             option = "--html" if page is not None else "--id"
             raise UnevenError(f"{model} was fitted in parts; its report is for the terminal, without {option}")
-        _print_in_parts(content, data, changed_costs(fp_cost, fn_cost, tp_cost, tn_cost))
+        _print_in_parts(content, data, changes)
         return
-    changes = changed_costs(fp_cost, fn_cost, tp_cost, tn_cost)
     table, skipped = read_rows(content, data, options, changes, skip_bad_costs=skip_bad_costs)
     made = make_report(content, table, id_column, changes, rows_per_year)
     if page is not None:
         made.to_html(page)
+    _print_table(made, table, skipped, fitted_alone=not content["rivals"])
+    if page is not None:
+        click.echo(f"The report is in {page}.")
+
+
+def _print_table(made: Report, table: Table, skipped: str, *, fitted_alone: bool) -> None:
+    """What a model of two classes costs: money first."""
+    from uneven.app.cli.terminal import print_first_rows, print_limits, print_members
+    from uneven.app.report.sentences import is_ensemble, model_in_words, threshold_in_words
+
     used, unit = made.used, made.unit
     click.echo(made.answer)
     if made.volume:
@@ -95,7 +117,7 @@ def report(
     click.echo(threshold_in_words(used.decisions.threshold, has_probability=known))
     for remark in used.remarks:
         click.echo(remark)
-    _print_comparisons(made, fitted_alone=not content["rivals"])
+    _print_comparisons(made, fitted_alone=fitted_alone)
     print_limits(made)
     print_first_rows(made)
     click.echo("\nWhat the model was not able to know:")
@@ -106,8 +128,45 @@ def report(
         print_members(last, unit)
     for sentence in model_in_words(made.pipeline):
         click.echo(sentence)
-    if page is not None:
-        click.echo(f"The report is in {page}.")
+
+
+def _print_classes(made: ClassReport) -> None:
+    """What a model of several classes costs: money first."""
+    from uneven.app.cli.terminal import console, new_table, print_confusion, print_costs, print_members
+    from uneven.app.report.class_report import CLASS_HEADER, class_cells
+    from uneven.app.report.sentences import capitalise, cheapest_in_words, is_ensemble, model_in_words
+
+    rows: Any = made.rows
+    known: Any = made.known
+    claim = made.about.get("random_folds", "")
+    told = f"At the fit: {claim[:1].lower()}{claim[1:]}" if claim else ""
+    for sentence in filter(None, [made.answer, made.likeliest, made.volume, made.seen, told, made.read_as]):
+        click.echo(sentence)
+    for sentence in (made.counts_in_words, made.given.in_words(made.matrix)):
+        click.echo(sentence)
+    if rows:
+        print_costs(rows, made.how, made.unit)
+        click.echo(capitalise(cheapest_in_words(rows)))
+    if not made.about["comparison"]:
+        click.echo("The model was fitted with --quick: there are no alternatives to compare it with.")
+    print_confusion(made.judged, made.matrix, made.unit)
+    click.echo(f"\nEach class, {made.shown_on}:")
+    table = new_table()
+    for k, name in enumerate(CLASS_HEADER):
+        table.add_column(name, justify="right" if k else "left")
+    for cells in class_cells(made.judged, made.matrix):
+        table.add_row(*cells)
+    console().print(table)
+    if known:
+        print_costs(known, made.known_how, made.unit)
+    click.echo("\nWhat the model was not able to know:")
+    for sentence in made.unknowns:
+        click.echo(f"- {sentence}")
+    click.echo(f"\nWhat is guaranteed: {made.guarantee}")
+    if is_ensemble(made.pipeline[-1]):
+        print_members(made.pipeline[-1], made.unit)
+    for sentence in model_in_words(made.pipeline):
+        click.echo(sentence)
 
 
 def _print_comparisons(made: Report, *, fitted_alone: bool) -> None:
