@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from uneven.costs import COSTS, GivenCosts
-from uneven.errors import CostError, ParameterError
+from uneven.errors import CostError
 from uneven.inputs import brief
 from uneven.labels import Classes, require_same_length
 from uneven.learners.changed_costs import ChangeableCosts
@@ -339,11 +339,12 @@ class EstimatorContract(ChangeableCosts):
             ``to_html()`` is a page that holds the certificate of the loss, ``to_dict()`` all facts, ``summary()`` text.
             A notebook shows it.
         """
+        from uneven.app.report.class_card import class_learner_card
         from uneven.app.report.model_card import learner_card
 
         check_is_fitted(self, "classes_")
         if len(self.classes_) > 2:
-            raise ParameterError(f"a card is for models of two classes, this one has {len(self.classes_)}")
+            return class_learner_card(self, X, decided_by=decided_by, unit=unit)
         return learner_card(self, X, decided_by=decided_by, unit=unit)
 
     # -- what it costs ----------------------------------------------------------------------------------------------

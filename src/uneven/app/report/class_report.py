@@ -282,7 +282,7 @@ def make_class_report(
         )
 
     new = f"on the {count:,} rows that were not in the training table" if known.any() else "on this table"
-    rows, how = judge(np.flatnonzero(~known)) if enough else _fitted(about), new
+    rows, how = judge(np.flatnonzero(~known)) if enough else _ours_first(about), new
     if not enough:
         how = f"{about['compared']}, at the fit"
     shown = np.flatnonzero(~known) if enough else np.arange(truth.size)
@@ -313,9 +313,14 @@ def make_class_report(
     )
 
 
-def _fitted(about: dict[str, Any]) -> list[MatrixCostEstimate]:
-    """The comparison of the fit, ours first; empty if there was none."""
-    rows = [MatrixCostEstimate(**{**row, "counts": np.array(row["counts"])}) for row in about["comparison"]]
+def fitted_rows(about: dict[str, Any]) -> list[MatrixCostEstimate]:
+    """The comparison of the fit; empty if there was none."""
+    return [MatrixCostEstimate(**{**row, "counts": np.array(row["counts"])}) for row in about["comparison"]]
+
+
+def _ours_first(about: dict[str, Any]) -> list[MatrixCostEstimate]:
+    """The same with our names in a report."""
+    rows = fitted_rows(about)
     if not rows:
         return []
     ours = rows[0].name

@@ -7,6 +7,7 @@ from typing import Any
 from uneven.app.models.apply_model import can_move, words_of
 from uneven.app.models.candidates import AUTO, CONSTANT_RULES
 from uneven.app.models.written_costs import number_in
+from uneven.app.report.class_report import rare_classes
 from uneven.app.report.model_card import (
     COMMON_LIMITS,
     NOT_KNOWN,
@@ -55,12 +56,12 @@ def file_card(content: dict[str, Any], name: str, decided_by: str | None = None)
     proof = prove(chosen)
     study, warnings = _study(about, unit)
     guarantee, about_guarantee = guarantee_section(chosen, unit)
-    limits = [*warnings, *_limits(content, last)]
+    limits = [*warnings, *limits_of(content, last)]
     members = member_section(chosen, unit)
-    hashes = _hashes(content)
+    hashes = hashes_of(content)
     sections = (
         CardSection("The model", tuple(_model(about, last, name, constant=constant))),
-        _data(about),
+        data_section(about),
         cost_section(_costs(about, unit), decided_by, _threshold(about), unit),
         study,
         *(() if members is None else (members,)),
@@ -93,7 +94,7 @@ def file_card(content: dict[str, Any], name: str, decided_by: str | None = None)
         "actions": about.get("actions"),
         "unit": unit,
         "decided_by": decided_by,
-        "study": {"how": about["compared"], "costs": about["comparison"]} if about.get("comparison") else None,
+        "study": about_study(about),
         "guarantee": about_guarantee,
         "proved": list(proof.sentences),
         "limits": limits,
@@ -108,6 +109,11 @@ def file_card(content: dict[str, Any], name: str, decided_by: str | None = None)
     return ModelCard(f"Model card: is {about['target']} {about['positive']}?", sections, facts, proof.certificate)
 
 
+def about_study(about: dict[str, Any]) -> dict[str, Any] | None:
+    """The comparison of the fit as data; None if there was none."""
+    return {"how": about["compared"], "costs": about["comparison"]} if about.get("comparison") else None
+
+
 def _model(about: dict[str, Any], last: Any, name: str, *, constant: bool) -> list[str]:
     when = f"on {about['fitted']}" if about.get("fitted") else f"at a time that is {NOT_KNOWN}"
     kind = type(chosen_model(last)).__name__
@@ -119,11 +125,14 @@ def _model(about: dict[str, Any], last: Any, name: str, *, constant: bool) -> li
     return found
 
 
-def _data(about: dict[str, Any]) -> CardSection:
+def data_section(about: dict[str, Any]) -> CardSection:
     rows, positives = about["rows"], about.get("positives")
     table = about.get("table")
     source = f"The table was {table['name']}. " if table else ""
-    if positives is None:
+    if "classes" in about:
+        counts = ", ".join(f"{count:,} {label}" for label, count in about["classes"].items())
+        found = [f"{source}It had {rows:,} rows with a label: {counts}."]
+    elif positives is None:
         found = [f"{source}It had {rows:,} rows; how many were positive is {NOT_KNOWN}."]
     else:
         found = [f"{source}It had {rows:,} rows with a label, {positives:,} of them positive ({positives / rows:.1%})."]
@@ -186,17 +195,22 @@ def _study(about: dict[str, Any], unit: str | None) -> tuple[CardSection, list[s
     return study_section(rows, about["compared"], unit, more), [one for one in warnings if one]
 
 
-def _limits(content: dict[str, Any], last: Any) -> list[str]:
+def limits_of(content: dict[str, Any], last: Any) -> list[str]:
     about = content["about"]
     found = []
-    if "negatives" in about:
+    if "classes" in about:
+        names = ", ".join(about["classes"])
+        found.append(f"It tells apart {names}; rows of another class are taken for one of these.")
+    elif "negatives" in about:
         negative, positive = words_of(about["positive"], about["negatives"])
         found.append(
             f"It tells two classes apart, {positive} and {negative}; rows of a third one are taken for one of them."
         )
     else:
         found.append("It tells two classes apart; rows of a third one are taken for one of them.")
-    if about.get("streamed") or can_move(content["pipeline"]):
+    if "classes" in about:
+        found.append("Its costs are those of the fit: `uneven predict` takes no others, `model.predict` does.")
+    elif about.get("streamed") or can_move(content["pipeline"]):
         found.append(
             "Its costs are fixed until somebody gives others: `uneven predict --fn-cost ...`, without a new fit."
         )
@@ -222,10 +236,11 @@ def _limits(content: dict[str, Any], last: Any) -> list[str]:
         fewest = min(about["positives"], about["rows"] - about["positives"])
         if fewest < _FEW:
             found.append(f"It learnt from only {fewest:,} rows of the rarer class: it is a rough guess.")
+    found += rare_classes(about.get("classes", {}), "It learnt from")
     return [*found, *COMMON_LIMITS]
 
 
-def _hashes(content: dict[str, Any]) -> dict[str, str | None]:
+def hashes_of(content: dict[str, Any]) -> dict[str, str | None]:
     return {
         "SHA-256 of the model file": content["sha256"],
         "SHA-256 of the training table (the file)": (content["about"].get("table") or {}).get("sha256"),

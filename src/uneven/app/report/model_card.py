@@ -452,7 +452,7 @@ def _data_section(model: Any, X: Any) -> tuple[CardSection, dict[str, Any]]:
     if X is None:
         sentences.append("Types and missing values of the columns are not known: a model keeps no table.")
     else:
-        rows, missing = _describe(X)
+        rows, missing = describe_columns(X)
         sentences.append(f"The table given for this card has {len(rows):,} columns:")
     section = CardSection("The data", tuple(sentences), ("column", "type", "missing"), tuple(rows), words=(0, 1))
     facts = {
@@ -473,7 +473,7 @@ def _counts(model: Any) -> tuple[int, int] | None:
     return round(rules[ALL_POSITIVE].false_positives), round(rules[ALL_NEGATIVE].false_negatives)
 
 
-def _describe(X: Any) -> tuple[list[tuple[str, ...]], dict[str, int]]:
+def describe_columns(X: Any) -> tuple[list[tuple[str, ...]], dict[str, int]]:
     """Columns of a table with their types and missing values."""
     if not hasattr(X, "columns"):
         values = np.asarray(X.toarray() if hasattr(X, "toarray") else X)

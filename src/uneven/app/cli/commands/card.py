@@ -29,8 +29,9 @@ def card(model: str, decided_by: str | None, output: str | None) -> None:
     verify card.html` checks it again.
     """
     from uneven.app.files.file_kinds import require_output, write_whole
-    from uneven.app.models.apply_classes import require_two_classes
+    from uneven.app.models.apply_classes import has_several_classes
     from uneven.app.models.model_files import read_model
+    from uneven.app.report.class_card import class_file_card
     from uneven.app.report.file_card import file_card
 
     name = "" if output is None else output.lower()
@@ -39,11 +40,11 @@ def card(model: str, decided_by: str | None, output: str | None) -> None:
             raise UnevenError(f"a card is written to a file that ends in .html, .json or .txt, got {output!r}")
         require_output(output, inputs=(model,))
     content = read_model(model)
-    require_two_classes(content, model, "`uneven card`")
     kept = content["about"].get("decided_by")
     if kept and decided_by and kept != decided_by:
         raise UnevenError(f"{model} says who decided the costs: {kept}; got {decided_by!r}; leave --decided-by out")
-    made = file_card(content, Path(model).name, decided_by)
+    make = class_file_card if has_several_classes(content) else file_card
+    made = make(content, Path(model).name, decided_by)
     if output is None:
         click.echo(made.summary())
         return
