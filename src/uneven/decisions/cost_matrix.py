@@ -13,11 +13,12 @@ import numpy as np
 
 from uneven import inputs
 from uneven.decisions.matrix_files import read_cost_cells
+from uneven.decisions.matrix_names import place_of, places_of, read_label_names, read_names
 from uneven.decisions.matrix_regret import MatrixRegret
 from uneven.decisions.matrix_ties import settle_ties
 from uneven.errors import CostError
 from uneven.inputs import brief
-from uneven.labels import read_labels, require_same_length
+from uneven.labels import require_same_length
 from uneven.losses import Phi
 
 if TYPE_CHECKING:
@@ -84,14 +85,14 @@ class CostMatrix:
     """
 
     def __init__(self, costs: Any, classes: Sequence[Any] | None = None, actions: Sequence[Any] | None = None) -> None:
-        rows, known_classes, known_actions = _read_names(costs)
+        rows, known_classes, known_actions = _with_names(costs)
         shape = np.shape(rows)
         if len(shape) not in (2, 3) or min(shape) < 1:
             raise CostError(f"costs must have the shape (classes, actions) or (rows, classes, actions), got {shape}")
         count, width = shape[-2:]
-        self.classes = _read_labels("classes", classes, known_classes, count)
+        self.classes = read_label_names("classes", classes, known_classes, count)
         default = self.classes if width == count and known_actions is None else known_actions
-        self.actions = _read_labels("actions", actions, default, width)
+        self.actions = read_label_names("actions", actions, default, width)
         if count < 2 or width < 2:
             raise CostError(f"a cost matrix needs two classes and two actions, got {count} and {width}")
         if len(shape) == 3:
@@ -146,7 +147,7 @@ class CostMatrix:
         >>> costs.for_classes(["high", "low", "mid"]).costs.tolist()
         [[9.0, 3.0, 0.0], [0.0, 1.0, 4.0], [2.0, 0.0, 1.0]]
         """
-        places = [_place("class", label, self.classes) for label in classes]
+        places = [place_of("class", label, self.classes) for label in classes]
         rows = self.costs[:, places] if self._exact is None else [self._exact[place] for place in places]
         return CostMatrix(rows, [self.classes[place] for place in places], self.actions)
 
@@ -175,7 +176,7 @@ class CostMatrix:
             if not isinstance(cell, tuple) or len(cell) != 2:
                 raise CostError(f"costs of rows are given for pairs (class, action), got {brief(cell)}")
             name = f"the costs of {cell[1]!r} where {cell[0]!r} is true"
-            places.append((_place("class", cell[0], self.classes), _place("action", cell[1], self.actions)))
+            places.append((place_of("class", cell[0], self.classes), place_of("action", cell[1], self.actions)))
             column, single = inputs.float_array(name, given, CostError)
             if column.ndim > 1 or not np.isfinite(column).all():
                 raise CostError(f"{name} must be a list of finite numbers, one for each row, got {brief(given)}")
@@ -266,7 +267,7 @@ class CostMatrix:
         >>> import uneven
         >>> costs = uneven.CostMatrix([[0, 3, 1], [9, 0, 1]], actions=[0, 1, "ask"])
         >>> found = costs.decide_within([[0.6, 0.4], [0.8, 0.2], [0.1, 0.9]], at_most={"ask": 1})
-        >>> found.action.tolist(), found.price_of_one_more
+        >>> found.action.tolist(), round(found.price_of_one_more, 2)
         ([1, 'ask', 1], 0.8)
         """
         from uneven.decisions.decide import Limits
@@ -308,11 +309,11 @@ class CostMatrix:
 
     def number_classes(self, name: str, labels: Any) -> np.ndarray:
         """The number of the class of each row; ``name`` is what an error calls the labels."""
-        return _places(name, labels, self.classes, "class")
+        return places_of(name, labels, self.classes, "class")
 
     def number_actions(self, name: str, labels: Any) -> np.ndarray:
         """The number of the action of each row; ``name`` is what an error calls the labels."""
-        return _places(name, labels, self.actions, "action")
+        return places_of(name, labels, self.actions, "action")
 
     def label_actions(self, choice: np.ndarray) -> np.ndarray:
         """The actions of these numbers."""
@@ -456,65 +457,13 @@ class CostMatrix:
         return self._exact
 
 
-def _place(kind: str, label: Any, labels: tuple[Any, ...]) -> int:
-    """The number of a class or action."""
-    label = label.item() if isinstance(label, np.generic) else label
-    if label not in labels:
-        raise CostError(f"{brief(label)} is no {kind} of the cost matrix, which has {brief(list(labels))}")
-    return labels.index(label)
-
-
-def _places(name: str, given: Any, labels: tuple[Any, ...], kind: str) -> np.ndarray:
-    """The number of the class or action of each row."""
-    values = read_labels(name, given)
-    distinct, inverse = np.unique(values, return_inverse=True) if values.dtype != object else _distinct(values)
-    return np.array([_place(kind, label, labels) for label in distinct], dtype=np.intp)[inverse]
-
-
-def _distinct(values: np.ndarray) -> tuple[list[Any], np.ndarray]:
-    """Different labels that need not be comparable, and the number of that of each row."""
-    numbers: dict[Any, int] = {}
-    inverse = [numbers.setdefault(value, len(numbers)) for value in values]
-    return list(numbers), np.array(inverse, dtype=np.intp)
-
-
 def _mean(shares: np.ndarray, costs: np.ndarray) -> np.ndarray:
     """The mean of the costs over the classes, for each row and action."""
     return shares @ costs if costs.ndim == 2 else np.einsum("ny,nya->na", shares, costs)
 
 
-def _read_names(costs: Any) -> tuple[Any, list[Any] | None, list[Any] | None]:
+def _with_names(costs: Any) -> tuple[Any, list[Any] | None, list[Any] | None]:
     """The numbers, and names of the classes and actions if ``costs`` has them."""
     if isinstance(costs, CostMatrix):
         return costs.costs if costs._exact is None else costs._exact, list(costs.classes), list(costs.actions)
-    if isinstance(costs, Mapping):
-        rows = list(costs.values())
-        if not rows or not all(isinstance(row, Mapping) for row in rows):
-            raise CostError("a mapping of costs must have the form {class: {action: cost}}")
-        actions = list(rows[0])
-        for label, row in costs.items():
-            if set(row) != set(actions):
-                raise CostError(
-                    f"every class needs a cost for each of the actions {brief(actions)}; {brief(label)} differs"
-                )
-        return [[row[action] for action in actions] for row in rows], list(costs), actions
-    if hasattr(costs, "columns") and hasattr(costs, "index"):
-        return costs.to_numpy().tolist(), list(costs.index), list(costs.columns)
-    rows = costs.tolist() if isinstance(costs, np.ndarray) and costs.ndim == 2 else costs
-    try:
-        np.shape(rows)
-    except ValueError:
-        raise CostError("every class needs a cost for the same number of actions") from None
-    return rows, None, None
-
-
-def _read_labels(name: str, given: Sequence[Any] | None, known: Sequence[Any] | None, count: int) -> tuple[Any, ...]:
-    if given is not None and (isinstance(given, str) or inputs.ndim(given) != 1):
-        raise CostError(f"{name} must be a list of {count} names, got {brief(given)}")
-    labels = tuple(given if given is not None else known if known is not None else range(count))
-    labels = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
-    if len(labels) != count:
-        raise CostError(f"{name} must have {count} names, got {len(labels)}")
-    if len(set(labels)) != count:
-        raise CostError(f"{name} must have different names, got {brief(list(labels))}")
-    return labels
+    return read_names(costs)
