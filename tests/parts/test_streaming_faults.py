@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 
 import uneven
 from uneven.errors import LossError, ParameterError, UnevenError
+from uneven.parts import sources
 from uneven.parts.blocks import batches
 from uneven.parts.sources import read_memory_limit
 from uneven.parts.streamed_rows import is_streamed
@@ -236,3 +238,12 @@ def test_arrays_in_memory_are_not_streamed(tmp_path: Path) -> None:
         assert not is_streamed(plain)
     for streamed in ("a.parquet", tmp_path, ds.dataset(pa.table({"a": X[:, 0]})), _batches(), iter(_batches())):
         assert is_streamed(streamed)
+
+
+def test_a_container_has_what_its_limit_leaves(tmp_path: Path) -> None:
+    assert sources._left_in_container(str(tmp_path)) == sys.maxsize  # no container
+    for name, text in {"memory.current": "700\n", "memory.stat": "anon 5\ninactive_file 50\n"}.items():
+        (tmp_path / name).write_text(text)
+    for most, left in {"1000": 350, "100": 0, "max": sys.maxsize}.items():
+        (tmp_path / "memory.max").write_text(f"{most}\n")
+        assert sources._left_in_container(str(tmp_path)) == left

@@ -5,10 +5,12 @@ from __future__ import annotations
 import mmap
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,7 +67,11 @@ def read_memory_limit(limit: Any) -> int:
 
 
 def available_memory() -> int:
-    """Bytes of memory that are free now, or 4 GB if that is unknown."""
+    """Bytes of memory that are free now, in a container no more than it may still use, or 4 GB if that is unknown."""
+    return min(_free_memory(), _left_in_container())
+
+
+def _free_memory() -> int:
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:
@@ -77,6 +83,16 @@ def available_memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, ValueError, OSError):
         return 4 * 1024**3
+
+
+def _left_in_container(folder: str = "/sys/fs/cgroup") -> int:
+    """What the limit of a container leaves; pages of files that were not used lately can be given back."""
+    try:
+        most, used = (Path(folder, name).read_text().strip() for name in ("memory.max", "memory.current"))
+        stat = dict(line.split() for line in Path(folder, "memory.stat").read_text().splitlines())
+        return max(0, int(most) - int(used) + int(stat.get("inactive_file", 0)))
+    except (OSError, ValueError):  # no container, or no limit ("max")
+        return sys.maxsize
 
 
 # -- files mapped into memory, whose pages are given back after use ---------------------------------------------------

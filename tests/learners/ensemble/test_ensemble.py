@@ -29,6 +29,7 @@ from stopped_clock import StoppedClock
 import uneven
 from uneven.costs import RowCosts
 from uneven.errors import CostError, ParameterError
+from uneven.learners import out_of_fold
 from uneven.learners.ensemble import plan
 from uneven.metrics import expected_cost
 
@@ -254,6 +255,28 @@ def test_ctrl_c_in_the_last_fits_leaves_the_models_of_the_folds(
     model = Ensemble(members={"small": OnlySmall()}).fit(X, y)
     assert len(model.members_["small"]) == 5
     assert "interrupted" in capsys.readouterr().err
+
+
+def test_fits_at_the_same_time_fit_in_memory_and_give_the_same(
+    data: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, workers = [], []
+    run = out_of_fold.run_parts
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        workers.append(kwargs["workers"])
+        return run(*args, **kwargs)
+
+    monkeypatch.setattr(out_of_fold, "run_parts", counted)
+    for matrices in (20, 6, 1):  # a fit counts six
+        monkeypatch.setattr(plan, "available_memory", lambda count=matrices: count * data[0].nbytes)
+        found.append(Ensemble(members=["linear", "extra_trees"], n_jobs=3).fit(*data))
+    assert workers == [3, 1, 1]
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.predict_proba(data[0]), found[0].predict_proba(data[0]))
+    assert plan.count_bytes(sparse.csr_array(np.eye(3))) == 3 * 8 + 3 * 4 + 4 * 4
+    assert plan.count_bytes(pd.DataFrame({"a": np.arange(5.0)}, index=range(5))) >= 5 * 8
+    assert plan.count_bytes([[1.0]]) == 0
 
 
 def test_progress_is_shown_when_asked_for(

@@ -140,6 +140,15 @@ def row_chunks(X: Any) -> Iterator[Any]:
         yield _safe_indexing(X, np.arange(start, min(count, start + _AT_ONCE)))
 
 
+def count_bytes(X: Any) -> int:
+    """Memory of a table or matrix, without the texts that a table of objects refers to; 0 if it does not say."""
+    if sparse.issparse(X):
+        return sum(int(getattr(getattr(X, name, None), "nbytes", 0)) for name in ("data", "indices", "indptr"))
+    if hasattr(X, "memory_usage"):
+        return int(X.memory_usage().sum())
+    return int(getattr(X, "nbytes", 0))
+
+
 # -- views of X and of its folds, as encoders make them ---------------------------------------------------------------
 
 
@@ -186,6 +195,7 @@ class Views:
         self._is_table = hasattr(X, "columns")
         self._made: dict[tuple[str, int | None], Encoded] = {}
         self._sizes: dict[tuple[str, int | None], Size] = {}
+        self.most_bytes = 0  # of the matrices so far
         self._lock = threading.Lock()
         self._locks: dict[tuple[str, int | None], threading.Lock] = defaultdict(threading.Lock)
 
@@ -232,6 +242,7 @@ class Views:
         encoder = FrameEncoder(view=view)
         with _ENCODING:
             matrix = _narrow(encoder, encoder.fit_transform(train, target))
+            self.most_bytes = max(self.most_bytes, count_bytes(matrix))
             self._sizes[view, fold] = Size(self.target.size, max(1, matrix.shape[1]), bool(sparse.issparse(matrix)))
             return Encoded(encoder, matrix, None if test is None else encode(encoder, test))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -17,16 +18,21 @@ from uneven.errors import ParameterError
 from uneven.inputs import brief
 from uneven.learners.ensemble.class_costs import keep_several
 from uneven.learners.ensemble.members import FAMILIES, LARGE, Candidate, Size, choose_families, families_named
-from uneven.learners.ensemble.mixture import Views
+from uneven.learners.ensemble.mixture import Views, count_bytes
 from uneven.learners.ensemble.monotone_columns import keep_monotone, named_columns, read_monotone, signs_of_columns
 from uneven.learners.ensemble.training import Entry, Task
 from uneven.learners.folds import Split
 from uneven.learners.out_of_fold import AllClasses
 from uneven.learners.worker_processes import WorkerProcesses, can_start_processes
+from uneven.parts.sources import available_memory
 
 #: Numbers in a table below which each fit of our own members takes less than a second or two, which is what starting a
 #: process takes: then a time limit is kept by threads, which begin nothing when the time is over.
 _QUICK = 100_000
+
+#: Memory of a fit, in matrices that it learns from: twice what the greediest member took on 100,000 to 300,000 rows of
+#: 30 numbers; and what the libraries of a process take.
+_COPIES, _OF_A_PROCESS = 6, 250_000_000
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,18 @@ class Asked:
         """Fits at the same time: those of our members use one core each, others may use threads themselves."""
         return -1 if self.n_jobs is None and not is_mapping(self.members) else self.n_jobs
 
+    def within_memory(self, matrix: int, processes: WorkerProcesses | None) -> tuple[int, float | None]:
+        """Fits at the same time, no more than memory allows, and the deadline.
+
+        One at a time, because of memory, is fitted as several are: in a thread, with one thread of BLAS. Then what
+        memory is free makes no difference to the last bit.
+        """
+        each = _COPIES * matrix + (_OF_A_PROCESS if processes is not None else 0)
+        wanted = effective_n_jobs(self.jobs)
+        fits = min(wanted, max(1, available_memory() // max(1, each)))
+        deadline = math.inf if fits < wanted and self.deadline is None else self.deadline
+        return int(fits), deadline
+
     def start_processes(self, X: Any) -> AbstractContextManager[WorkerProcesses | None]:
         """Processes for the fits, if some may take longer than the time that is left."""
         cells = _num_samples(X) * (X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1)
@@ -75,9 +93,8 @@ def plan(
 ) -> tuple[Task, list[Entry]]:
     """What all members are trained on, and the estimators to try."""
     if is_mapping(asked.members):
-        task = Task(
-            X, labels, positive, is_positive, weight, parts, asked.jobs, asked.deadline, None, processes=processes
-        )
+        jobs, deadline = asked.within_memory(count_bytes(X), processes)
+        task = Task(X, labels, positive, is_positive, weight, parts, jobs, deadline, None, processes=processes)
         return task, [Entry(name, Candidate(member, ({},))) for name, member in asked.members.items()]
     target = is_positive.astype(np.int64)
     views = Views(X, target, parts)
@@ -103,6 +120,7 @@ def plan(
         for candidate in family.candidates(size, seed)
     ]
     classes = AllClasses(np.arange(len(positive.labels))) if several else 1
+    jobs, deadline = asked.within_memory(views.most_bytes, processes)
     task = Task(
         X,
         target,
@@ -110,8 +128,8 @@ def plan(
         is_positive,
         weight,
         parts,
-        asked.jobs,
-        asked.deadline,
+        jobs,
+        deadline,
         views,
         monotone,
         unable,

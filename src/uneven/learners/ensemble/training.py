@@ -257,7 +257,7 @@ def _out_of_fold(
 ) -> OutOfFolds:
     lock = threading.Lock()
     uses = Counter((str(entry.view), fold) for entry in named.values() for fold in range(len(task.splits)))
-    processes = task.processes if deadline is not None else None
+    processes = None if deadline is None else task.processes
 
     def make(key: tuple[str, int]) -> tuple[Any, Any]:
         rows = task.rows(*key)
