@@ -27,10 +27,10 @@ from uneven.learners.ensemble.plan import Asked, is_mapping, plan, require_membe
 from uneven.learners.ensemble.pruning import CostOf, cost_at_alpha
 from uneven.learners.ensemble.training import (
     Entry,
+    Started,
     Task,
     Trial,
     cut_in_words,
-    deadline_of,
     final_models,
     limits_of,
     mix,
@@ -50,11 +50,6 @@ from uneven.solvers.running import Bar, say
 
 #: Folds for many rows: fewer fits, and each fold still holds thousands of rows.
 _FOLDS_OF_MANY = 3
-
-#: Seconds for each row that choosing weights and a shift takes, and what they cost out of fold, on a busy machine.
-_SECONDS_AFTER = 2e-5
-#: How many times as long it takes with a limit on the members.
-_LOOKS = 4
 
 
 class UnevenEnsembleClassifier(EnsembleFindings):
@@ -318,7 +313,7 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         UnevenEnsembleClassifier
         """
         self._read_parameters()
-        deadline = deadline_of(self.time_limit)
+        started = Started.now()
         require_target(self, y)
         given = GivenCosts(fp_cost, fn_cost, tp_cost, tn_cost)
         X = read_table(self, X, reset=True, as_it_is=is_mapping(self.members))
@@ -330,7 +325,7 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         labels = classes.label(is_positive)
         weight = problem.weight_or_none
         parts = splits(self._folds(count), X, labels, classes.labels, groups, self.random_state, times)
-        asked = self._asked(deadline, count)
+        asked = self._asked(started, count)
         with self._progress() as bar, asked.start_processes(X) as processes:
             task, entries = plan(asked, X, labels, classes.pos_label, is_positive, weight, parts, processes)
             task = replace(task, groups=None if groups is None else read_groups(groups))
@@ -345,6 +340,7 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         """Fit to several classes, with a cost matrix."""
         if self.monotone:
             raise ParameterError("monotone is for two classes, where there is one probability that rises or falls")
+        started = Started.now()
         count, labels, every = task.truth.size, task.classes[task.truth], AllClasses(task.classes)
         parts = splits(
             self._folds(count),
@@ -356,8 +352,7 @@ class UnevenEnsembleClassifier(EnsembleFindings):
             params["times"],
             every_class=False,
         )
-        deadline = deadline_of(self.time_limit)
-        asked = self._asked(deadline, count)
+        asked = self._asked(started, count)
         with self._progress() as bar, asked.start_processes(X) as processes:
             work, entries = plan(asked, X, labels, every, task.truth, task.weight_or_none, parts, processes)
             trial, mixture, weights = self._train(work, entries, bar, cost_of_cheapest(work, task.matrix))
@@ -383,10 +378,9 @@ class UnevenEnsembleClassifier(EnsembleFindings):
             inputs.positive("max_latency", self.max_latency)
         require_members(self.members, self.monotone)
 
-    def _asked(self, deadline: float | None, rows: int) -> Asked:
-        if deadline is not None:  # what comes after the members takes time, too
-            share = 1 if self.members_at_most is None and self.max_latency is None else _LOOKS
-            deadline -= min(float(self.time_limit or 0) / 2, share * rows * _SECONDS_AFTER)
+    def _asked(self, started: Started, rows: int) -> Asked:
+        pruned = self.members_at_most is not None or self.max_latency is not None
+        deadline = started.deadline(self.time_limit, rows, pruned=pruned)
         return Asked(self.members, self.monotone, self.n_jobs, self.random_state, deadline)
 
     def _folds(self, count: int) -> Any:

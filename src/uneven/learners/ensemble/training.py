@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -36,6 +36,10 @@ from uneven.learners.worker_processes import PartFailed, SharedFolds, SharedRows
 from uneven.metrics.intervals import CostEstimate
 
 _NOT_FINISHED = "not finished"
+
+#: Seconds for each row after the members; how many times as long with a limit on the members; and how much longer on a
+#: busy machine at most.
+_SECONDS_AFTER, _LOOKS, _MOST_WAITING = 1.5e-5, 3, 4.0
 
 
 @dataclass(frozen=True)
@@ -476,6 +480,26 @@ def warn_of_threads(task: Task) -> None:
         )
 
 
-def deadline_of(time_limit: Any) -> float | None:
-    """When the time is over, as a value of ``time.monotonic()``."""
-    return None if time_limit is None else time.monotonic() + float(time_limit)
+class Started(NamedTuple):
+    """When a fit began: by the clock, and by the processor time of its thread."""
+
+    clock: float
+    processor: float
+
+    @classmethod
+    def now(cls) -> Started:
+        """The fit begins."""
+        return cls(time.monotonic(), time.thread_time())
+
+    def deadline(self, time_limit: Any, rows: int, *, pruned: bool) -> float | None:
+        """When members must be finished, as a value of ``time.monotonic()``.
+
+        Choosing weights and a shift, and what they cost out of fold, comes after the members, and takes longer on a
+        machine that has let this thread wait so far.
+        """
+        if time_limit is None:
+            return None
+        clock, processor = time.monotonic() - self.clock, time.thread_time() - self.processor
+        slow = min(_MOST_WAITING, max(1.0, clock / max(processor, 1e-3)))
+        after = _SECONDS_AFTER * rows * (_LOOKS if pruned else 1) * slow
+        return self.clock + float(time_limit) - min(float(time_limit) / 2, after)
