@@ -142,7 +142,7 @@ def methods_table(costs: Costs, results: Sequence[dict[str, Any]]) -> list[str]:
         refers = not method.endswith((", argmax", ", class weights"))
         refer = number(mean(by_set(costs, "fresh", method, "refer"))) if refers else ""
         shown = f"**{method}**" if "Uneven" in method else method
-        others = number(mean(by_set(costs, "seen", method))), refer, f"{seconds(results, method):.1f}"
+        others = number(mean(by_set(costs, "seen", method))), refer, f"{seconds(results, method):.2f}"
         lines.append(row(shown, number(mean(by_set(costs, "fresh", method))), *kinds, f"{ranks[method]:.1f}", *others))
     return lines
 

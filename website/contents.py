@@ -58,6 +58,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Look things up": ("reference/index",),
     "What was measured": (
         "study",
+        "study-classes",
         "benchmarks",
         "benchmarks-linear",
         "constants",
