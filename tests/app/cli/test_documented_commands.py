@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from places import DOCS
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_wine
 from terminal import in_terminal
 
 PAGES = [DOCS / "start.md", DOCS / "command.md", DOCS / "log.md"]
@@ -48,6 +48,12 @@ def write_tables(place: Path, every: int = 1) -> None:
     frame["diagnosis"] = ["malignant" if label == 0 else "benign" for label in data.target]
     frame.iloc[:400:every].to_csv(place / "patients.csv", index=False)
     frame.iloc[400::every].to_csv(place / "new.csv", index=False)
+    wines = load_wine(as_frame=True)
+    bottles = wines.data.iloc[:, [0, 1, 6, 9]].assign(quality=wines.target.map({0: "table", 1: "fine", 2: "grand"}))
+    bottles.iloc[::2].to_csv(place / "wines.csv", index=False)
+    bottles.iloc[1::2].to_csv(place / "new_wines.csv", index=False)
+    lines = [",table,fine,grand,taste", "table,0,1,4,1.5", "fine,3,0,1,1.5", "grand,20,5,0,1.5"]
+    (place / "costs.csv").write_text("\n".join(lines), encoding="utf-8")
 
 
 @pytest.mark.slow

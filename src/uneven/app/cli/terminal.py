@@ -127,7 +127,7 @@ def print_choice(
     choice: Choice, what_ifs: list[WhatIf], how: str, rows_per_year: float | None = None, random_folds: str = ""
 ) -> None:
     """Print what a comparison found: the answer first, then what random folds would have claimed."""
-    from uneven.app.report.sentences import first_line, likeliest_in_words, volume_in_words
+    from uneven.app.report.sentences import first_line, likeliest_in_words, not_saved_in_words, volume_in_words
 
     warning, chosen = choice.warning(), choice.in_words()
     if choice.broken:  # then nothing is called the cheapest, and nothing is promised
@@ -142,6 +142,8 @@ def print_choice(
     if random_folds:
         click.echo(random_folds)
     print_costs(choice.rows, how, choice.unit)
+    if words := not_saved_in_words(choice.rows):
+        click.echo(words)
     if what_ifs:
         print_what_ifs(what_ifs, "models refitted or thresholds moved", choice.unit)
 

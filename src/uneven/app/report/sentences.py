@@ -164,6 +164,15 @@ def likeliest_in_words(rows: list[CostEstimate], unit: str | None) -> str:
     )
 
 
+def not_saved_in_words(rows: list[CostEstimate]) -> str:
+    """Why the likeliest class of another model is not saved though it is cheaper here; "" if none is."""
+    cheaper = [row.name for row in rows[1:] if row.name.endswith(LIKELIEST) and row.cost < rows[0].cost]
+    cheaper = [name for name in cheaper if not name.startswith(rows[0].name)]
+    if not cheaper:
+        return ""
+    return f"{capitalise(cheaper[0])}, is there to compare: what is saved decides by your costs."
+
+
 def volume_in_words(rows: list[CostEstimate], unit: str | None, volume: float | None) -> str:
     """What the first row costs and saves in a year with so many rows, if they are like these; "" without a volume."""
     if volume is None:
