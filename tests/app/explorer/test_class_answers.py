@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import uneven
 from uneven.app.cli.main import main
-from uneven.app.explorer import class_fits
+from uneven.app.explorer import data_fits
 from uneven.app.explorer.class_answers import UnseenClassRows, class_costs
 from uneven.app.explorer.data_fits import fit
 from uneven.app.explorer.questions import Refusal
@@ -94,7 +94,7 @@ def test_other_costs_need_no_new_fit(found: dict[str, Any]) -> None:
     for field in asked:
         assert asked[field] == fitted[field], field
     assert asked["cost"] != found["cost"]
-    (model,) = class_fits._KEPT.values()
+    (model,) = data_fits._KEPT.values()
     assert asked["cost"]["cost"] == pytest.approx(model.out_of_fold_cost_.cost)
 
 
@@ -113,10 +113,11 @@ def test_a_limit_on_a_decision(found: dict[str, Any]) -> None:
 
 def test_files_are_those_of_the_command(found: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Model and decisions follow the costs of the page; the command decides byte for byte the same."""
-    fits = len(class_fits._KEPT)
+    fit(question(), ignore)
+    (kept,) = data_fits._KEPT.values()
     other = with_cells(low_refer="0.1", mid_refer="0.1", high_refer="0.1")
     model, decisions = (make(question(costs=other), ignore) for make in (model_file, decisions_file))
-    assert len(class_fits._KEPT) == fits
+    assert list(data_fits._KEPT.values()) == [kept]  # nothing was fitted again
     monkeypatch.chdir(tmp_path)
     Path("model.skops").write_bytes(base64.b64decode(model["file"]))
     Path("t.csv").write_bytes(TABLE)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from uneven.app.explorer.class_fits import fit_classes, has_classes
+from uneven.app.explorer.class_answers import describe_classes
+from uneven.app.explorer.class_fits import ClassQuestion, at_its_costs, fit_ensemble, has_classes, read_class_question
 from uneven.app.explorer.limit_answers import describe_limits
 from uneven.app.explorer.questions import finite_or_none, round_numbers
 from uneven.app.explorer.table_questions import MEMBERS, FitQuestion, read_fit_question
@@ -33,7 +34,7 @@ def fit(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
 
     tell({"progress": "reading the table", "share": 0.0})
     if has_classes(data):
-        return fit_classes(data, tell, _leaks_in_words)
+        return _fit_classes(data, tell)
     asked = read_fit_question(data)
     ready, training = asked.ready, asked.ready.training
     leaks = [{"column": name, "words": why} for name, why in leaking_columns(training.X, ready.labels).items()]
@@ -48,6 +49,20 @@ def fit(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     _keep(_key(data), model)
     answer = describe_fit(model, training.costs, unit=training.given.unit, per_row=training.given.per_row)
     return {**answer, "leaks": leaks, "warning": warning or answer["warning"]}
+
+
+def _fit_classes(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+    """The same with several classes."""
+    asked = read_class_question(data)
+    leaks = [{"column": name, "words": why} for name, why in asked.ready.leaks.items()]
+    warning = _leaks_in_words(leaks)
+    tell({"about": asked.about(), "rows": int(asked.ready.training.truth.size)})
+    tell({"leaks": leaks, "warning": warning})
+    model = _fit_any(asked, tell, 0.02)
+    _keep(_key(data), model)
+    answer = describe_classes(model, asked.given.unit)
+    warning = warning or ("" if answer["mistakes"] else _no_mistake(answer["rows"]))
+    return {**answer, "leaks": leaks, "warning": warning}
 
 
 def _leaks_in_words(leaks: list[dict[str, str]]) -> str:
@@ -113,16 +128,24 @@ def _fit_ensemble(asked: FitQuestion, tell: Tell, start: float) -> Any:
         return _fit_with_costs(model, asked)
 
 
+def _fit_any(asked: FitQuestion | ClassQuestion, tell: Tell, start: float) -> Any:
+    """The ensemble of a question about two classes or more."""
+    if isinstance(asked, FitQuestion):
+        return _fit_ensemble(asked, tell, start)
+    tell({"progress": "ensemble: fitting the members", "share": start})
+    return fit_ensemble(asked, _listener(tell, start, 0.97, "ensemble"))
+
+
 #: The last fit of this process: which question it answers, and its model. It saves a second fit if the model is wanted.
 _KEPT: dict[bytes, Any] = {}
 
 
-def kept_fit(data: Mapping[str, Any], asked: FitQuestion, tell: Tell) -> Any:
+def kept_fit(data: Mapping[str, Any], asked: FitQuestion | ClassQuestion, tell: Tell) -> Any:
     """The model of a question: that of the last fit, or fitted again if this process had another question since."""
     key = _key(data)
     if key not in _KEPT:
-        _keep(key, _fit_ensemble(asked, tell, 0.02))
-    return _KEPT[key]
+        _keep(key, _fit_any(asked, tell, 0.02))
+    return at_its_costs(_KEPT[key], asked) if isinstance(asked, ClassQuestion) else _KEPT[key]
 
 
 def _keep(key: bytes, model: Any) -> None:
@@ -131,7 +154,7 @@ def _keep(key: bytes, model: Any) -> None:
 
 
 def _key(data: Mapping[str, Any]) -> bytes:
-    """A hash of the table and of all that matters for the fit."""
+    """A hash of the table and of all that matters for the fit; a table of costs does not."""
     fields = ("name", "sheet", "target", "positive", "fp", "fn", "members", "seconds", "leave_out")
     said = json.dumps([data.get(field) for field in fields])
     return sha256(said.encode() + b"\n" + data["content"]).digest()

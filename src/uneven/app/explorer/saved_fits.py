@@ -8,11 +8,13 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from uneven.app.explorer.class_fits import class_decisions, class_model_bytes, has_classes
+from uneven.app.explorer.class_fits import has_classes, read_class_question
 from uneven.app.explorer.data_fits import Tell, kept_fit
 from uneven.app.explorer.questions import Refusal, in_field
-from uneven.app.explorer.table_questions import FitQuestion, read_fit_question, read_rows
+from uneven.app.explorer.table_questions import read_fit_question, read_rows
+from uneven.app.files.table import Table
 from uneven.app.files.written_tables import sensible_digits, table_bytes
+from uneven.app.models.apply_classes import apply_to_classes, class_prediction_table
 from uneven.app.models.apply_model import (
     COMPARED,
     apply_model,
@@ -22,16 +24,16 @@ from uneven.app.models.apply_model import (
     seen_in_words,
 )
 from uneven.app.models.candidates import ENSEMBLE
+from uneven.app.models.fit_table import Prepared
 from uneven.app.models.model_files import model_bytes
 
 
 def model_file(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     """The model of a question as a file that ``uneven predict`` and ``report`` open."""
-    use = ["`uneven predict model.skops new.csv -o decisions.csv` uses it."]
-    if has_classes(data):
-        return _file("model.skops", class_model_bytes(data, tell), use)
-    asked = read_fit_question(data)
-    return _file("model.skops", model_bytes(_content(asked, kept_fit(data, asked, tell))), use)
+    _, content = _fitted(data, tell)
+    return _file(
+        "model.skops", model_bytes(content), ["`uneven predict model.skops new.csv -o decisions.csv` uses it."]
+    )
 
 
 def decisions_file(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
@@ -40,23 +42,29 @@ def decisions_file(data: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     ``rows_at`` is then where they begin, and ``rows_name`` the name of their file.
     """
     table, rows = _split(data)
-    if has_classes(table):
-        return _file("decisions.csv", *class_decisions(table, rows, tell))
-    asked = read_fit_question(table)
-    content = _content(asked, kept_fit(table, asked, tell))
-    found = asked.ready.table if rows is None else read_rows(rows, asked.ready.table.decimal)
+    ready, content = _fitted(table, tell)
+    found = ready.table if rows is None else read_rows(rows, ready.table.decimal)
     with in_field("rows"):
-        used = apply_model(content, found)
-        frame = sensible_digits(prediction_table(used), COMPARED)
-        written = table_bytes(frame, "decisions.csv", found)
-    flagged = int(used.decisions.said_positive.sum())
-    words = [
-        f"{len(found):,} rows in the order of {found.path}, {flagged:,} flagged.",
-        *used.remarks,
-        seen_in_words(in_training(used.X, content["seen"])),
-        used.expected_in_words(),
-    ]
+        frame, compared, counted, remarks = (_decide_classes if has_classes(table) else _decide)(content, found)
+        written = table_bytes(sensible_digits(frame, compared), "decisions.csv", found)
+    words = [f"{len(found):,} rows in the order of {found.path}{counted}", *remarks]
     return _file("decisions.csv", written, [one for one in words if one])
+
+
+def _decide(content: dict[str, Any], found: Table) -> tuple[Any, Any, str, list[str]]:
+    """Decisions, columns whose order decides, how many rows are flagged, and sentences."""
+    used = apply_model(content, found)
+    flagged = int(used.decisions.said_positive.sum())
+    seen = seen_in_words(in_training(used.X, content["seen"]))
+    remarks = [*used.remarks, seen, used.expected_in_words()]
+    return prediction_table(used), COMPARED, f", {flagged:,} flagged.", remarks
+
+
+def _decide_classes(content: dict[str, Any], found: Table) -> tuple[Any, Any, str, list[str]]:
+    """The same with several classes."""
+    used = apply_to_classes(content, found)
+    frame, compared = class_prediction_table(used)
+    return frame, compared, f": {used.counts_in_words()}", [*used.remarks, used.expected_in_words()]
 
 
 def _split(data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -69,9 +77,10 @@ def _split(data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | No
     return {**data, "content": content[:at]}, {"name": data.get("rows_name"), "content": content[at:]}
 
 
-def _content(asked: FitQuestion, model: Any) -> dict[str, Any]:
-    """What the model file holds, as after ``uneven fit --quick``: nothing was compared."""
-    ready = asked.ready
+def _fitted(data: Mapping[str, Any], tell: Tell) -> tuple[Prepared, dict[str, Any]]:
+    """The table, and what the model file holds, as after ``uneven fit --quick``: nothing was compared."""
+    asked = read_class_question(data) if has_classes(data) else read_fit_question(data)
+    ready, model = asked.ready, kept_fit(data, asked, tell)
     pipeline = Pipeline([("columns", "passthrough"), ("classifier", model)])
     preprocessing, rivals = ready.training.fit_alternatives(ENSEMBLE, pipeline, quick=True)
     said = {
@@ -82,13 +91,14 @@ def _content(asked: FitQuestion, model: Any) -> dict[str, Any]:
         "learner": ENSEMBLE,
         "actions": [],
     }
-    return {
+    content = {
         "pipeline": pipeline,
         "preprocessing": preprocessing,
         "about": {**ready.about(), **said},
         "rivals": rivals,
         "seen": row_hashes(ready.training.X),
     }
+    return ready, content
 
 
 def _file(name: str, content: bytes, words: list[str]) -> dict[str, Any]:
