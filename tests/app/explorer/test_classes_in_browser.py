@@ -36,7 +36,11 @@ def dear(page: Any, action: str, true: str) -> Any:
 
 @pytest.fixture(scope="module")
 def visit(browser: Any, table: Path) -> Iterator[Visit]:
-    with running_explorer(str(table), "--target", "level", "--unit", "EUR") as (_, address):
+    costs = table.with_name("known.csv")
+    lines = ["true," + ",".join(NAMES), f"{NAMES[0]},0,1,1/3", f"{NAMES[1]},2,0,1", f"{NAMES[2]},7.5,3,0"]
+    costs.write_text("\n".join(lines), encoding="utf-8")
+    asked = (str(table), "--target", "level", "--costs", str(costs), "--unit", "EUR")
+    with running_explorer(*asked) as (_, address):
         made = Visit(browser, address.partition("?")[0], "phone", color_scheme="dark")
         made.page = made.open("?tab=data")
         yield made
@@ -45,27 +49,32 @@ def visit(browser: Any, table: Path) -> Iterator[Visit]:
 
 @pytest.fixture(scope="module")
 def fitted(visit: Visit) -> Any:
-    """The page after a fit at costs that were filled in and typed."""
-    page, (harmless, _, stroke) = visit.page, NAMES
-    expect(page.locator("#positive-value")).to_have_value("")
-    for hidden in ("#data-two-costs", "#confusion-figure", "#threshold-figure"):
-        expect(page.locator(hidden)).to_be_hidden()
-    expect(dear(page, harmless, harmless)).to_have_value("0")
-    page.click("#fill-distance")
-    expect(dear(page, NAMES[1], stroke)).to_have_value("2")  # the order of the alphabet: "<" is before "1"
-    page.get_by_label(f"move {harmless} up").click()
-    page.get_by_label(f"move {NAMES[1]} up").click()
-    page.click("#fill-distance")
-    expect(dear(page, harmless, stroke)).to_have_value("2")
-    page.select_option("#dear-class", stroke)
-    expect(dear(page, harmless, stroke)).to_have_value("10")
-    page.fill("#new-action", "refer")
-    page.press("#new-action", "Enter")
-    expect(dear(page, "refer", stroke)).to_have_value("0.5")
-    page.click("#fit")
+    """The page after the fit at the costs of the command, which begins at once."""
+    page = visit.page
     words = r"^Each row gets the decision that is expected to cost least: \S+ EUR per 1,000 rows"
     expect(page.locator("#result-sentence")).to_have_text(re.compile(words))
     return page
+
+
+def test_the_table_of_costs(fitted: Any) -> None:
+    harmless, infection, stroke = NAMES
+    expect(fitted.locator("#positive-value")).to_have_value("")
+    expect(fitted.locator("#data-two-costs")).to_be_hidden()
+    expect(dear(fitted, harmless, stroke)).to_have_value("7.5")
+    expect(dear(fitted, stroke, harmless)).to_have_value("1/3")
+    fitted.get_by_label(f"move {infection} up").click()
+    expect(dear(fitted, harmless, stroke)).to_have_value("7.5")
+    fitted.click("#fill-distance")
+    expect(dear(fitted, harmless, stroke)).to_have_value("1")
+    expect(dear(fitted, infection, stroke)).to_have_value("2")
+    fitted.select_option("#dear-class", stroke)
+    expect(dear(fitted, harmless, stroke)).to_have_value("10")
+    fitted.fill("#new-action", "refer")
+    fitted.press("#new-action", "Enter")
+    expect(dear(fitted, "refer", stroke)).to_have_value("0.5")
+    fitted.fill("#new-action", "refer")
+    fitted.click("#add-action")
+    expect(fitted.locator("#problem-costs")).to_have_text("There is a decision refer already.")
 
 
 def test_what_is_shown(fitted: Any) -> None:
@@ -84,6 +93,7 @@ def test_other_costs_and_limits_at_once(fitted: Any) -> None:
     for true in NAMES:
         dear(fitted, "refer", true).fill("0.01")
     expect(verdict).not_to_have_text(first)
+    fitted.select_option("#limited-action", "refer")
     fitted.fill("#most-rows", "5")
     expect(fitted.locator("#said-limit")).to_contain_text("At most 5 refer: this is expected to cost")
     dear(fitted, "refer", stroke).fill("much")

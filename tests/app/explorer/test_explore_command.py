@@ -99,6 +99,20 @@ def test_a_table_is_read_before_the_page_opens(monkeypatch: pytest.MonkeyPatch, 
     assert table.question == {"target": "fraud", "positive": "yes", "fp": "5", "fn": "amount*0.9"}
 
 
+def test_a_table_of_costs_is_that_of_the_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In the spelling of the data, with the classes in the order of the file, and numbers as they are."""
+    tables: list[Any] = []
+    monkeypatch.setattr(server, "serve", lambda *_, given, **__: tables.append(given))
+    file, costs = tmp_path / "rows.csv", tmp_path / "costs.csv"
+    file.write_text("a,b\n1,x\n2,y\n3,z\n")
+    costs.write_text("true;X;y;refer\nz;1;2;1/3\nX;0;1;0,1\ny;1;0;-2\n")
+    found = run(str(file), "--target", "b", "--costs", str(costs), "--unit", "EUR")
+    assert found.exit_code == 0, found.output
+    cells = [["1", "2", "1/3"], ["0", "1", "0.1"], ["1", "0", "-2"]]
+    wanted = {"classes": ["z", "x", "y"], "actions": ["x", "y", "refer"], "cells": cells}
+    assert tables[0].question == {"target": "b", "unit": "EUR", "costs": wanted}
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -114,6 +128,14 @@ def test_a_table_is_read_before_the_page_opens(monkeypatch: pytest.MonkeyPatch, 
         (["{file}", "--target", "b", "--fn-cost", "b"], "needs the target"),
         (["{file}", "--sheet", "x"], "--sheet is for Excel workbooks"),
         (["{file}", "--host", "0.0.0.0"], "others could read the table"),
+        (["--costs", "{costs}"], "--costs is about a table"),
+        (["{file}", "--costs", "{costs}"], "--costs is about the classes of --target"),
+        (["{file}", "--target", "b", "--costs", "{costs}", "--positive", "x"], "--positive for two; leave one"),
+        (["{file}", "--target", "b", "--costs", "{costs}", "--fn-cost", "3"], "--fn-cost for two; leave one"),
+        (["{file}", "--target", "b", "--costs", "{costs}"], "column 'b' has only 2 of the classes"),
+        (["{file}", "--target", "a", "--costs", "{costs}"], "has no row for it"),
+        (["{file}", "--target", "b", "--costs", "{folder}/none.csv"], "none.csv"),
+        (["{many}", "--target", "b", "--costs", "{elf}"], "--costs has 11 classes, and the explorer has room for 10"),
     ],
 )
 def test_what_makes_no_sense_is_said_in_one_sentence(
@@ -123,7 +145,12 @@ def test_what_makes_no_sense_is_said_in_one_sentence(
     file = tmp_path / "rows.csv"
     file.write_text("a,b\n1,x\n2,y\n")
     (tmp_path / "t.parquet").write_bytes(b"PAR1....PAR1")
-    found = run(*(one.format(file=file, folder=tmp_path) for one in arguments))
+    costs, many, elf = (tmp_path / name for name in ("costs.csv", "many.csv", "elf.csv"))
+    costs.write_text("true,x,y,z\nx,0,1,2\ny,1,0,2\nz,1,2,0\n")
+    many.write_text("\n".join(["a,b", *(f"{k},c{k % 11}" for k in range(33))]))
+    elf.write_text("\n".join(["true,stay,go", *(f"c{k},{k},5" for k in range(11))]))
+    places = {"file": file, "folder": tmp_path, "costs": costs, "many": many, "elf": elf}
+    found = run(*(one.format(**places) for one in arguments))
     assert found.exit_code == 2
     assert words in found.output
     assert found.output.count("\n") == 1

@@ -15,6 +15,12 @@ from uneven.errors import UnevenError
     "--fp-cost", metavar="COST", help="What a false alarm costs: a number, a column or an arithmetic of columns."
 )
 @click.option("--fn-cost", metavar="COST", help="What a miss costs.")
+@click.option(
+    "--costs",
+    metavar="FILE",
+    help="In place of these, for several classes: a table (.csv, .xlsx) with a row for each true class and a column "
+    "for each decision.",
+)
 @click.option("--unit", metavar="UNIT", help="Of the costs, such as EUR.")
 @click.option("--sheet", metavar="NAME", help="The sheet of an Excel workbook.")
 @click.option("--no-browser", is_flag=True, help="Do not open the page; only print its address.")
@@ -33,6 +39,7 @@ def explore(
     positive: str | None,
     fp_cost: str | None,
     fn_cost: str | None,
+    costs: str | None,
     unit: str | None,
     sheet: str | None,
     no_browser: bool,
@@ -42,13 +49,13 @@ def explore(
     """Explore losses, costs and your data in the browser.
 
     With DATA, a table (.csv, .tsv, .txt, also .gz, or .xlsx), the page opens at "Your data" with the table in it. With
-    --target, --positive and both costs it is fitted at once. If the target has three to ten values, the page asks for a
-    cost of every confusion. The page comes from this machine and talks only to it.
-    Ctrl-C ends it.
+    --target, --positive and both costs, or with --target and --costs, it is fitted at once. The page comes from this
+    machine and talks only to it. Ctrl-C ends it.
     """
     from uneven.app.explorer.server import leaves_machine, serve
 
     question = {"target": target, "positive": positive, "fp": fp_cost, "fn": fn_cost, "unit": unit, "sheet": sheet}
+    question["costs"] = costs
     given = None
     if data is None:
         named = next((f"--{field}" for field, value in question.items() if value is not None), None)

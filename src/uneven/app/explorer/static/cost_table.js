@@ -96,11 +96,15 @@ export class CostTable {
       : actions.length > MOST_ACTIONS ? `has more than ${MOST_ACTIONS} decisions`
       : new Set(actions).size < actions.length ? "names a decision twice" : null;
     if (wrong) return this.refuse(new Refused(`${file.name} ${wrong}`, 400, "costs"));
-    this.classes = classes.filter((name) => this.classes.includes(name));
-    this.actions = actions;
-    for (const [y, ...cells] of lines.slice(1)) cells.forEach((cell, k) => this.put(y, actions[k], cell));
-    this.draw();
+    const known = lines.slice(1).filter(([name]) => this.classes.includes(name));
+    this.take({ classes: known.map(([name]) => name), actions, cells: known.map(([, ...cells]) => cells) });
     return this.changed();
+  }
+
+  take({ classes, actions, cells }) {
+    Object.assign(this, { classes, actions });
+    classes.forEach((y, i) => actions.forEach((a, k) => this.put(y, a, cells[i][k])));
+    this.draw();
   }
 
   draw() {

@@ -103,7 +103,7 @@ export class DataTab {
   async openGiven() {
     const given = await askGiven();
     if (!given) return;
-    const { sheet, target, positive, fp, fn, unit } = given.question;
+    const { sheet, target, positive, fp, fn, unit, costs } = given.question;
     await this.read(`Reading ${given.file.name} …`, () => given.file, sheet);
     if (!this.file) return; // it was refused, or another one was chosen
     const put = (id, value) => { if (value !== undefined) byId(id).value = value; };
@@ -120,7 +120,8 @@ export class DataTab {
     put("data-fn", fn);
     put("unit", unit);
     if (fp !== undefined || fn !== undefined) this.ownCosts = true;
-    if ([target, positive, fp, fn].every((value) => value !== undefined)) await this.fit();
+    if (costs) this.costTable.take(costs);
+    if (costs || [target, positive, fp, fn].every((value) => value !== undefined)) await this.fit();
   }
 
   async read(words, fetched, sheet = "") {
