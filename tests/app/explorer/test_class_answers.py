@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from starlette.testclient import TestClient
 
 import uneven
 from uneven.app.cli.main import main
@@ -19,6 +22,7 @@ from uneven.app.explorer.class_answers import UnseenClassRows, class_costs
 from uneven.app.explorer.data_fits import fit
 from uneven.app.explorer.questions import Refusal
 from uneven.app.explorer.saved_fits import decisions_file, model_file
+from uneven.app.explorer.service import application
 from uneven.app.explorer.table_questions import MEMBERS
 
 RANDOM = np.random.default_rng(0)
@@ -204,3 +208,22 @@ def test_bad_rows_and_limits_are_refused(
     with pytest.raises(Refusal, match=words) as refused:
         ask(found, **changes)
     assert refused.value.field == field
+
+
+@pytest.mark.slow
+def test_the_server_answers_only_its_own_page(found: dict[str, Any]) -> None:
+    here, content = "http://127.0.0.1:8765", base64.b64decode(found["unseen"])
+    asked = {"costs": COSTS, "classes": found["classes"], "trained": found["trained"], "unit": "EUR"}
+
+    def post(body: bytes = content, **headers: str) -> Any:
+        told = {"content-type": "application/octet-stream", "x-question": quote(json.dumps(asked)), **headers}
+        return client.post("/api/class_costs", content=body, headers=told)
+
+    with TestClient(application("127.0.0.1", 8765), base_url=here) as client:
+        assert post().json() == json.loads(json.dumps(ask(found)))
+        assert post(host="evil.example:8765").status_code == 421
+        assert post(origin="https://evil.example").status_code == 403
+        refused = post(content[:-1])
+        assert (refused.status_code, refused.json()["error"]) == (400, "these are not the rows of a fit")
+        assert client.post("/api/class_costs", json={}).status_code == 415
+        assert client.get("/api/class_costs").status_code == 405
