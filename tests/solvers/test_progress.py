@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uneven.solvers import running
-from uneven.solvers.running import Bar
+from uneven.solvers.running import Bar, listening, while_waiting
 
 
 class Terminal(io.StringIO):
@@ -85,3 +85,19 @@ def test_nothing_is_shown_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) ->
             bar.advance()
             bar.tell("a line")
         assert stream.getvalue() == ""
+
+
+def test_a_program_that_listens_is_reminded_and_shows_it_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, heard = [0.0], []
+    monkeypatch.setattr(sys, "stderr", shown := Terminal())
+    monkeypatch.setattr(running.time, "perf_counter", lambda: now[0])
+    with listening(lambda *told: heard.append(told)), Bar(None, "work", 2, "parts").ticking() as bar:
+        now[0] = 1e6
+        while_waiting()  # nothing is done yet, so there is nothing to say
+        bar.advance()
+        while_waiting()
+        now[0] += 2 * Bar.TICK
+        while_waiting()
+    while_waiting()
+    assert heard == [("work", "1 of 2 parts", 0.5)] * 2
+    assert shown.getvalue() == ""

@@ -20,6 +20,8 @@ from typing import Any, Literal
 
 from sklearn import config_context, get_config
 
+from uneven.solvers.running import single_threaded_blas, while_waiting
+
 #: How the work ended.
 Ending = Literal["finished", "time limit", "interrupted"]
 
@@ -107,8 +109,9 @@ def run_parts(
     threads: list[threading.Thread] = []
     ending: Ending = "interrupted"
     try:
+        # BLAS counts its threads for the whole process: one for each of ours.
         # scikit-learn changes the list of warning filters while it works, in all threads at once; this keeps ours.
-        with _blas_on_one_core(), warnings.catch_warnings():
+        with single_threaded_blas(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="`sklearn.utils.parallel.delayed` should be used")
             threads += [_start(work) for _ in range(min(workers, len(parts)))]
             ending = _collect(work, receive, deadline)
@@ -164,19 +167,13 @@ def _collect(work: _Work, receive: Callable[[int, Any], None], deadline: float |
         try:
             number, result, error = work.results.get(timeout=_GLANCE)
         except queue.Empty:
+            while_waiting()
             continue
         if error is not None:
             raise error
         receive(number, result)
         missing -= 1
     return "finished"
-
-
-def _blas_on_one_core() -> Any:
-    """BLAS counts its threads for the whole process: one for each of ours."""
-    from uneven.solvers.running import single_threaded_blas
-
-    return single_threaded_blas()
 
 
 def use_one_thread() -> None:

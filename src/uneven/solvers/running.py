@@ -149,6 +149,7 @@ def say(name: str, line: str) -> None:
 Listener = Callable[[str, str, float], None]
 
 _listener: ContextVar[Listener | None] = ContextVar("uneven_progress_listener", default=None)
+_bar: ContextVar[Bar | None] = ContextVar("uneven_progress_bar", default=None)
 
 
 @contextmanager
@@ -171,6 +172,13 @@ def listening(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
+def while_waiting() -> None:
+    """Let the program that listens know that the bar of this thread is still at work."""
+    bar = _bar.get()
+    if bar is not None:
+        bar.remind()
+
+
 def progress(verbose: object, name: str) -> Callable[[str], None]:
     """A function that writes lines to stderr, or does nothing if ``verbose`` is false."""
 
@@ -180,8 +188,9 @@ def progress(verbose: object, name: str) -> Callable[[str], None]:
 class Bar:
     """A progress bar on stderr for work in parts.
 
-    With ``verbose=None`` it appears only on a terminal, and only if the work takes longer than ``LONG`` seconds. The
-    time left is shown when a tenth of the work is done: the first parts say little about the others.
+    With ``verbose=None`` it appears only on a terminal, only if the work takes longer than ``LONG`` seconds, and only
+    if no program listens, which has its own way to show it. The time left is shown when a tenth of the work is done:
+    the first parts say little about the others.
 
     Parameters
     ----------
@@ -217,8 +226,9 @@ class Bar:
         self.verbose, self.name, self.unit, self.limit = verbose, name, unit, limit
         self.total, self.effort = total, float(total) if effort is None else effort
         self.done, self.spent, self.phase = 0, 0.0, ""
-        self.started = self.began = self.last = time.perf_counter()
+        self.started = self.began = self.last = self._told = time.perf_counter()
         self._open = self._ticks = False
+        self.is_heard = _listener.get() is not None
         self._lock = threading.Lock()
 
     def expect(self, total: int, effort: float) -> None:
@@ -243,22 +253,33 @@ class Bar:
         self.done += 1
         self.spent += effort
         self.last = time.perf_counter()
+        self._inform()
+        self._draw()
+
+    def remind(self) -> None:
+        """Tell the program that listens the same again, at most once in a while: then it can say how long it took."""
+        if self.done and time.perf_counter() - self._told > self.TICK:
+            self._inform()
+
+    def _inform(self) -> None:
+        self._told = time.perf_counter()
         listener = _listener.get()
         if listener is not None:
             listener(self.name, f"{self.done} of {self.total} {self.unit}", self.spent / self.effort)
-        self._draw()
 
     @contextmanager
     def ticking(self) -> Iterator[Bar]:
         """Show lines also while no part ends, from a thread; at the end, the line of a terminal is closed."""
         self._ticks, stop = True, threading.Event()
         thread = threading.Thread(target=self._tick, args=(stop,), daemon=True, name="uneven-progress")
-        shown = self.verbose or (self.verbose is None and sys.stderr.isatty())
+        shown = self.verbose or (self.verbose is None and sys.stderr.isatty() and not self.is_heard)
+        token = _bar.set(self)
         if shown:
             thread.start()
         try:
             yield self
         finally:
+            _bar.reset(token)
             stop.set()
             if shown:
                 thread.join()
@@ -277,7 +298,7 @@ class Bar:
 
     def _draw(self) -> None:
         terminal, now = sys.stderr.isatty(), time.perf_counter()
-        long = self.verbose is None and now - self.started > self.LONG and terminal
+        long = self.verbose is None and now - self.started > self.LONG and terminal and not self.is_heard
         if not (self.verbose or long):
             return
         with self._lock:

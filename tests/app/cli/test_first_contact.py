@@ -214,6 +214,8 @@ def test_members_that_are_missing_are_named() -> None:
     found = left_out_in_words(SimpleNamespace(left_out_={"forest": late, "svc": "no memory", "catboost": late}))
     assert found == ["Left out: forest, catboost (not finished (time limit)).", "Left out: svc (no memory)."]
     assert left_out_in_words(SimpleNamespace(left_out_={})) == []
+    cut = SimpleNamespace(left_out_={"forest": late, "svc": "no memory"}, cut_short_="The fit was cut.")
+    assert left_out_in_words(cut) == ["The fit was cut.", "Left out: svc (no memory)."]
 
 
 @pytest.mark.slow

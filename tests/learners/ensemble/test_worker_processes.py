@@ -219,8 +219,8 @@ def test_a_fit_that_runs_over_is_ended_and_said(
     model = uneven.UnevenEnsembleClassifier(fn_cost=5, members=members, time_limit=5).fit(*data)
     assert model.left_out_ == {"sleeps": "not finished (time limit)"}
     assert model.cut_short_ == (
-        "time_limit=5 s cut the fit: members not finished and left out: sleeps; as the models of the folds, not one of "
-        "all rows: bayes"
+        "The fit was cut by time_limit=5 s; members not finished and left out: sleeps; as models of folds, not of all "
+        "rows: bayes."
     )
     assert model.cut_short_ in capsys.readouterr().err
     assert len(pids) == 1

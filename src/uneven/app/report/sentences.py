@@ -473,8 +473,11 @@ def shifts_in_words(model: Any) -> list[str]:
 
 
 def left_out_in_words(ensemble: Any) -> list[str]:
-    """Which members are missing, and why: a time limit, or an error."""
+    """Which members are missing, and why: a time limit, which may have cut more, or an error."""
     reasons: dict[str, list[str]] = {}
+    cut = getattr(ensemble, "cut_short_", None)  # models of older files have none
     for name, why in ensemble.left_out_.items():
-        reasons.setdefault(why, []).append(name)
-    return [f"Left out: {', '.join(names)} ({why})." for why, names in reasons.items()]
+        if cut is None or not why.startswith("not finished"):  # the sentence names these
+            reasons.setdefault(why, []).append(name)
+    missing = [f"Left out: {', '.join(names)} ({why})." for why, names in reasons.items()]
+    return missing if cut is None else [cut, *missing]

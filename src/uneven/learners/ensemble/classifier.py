@@ -426,13 +426,13 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         if self.pruning_ is not None and trial.limits is not None and trial.limits.times is not None:
             self.latency_ = time_mixture(mixture, trial.limits, self.pruning_.price, task.X)
         warn_of_threads(task)
-        self.cut_short_: str | None = cut_in_words(trial, mixture, ending, self.time_limit)
+        self.cut_short_: str | None = cut_in_words(trial, ending, self.time_limit)
         if self.cut_short_ is not None:
             bar.close()
         if ending == "interrupted":
             names = ", ".join(mixture.members)
             say(type(self).__name__, f"interrupted: the model uses what is finished: {names}")
-        elif self.cut_short_ is not None and self.verbose is not False:
+        elif self.cut_short_ is not None and self.verbose is not False and not bar.is_heard:
             say(type(self).__name__, self.cut_short_)
         return trial, mixture, weights
 

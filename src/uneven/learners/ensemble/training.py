@@ -176,6 +176,8 @@ class Trial:
         Members of which some settings were not finished.
     limits : Limits or None
         Of the members in use.
+    of_folds : tuple of str
+        Members in use without a model of all rows.
     """
 
     choices: dict[str, Choice]
@@ -186,6 +188,7 @@ class Trial:
     columns: dict[str, list[np.ndarray]] = field(default_factory=dict)
     untried: tuple[str, ...] = ()
     limits: Limits | None = None
+    of_folds: tuple[str, ...] = ()
 
     def probabilities(self, is_positive: np.ndarray, weight: np.ndarray, known: np.ndarray) -> dict[str, np.ndarray]:
         """Out-of-fold probabilities of each member, at the setting of least log loss in the known rows.
@@ -413,6 +416,7 @@ def final_models(
         end = None if task.processes is None else task.processes.close
         ending = run_parts(parts, receive, workers=workers, deadline=task.deadline, end=end)
     members = {name: _member(task, choice, weights[name], whole.get(name)) for name, choice in used.items()}
+    trial.of_folds = tuple(name for name in used if name not in whole)
     if trial.limits is not None and trial.limits.milliseconds is not None:  # measured with one model of each member
         members = {name: member.first for name, member in members.items()}
     return Mixture(members), ending
@@ -453,19 +457,18 @@ def _member(task: Task, choice: Choice, weight: float, whole: Any) -> FittedMemb
     return FittedMember(weight, models, encoders, task.positive, result.sigmoid)
 
 
-def cut_in_words(trial: Trial, mixture: Mixture, ending: Ending, time_limit: Any) -> str | None:
+def cut_in_words(trial: Trial, ending: Ending, time_limit: Any) -> str | None:
     """What a time limit or Ctrl-C cut from the fit, as a sentence; None: nothing."""
     if trial.ending == "finished" and ending == "finished":
         return None
     late = [name for name, why in trial.left_out.items() if why.startswith(_NOT_FINISHED)]
-    folds = [name for name, member in mixture.members.items() if len(member.models) > 1]
     cut = [
         f"not finished and left out: {', '.join(late)}" if late else "",
         f"with fewer settings than planned: {', '.join(trial.untried)}" if trial.untried else "",
-        f"as the models of the folds, not one of all rows: {', '.join(folds)}" if folds else "",
+        f"as models of folds, not of all rows: {', '.join(trial.of_folds)}" if trial.of_folds else "",
     ]
-    why = "Ctrl-C" if "interrupted" in (trial.ending, ending) else f"time_limit={time_limit:g} s"
-    return f"{why} cut the fit: members {'; '.join(filter(None, cut)) or 'as planned, a few of their fits in vain'}"
+    why = "Ctrl-C" if "interrupted" in (trial.ending, ending) else f"time_limit={time_limit} s"
+    return f"The fit was cut by {why}; members {'; '.join(filter(None, cut))}."
 
 
 def warn_of_threads(task: Task) -> None:
