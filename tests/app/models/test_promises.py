@@ -57,6 +57,11 @@ def test_a_quick_fit_says_what_its_own_folds_say(tmp_path: Path) -> None:
     assert f"this model saves {money(1000 * (rule.cost - ours.cost))} against {name} (95 % interval" in said
     assert "Each row was decided by models that had not learnt from it." in said
     assert f"At 50,000 rows a year ensemble costs {money(50_000 * ours.cost)} " in said
+    paths = [str(tmp_path / name) for name in ("model.skops", "table.csv", "report.html")]
+    again = CliRunner().invoke(main, ["report", *paths[:2], "--html", paths[2]])
+    assert again.exit_code == 0, again.output
+    assert again.output.splitlines()[0].partition("(")[0] in said  # rows of the fit: the same answer
+    assert "When it was fitted: ." not in Path(paths[2]).read_text(encoding="utf-8")
 
 
 def test_a_comparison_says_how_to_be_quick_before_it_starts(tmp_path: Path) -> None:

@@ -187,9 +187,10 @@ def _choice_parts(about: dict[str, Any], unit: str | None) -> list[str]:
         return [paragraph("It was fitted with --quick, without a comparison.", "soft")] if "costs" in about else []
     choice = Choice(rows, about["learner"] == AUTO, unit)
     how = f"Costs per 1,000 rows at the fit: {about['compared']}. Every model was tested on rows that it had not seen."
+    found = choice.in_words()  # "" of a quick fit: nothing but constant rules was compared
     return [
         paragraph(choice.warning(), "warning") if choice.warning() else "",
-        paragraph(f"When it was fitted: {choice.in_words()[:1].lower()}{choice.in_words()[1:]}"),
+        paragraph(f"When it was fitted: {found[:1].lower()}{found[1:]}") if found else "",
         cost_table(rows, unit),
         paragraph(how, "soft"),
     ]

@@ -258,6 +258,9 @@ def _compare_and_fit(
         if isinstance(training.given, WrittenMatrix):
             print_confusion(compared[0], training.given.matrix, unit)
     if quick and (rows := out_of_fold_rows(pipeline)):
+        if not isinstance(training.given, WrittenMatrix):
+            how = "out of fold, each row decided by models that had not learnt from it"
+            about |= {"comparison": [row.to_dict() for row in rows], "compared": how}
         click.echo(f"{first_line(rows, unit)} Each row was decided by models that had not learnt from it.")
         if total := volume_in_words(rows, unit, rows_per_year):
             click.echo(total)
