@@ -2,20 +2,26 @@
 
     python benchmarks/ensemble.py            # both, each in a process of its own
     python benchmarks/ensemble.py fit --rows 20000
+    python benchmarks/ensemble.py limit --rows 300000 --seconds 60 --latency 5    # is the time kept?
 
 The fit prints wall time, seconds of the processor, the peak of the memory of the whole process (table and libraries
 included) and what the model costs on 20,000 other rows. The goal is 5 minutes and 4 GB on two cores. The predictions
-are compared with those of the members alone, in turns, in seconds of the processor.
+are compared with those of the members alone, in turns, in seconds of the processor. "limit" is a fit of a table of 30
+numbers with a time limit, or none, and prints what was cut, and the memory of all processes together (on Linux).
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,6 +64,43 @@ def fit(rows: int) -> None:
         print(f"  {name:12s} weight {weight:.2f}, cost {model.member_costs_[name]:.3f}, {took}")
 
 
+def limit(rows: int, seconds: float | None, latency: float | None) -> None:
+    random = np.random.default_rng(3)
+    X = random.normal(size=(rows, 30))
+    score = X[:, 0] + X[:, 1] * X[:, 2] - 0.5 * X[:, 3] ** 2 - 1.5
+    y = (random.random(rows) < 1 / (1 + np.exp(-score))).astype(int)
+    most, before, done = 0.0, memory_of_all(), threading.Event()
+
+    def watch() -> None:
+        nonlocal most
+        while not done.wait(0.5):
+            most = max(most, memory_of_all())
+
+    threading.Thread(target=watch, daemon=True).start()
+    wall = time.perf_counter()
+    model = uneven.UnevenEnsembleClassifier(**COSTS, time_limit=seconds, max_latency=latency, verbose=True).fit(X, y)
+    wall = time.perf_counter() - wall
+    done.set()
+    of = "no limit" if seconds is None else f"a limit of {seconds:g} s"
+    print(f"{rows:,} x 30, {of}: {wall:.1f} s, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print(f"memory of all processes {most:.2f} GB at most, {before:.2f} GB of it before the fit")
+    print(model.cut_short_ or "nothing was cut")
+    if model.latency_ is not None:
+        print(model.latency_.in_words())
+
+
+def memory_of_all() -> float:
+    """Of this process and those that it started; pages that several share are counted once."""
+    found, me = 0, str(os.getpid())
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, StopIteration):
+            parent = (folder / "stat").read_text().rsplit(")", 1)[1].split()[1]
+            if me in (folder.name, parent):
+                lines = (folder / "smaps_rollup").read_text().splitlines()
+                found += next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return found / 1e6
+
+
 def predict(rows: int) -> None:
     random = np.random.default_rng(2)
     X = random.normal(size=(rows, 20))
@@ -90,13 +133,17 @@ def peak() -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", choices=("fit", "predict"))
+    parser.add_argument("what", nargs="?", choices=("fit", "predict", "limit"))
     parser.add_argument("--rows", type=int)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--latency", type=float)
     chosen = parser.parse_args()
     if chosen.what == "fit":
         fit(chosen.rows or 200_000)
     elif chosen.what == "predict":
         predict(chosen.rows or 1_000_000)
+    elif chosen.what == "limit":
+        limit(chosen.rows or 300_000, chosen.seconds, chosen.latency)
     else:
         for what in ("fit", "predict"):
             subprocess.run([sys.executable, __file__, what], check=True)
