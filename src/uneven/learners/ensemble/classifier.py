@@ -71,7 +71,8 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         kernel, svc, extra_trees, lightgbm, xgboost, forest, catboost, histogram. A dictionary
         holds classifiers of your own, pipelines for example; each is fitted on X and y as they are.
     time_limit : positive number, optional
-        Seconds for ``fit``. Members that are not finished by then are left out, expensive ones first.
+        Seconds for ``fit``. Members that are not finished by then are left out, expensive ones first; ``cut_short_``
+        says which. On larger tables they are fitted in processes, which are ended.
     weighting : {"half_greedy", "greedy", "softmax", "equal"}
         How the weights of the members are found. "greedy" adds the member that lowers the log loss of the average most,
         20 times; "half_greedy" is the mean of these and of equal weights.
@@ -84,7 +85,7 @@ class UnevenEnsembleClassifier(EnsembleFindings):
         reduced, with a warning. ``TimeSeriesSplit()`` is for rows in the order of time: then ``out_of_fold_cost_`` is
         what the decisions cost with earlier rows only.
     n_jobs : int or None
-        Number of threads that fit members at the same time. None is all cores, because members of "auto" use one core
+        Number of members that are fitted at the same time. None is all cores, because members of "auto" use one core
         each; with a dictionary of classifiers None is 1, because they may use threads themselves.
     pos_label : label, optional
         The positive class. Needed unless the labels are {0, 1}, {-1, 1} or {False, True}, or both mistakes cost the
