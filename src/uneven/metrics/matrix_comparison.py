@@ -97,9 +97,12 @@ def decide_by_matrix(model: Any, X: Any, matrix: Any, decide: str) -> Any:
 
 def _told(method: Any, matrix: Any) -> dict[str, Any]:
     """A matrix for each row, for methods that take costs; one for all rows is a parameter of the model."""
-    if not matrix.per_row:
-        return {}
+    return {"costs": matrix} if matrix.per_row and takes_matrix(method) else {}
+
+
+def takes_matrix(method: Any) -> bool:
+    """Whether a method takes a cost matrix as ``costs``."""
     try:
-        return {"costs": matrix} if "costs" in inspect.signature(method).parameters else {}
+        return "costs" in inspect.signature(method).parameters
     except (TypeError, ValueError):
-        return {}
+        return False

@@ -14,13 +14,15 @@ import uneven
 from uneven.app.cli.main import main
 from uneven.app.files.table import read_table
 from uneven.app.files.table_columns import read_classes
-from uneven.app.models.apply_classes import range_of_total
+from uneven.app.models.apply_classes import apply_to_classes, range_of_total
 from uneven.app.models.candidates import AskedLearner
 from uneven.app.models.class_candidates import LogisticClassRule, actions_of_classes
 from uneven.app.models.fit_table import Question, prepare_table
 from uneven.app.models.model_files import read_model
 from uneven.app.models.written_matrix import WrittenMatrix
 from uneven.decisions.matrix_table import MatrixTable
+from uneven.errors import UnevenError
+from uneven.tables import FrameEncoder
 
 LEVELS = ["low", "middle", "high"]
 COSTS = [[0, 1, 4, 1.5], [3, 0, 1, 1.5], [20, 5, 0, 1.5]]
@@ -196,10 +198,62 @@ def test_commands_for_two_classes_say_so(folder: Path, fitted: tuple[Path, str],
     assert "3 classes" in refused(command, fitted[0], *more, "-o", folder / "no.html")
 
 
-@pytest.mark.parametrize("options", [["--fn-cost", "3"], ["--at-most", "3"], ["--reasons", "2"], ["--action", "x=1:2"]])
+@pytest.mark.parametrize("options", [["--fn-cost", "3"], ["--budget", "3"], ["--reasons", "2"], ["--action", "x=1:2"]])
 def test_predict_refuses_what_is_for_two_classes(folder: Path, fitted: tuple[Path, str], options: list[str]) -> None:
     said = refused("predict", fitted[0], folder / "new.csv", *options, "-o", folder / "no.csv")
     assert f"{options[0]} is for two classes" in said
+
+
+def test_other_costs_need_no_new_fit(folder: Path, fitted: tuple[Path, str]) -> None:
+    other = uneven.CostMatrix([[0, 9], [1, 0], [9, 0]], classes=LEVELS, actions=["x", "y"])
+    pd.DataFrame(other.costs, index=LEVELS, columns=other.actions).to_csv(folder / "other.csv")
+    out = folder / "other_out.csv"
+    succeeded("predict", fitted[0], folder / "new.csv", "--costs", folder / "other.csv", "-o", out)
+    found = pd.read_csv(out, sep=";", decimal=",")
+    shares = found[[f"P({level})" for level in LEVELS]].to_numpy()
+    assert found["decision"].tolist() == other.decide(shares / shares.sum(axis=1, keepdims=True)).tolist()
+    fewer = folder / "fewer_classes.csv"
+    fewer.write_text(",x,y\nlow,0,9\nmiddle,1,0\n", encoding="utf-8")
+    assert "has no row for it" in refused("predict", fitted[0], folder / "new.csv", "--costs", fewer, "-o", out)
+
+
+def test_models_that_cannot_decide_otherwise_say_so(folder: Path) -> None:
+    rows = read_table(str(folder / "new.csv"))
+    X, y = make_rows(120)[["a", "b", "c"]], make_rows(120)["level"].to_numpy()
+    given = WrittenMatrix(uneven.CostMatrix(COSTS, classes=LEVELS, actions=[*LEVELS, "refer"]), None)
+    first = FrameEncoder(view="linear").fit(X)
+    weighted = LogisticClassRule("weighted", given.matrix).fit(first.transform(X), y)
+    about = {"costs": given.to_dict(), "classes": dict.fromkeys(LEVELS, 40), "target": "level", "model": "weighted"}
+    content: dict[str, Any] = {"about": about, "pipeline": [weighted]}
+    with pytest.raises(UnevenError, match="decides only at the costs of its fit"):
+        apply_to_classes(content, rows, None, given)
+
+
+def test_limits_hold_on_decisions(folder: Path, fitted: tuple[Path, str]) -> None:
+    out = folder / "limited.csv"
+    succeeded("predict", fitted[0], folder / "new.csv", "-o", out)
+    free = pd.read_csv(out, sep=";", decimal=",")["decision"].value_counts()
+    said = succeeded("predict", fitted[0], folder / "new.csv", "--at-most", "high=7", "-o", out)
+    counts = pd.read_csv(out, sep=";", decimal=",")["decision"].value_counts()
+    assert counts["high"] == 7 < free["high"]
+    assert "At most 7 high: this is expected to cost" in said
+    share = succeeded("predict", fitted[0], folder / "new.csv", "--at-most-share", "high=0.1", "-o", out)
+    assert "At most 9 high" in share
+    grouped = succeeded("predict", fitted[0], folder / "new.csv", "--at-most", "high=2", "--per", "level", "-o", out)
+    assert "in all 3 groups" in grouped
+    assert "names the decision that it is on" in refused(
+        "predict", fitted[0], folder / "new.csv", "--at-most", "7", "-o", out
+    )
+
+
+def test_decisions_are_logged(folder: Path, fitted: tuple[Path, str]) -> None:
+    for k in range(2):
+        said = succeeded("predict", fitted[0], folder / "new.csv", "--log", folder / "log", "-o", folder / "logged.csv")
+        assert f"log: batch {k + 1}, 90 decisions" in said
+    logged = pd.read_parquet(folder / "log")
+    assert logged["decision"].tolist() == 2 * pd.read_csv(folder / "logged.csv", sep=";")["decision"].tolist()
+    assert np.allclose(logged[[f"P({level})" for level in LEVELS]].sum(axis=1), 1)
+    assert "valid: 2 batches" in succeeded("verify", folder / "log")
 
 
 # -- classes of the table and of the data ------------------------------------------------------------------------------

@@ -337,6 +337,11 @@ class ClassTarget:
         """How many rows each class has."""
         return [int(count) for count in np.bincount(self.codes, minlength=len(self.classes))]
 
+    @property
+    def by_class(self) -> dict[str, int]:
+        """The same by the names of the classes."""
+        return dict(zip(self.classes, self.counts, strict=True))
+
     def in_words(self) -> str:
         """How many rows each class has."""
         return f"{self.codes.size:,} rows: {self.listed()}."

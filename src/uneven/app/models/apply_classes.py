@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,14 @@ from uneven.app.files.remarks import new_categories
 from uneven.app.files.table import Table
 from uneven.app.files.table_columns import read_columns, type_columns
 from uneven.app.models.apply_model import in_training, name_rows, seen_in_words
+from uneven.app.models.written_limits import WrittenLimits
 from uneven.app.models.written_matrix import WrittenMatrix
 from uneven.costs import money
+from uneven.decisions.decide import Limits
+from uneven.decisions.matrix_limits import decide_within
 from uneven.decisions.matrix_table import MatrixTable
 from uneven.errors import UnevenError
+from uneven.metrics.matrix_comparison import takes_matrix
 
 #: Draws of what all decisions together cost, and rows up to which the classes of all rows are drawn.
 _DRAWS, _DRAWN_ROWS = 1000, 20_000
@@ -60,17 +63,10 @@ class ClassApplication:
     names: tuple[str, Any] | None
     remarks: list[str]
 
-    @cached_property
-    def counts(self) -> dict[Any, int]:
-        """How many rows get each action."""
-        actions = self.decisions.costs.actions
-        counts = np.bincount(self.decisions.choice, minlength=len(actions))
-        return dict(zip(actions, counts.tolist(), strict=True))
-
     def counts_in_words(self) -> str:
         """The same, for a sentence; actions that no row gets are named."""
-        found = ", ".join(f"{count:,} {action}" for action, count in self.counts.items() if count)
-        absent = ", ".join(repr(action) for action, count in self.counts.items() if not count)
+        found = ", ".join(f"{count:,} {action}" for action, count in self.decisions.counts.items() if count)
+        absent = ", ".join(repr(action) for action, count in self.decisions.counts.items() if not count)
         return f"{found}{f'; never {absent}' if absent else ''}."
 
     def expected_in_words(self) -> str:
@@ -79,11 +75,13 @@ class ClassApplication:
         all_alike = found.expected_costs.sum(axis=0)
         best = int(all_alike.argmin())
         low, high = range_of_total(found)
-        return (
+        words = (
             f"If its probabilities are right, these decisions cost {money(float(found.expected_cost.sum()), unit)} "
             f"(chance alone, 95 %: {money(low)} to {money(high)}); deciding {found.costs.actions[best]!r} for every "
             f"row would cost {money(float(all_alike[best]), unit)}."
         )
+        kept = () if found.limits is None else found.limits.in_words(unit)
+        return " ".join([words, *(f"{part[:1].upper()}{part[1:]}." for part in kept)])
 
 
 def range_of_total(found: MatrixTable) -> tuple[float, float]:
@@ -110,23 +108,50 @@ def range_of_total(found: MatrixTable) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def apply_to_classes(content: dict[str, Any], table: Table, id_column: str | None = None) -> ClassApplication:
-    """Apply the model to all rows of the table; an error names a column that is missing."""
+def apply_to_classes(
+    content: dict[str, Any],
+    table: Table,
+    id_column: str | None = None,
+    changed: WrittenMatrix | None = None,
+    limits: WrittenLimits | None = None,
+) -> ClassApplication:
+    """Apply the model to all rows of the table; an error names a column that is missing.
+
+    ``changed`` are costs in place of those of the model.
+    """
     about = content["about"]
     given = WrittenMatrix.of_model(about["costs"])
+    notes: list[str] = []
+    if changed is not None:
+        given, notes = replace(changed, unit=given.unit).for_labels(about["target"], about["classes"])
+        if not can_decide_otherwise(content["pipeline"][-1]):
+            raise UnevenError(
+                f"this model ({about['model']}) decides only at the costs of its fit, got --costs {given.name}; fit it "
+                "again with them"
+            )
     X = type_columns(table, read_columns(about["columns"]))
     names, remarks = name_rows(table, about, id_column)
     remarks += new_categories(content["preprocessing"], X)
     remarks += filter(None, [seen_in_words(in_training(X, content["seen"]))])
-    return ClassApplication(about, given, X, decide_classes(content["pipeline"], X, given), names, remarks)
+    found = decide_classes(content["pipeline"], X, given, told=changed is not None)
+    if limits is not None and limits.given:
+        kept = Limits(**limits.read_of_actions(table))
+        found = decide_within(found.costs, found.probability, kept, found.choice)
+    return ClassApplication(about, given, X, found, names, [*notes, *remarks])
 
 
-def decide_classes(pipeline: Any, X: Any, given: WrittenMatrix) -> MatrixTable:
-    """What a fitted pipeline does with rows, in the order of the table of costs."""
+def can_decide_otherwise(last: Any) -> bool:
+    """Whether a fitted classifier of several classes can decide at other costs than those of its fit."""
+    return takes_matrix(last.predict) and bool(getattr(last, "moves", True))
+
+
+def decide_classes(pipeline: Any, X: Any, given: WrittenMatrix, *, told: bool = False) -> MatrixTable:
+    """What a fitted pipeline does with rows, in the order of the table of costs; ``told``: it is told these costs."""
     features, last, matrix = pipeline[:-1].transform(X), pipeline[-1], given.matrix
     places = [np.asarray(last.classes_).tolist().index(label) for label in matrix.classes]
     probability = np.asarray(last.predict_proba(features))[:, places]
-    choice = matrix.number_actions("predictions", last.predict(features))
+    options = {"costs": matrix} if told else {}
+    choice = matrix.number_actions("predictions", last.predict(features, **options))
     return MatrixTable(probability, choice, matrix)
 
 

@@ -128,20 +128,28 @@ class LogisticClassRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found = found / np.array(list(self._weights.values()))
         return np.asarray(found / found.sum(axis=1, keepdims=True))
 
-    def predict(self, X: Any) -> np.ndarray:
+    @property
+    def moves(self) -> bool:
+        """Whether it can decide at other costs than those of the fit."""
+        return self.way == MOVED
+
+    def predict(self, X: Any, *, costs: CostMatrix | None = None) -> np.ndarray:
         """The action of each row.
 
         Parameters
         ----------
         X
+        costs : CostMatrix, optional
+            In place of those of the fit; only "moved" uses it.
 
         Returns
         -------
         ndarray
         """
         check_is_fitted(self, "model_")
-        if self.way == MOVED:
-            return np.asarray(self.costs_.decide(self.predict_proba(X)))
+        if self.moves:
+            at = self.costs_ if costs is None else costs.for_classes(self.classes_.tolist())
+            return np.asarray(at.decide(self.predict_proba(X)))
         likeliest = np.asarray(self.model_.predict_proba(X)).argmax(axis=1)
         return self.costs_.label_actions(actions_of_classes(self.costs_)[likeliest])
 

@@ -31,6 +31,7 @@ import numpy as np
 from uneven.errors import UnevenError, needs_extra
 
 if TYPE_CHECKING:
+    from uneven.app.models.apply_classes import ClassApplication
     from uneven.app.models.apply_model import Application
     from uneven.decisions.decision_table import Decisions
 
@@ -63,6 +64,10 @@ class LoggedBatch:
     number: int
     rows: int
     sha256: str
+
+    def in_words(self, path: Any) -> str:
+        """Where it is, and how many decisions it has; ``path`` is that of the log, as it was given."""
+        return f"{path}: batch {self.number:,}, {self.rows:,} decisions, SHA-256 {self.sha256}."
 
 
 @dataclass(frozen=True)
@@ -346,13 +351,13 @@ def open_log(path: str, output: str) -> DecisionLog:
 # -- the columns of a log ----------------------------------------------------------------------------------------------
 
 
-def about_log(content: Mapping[str, Any], used: Application) -> dict[str, Any]:
+def about_log(content: Mapping[str, Any], used: Application | ClassApplication) -> dict[str, Any]:
     """What all batches of a log have in common, of a model file and a table that it was applied to."""
     return {
         "model": content["sha256"],
         "id": None if used.names is None else str(used.names[0]),
         "target": used.about["target"],
-        "positive": used.about["positive"],
+        "positive": used.about.get("positive"),  # none with several classes
         "unit": used.given.unit,
     }
 
@@ -397,6 +402,23 @@ def decision_columns(
     for name in () if reasons is None else reasons.columns:
         values = reasons[name]
         columns[name] = _numbers(values, count) if values.dtype.kind == "f" else _texts(values, count)
+    return pa.table(columns)
+
+
+def class_decision_columns(content: Mapping[str, Any], used: ClassApplication) -> Any:
+    """The same with several classes: costs of all decisions and probabilities of all classes."""
+    pa, _ = _arrow()
+    found = used.decisions
+    count = len(found)
+    columns: dict[str, Any] = {"model": pa.array([content["sha256"]] * count, pa.string())}
+    columns["row"] = pa.array(np.arange(1, count + 1))
+    columns["id"] = _texts(None if used.names is None else used.names[1], count)
+    columns["decision"] = pa.array(found.action.astype(str).tolist(), pa.string())
+    columns["expected_cost"] = _numbers(found.expected_cost, count)
+    for action, costs in zip(found.costs.actions, found.expected_costs.T, strict=True):
+        columns[f"cost_if_{action}"] = _numbers(costs, count)
+    for label, share in zip(found.costs.classes, found.probability.T, strict=True):
+        columns[f"P({label})"] = _numbers(share, count)
     return pa.table(columns)
 
 

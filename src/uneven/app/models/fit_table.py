@@ -314,7 +314,7 @@ class Prepared:
         """What the model file says about the training, as plain data."""
         question, labels, X = self.question, self.labels, self.training.X
         if isinstance(labels, ClassTarget):
-            said: dict[str, Any] = {"classes": dict(zip(labels.classes, labels.counts, strict=True))}
+            said: dict[str, Any] = {"classes": labels.by_class}
         else:
             said = {
                 "positive": labels.positive,
@@ -371,7 +371,7 @@ def prepare_table(
     if isinstance(given, WrittenMatrix):
         require_for_classes(asked)
         labels = read_classes(table, question.target)
-        given, notes = given.for_labels(question.target, labels)
+        given, notes = given.for_labels(question.target, labels.by_class)
         truth = given.number(labels, question.target)
     else:
         if skip_bad_costs:

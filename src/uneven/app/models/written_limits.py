@@ -112,6 +112,31 @@ class WrittenLimits:
         """Whether there is any limit."""
         return any(value is not None for value in vars(self).values())
 
+    @property
+    def options(self) -> dict[str, str]:
+        """The limits that were given, by the names of their options."""
+        return {f"--{name.replace('_', '-')}": text for name, text in vars(self).items() if text is not None}
+
+    def read_of_actions(self, table: Table) -> dict[str, Any]:
+        """The arguments of ``decide`` with several classes: how many rows may get an action."""
+        found: dict[str, Any] = {}
+        for name, option in (("at_most", "--at-most"), ("at_most_share", "--at-most-share")):
+            text = getattr(self, name)
+            if text is None:
+                continue
+            action, equals, most = text.rpartition("=")
+            if not equals or not action.strip():
+                raise UnevenError(
+                    f"with several classes {option} names the decision that it is on, such as {option} "
+                    f"refer={'50' if name == 'at_most' else '0.05'}, got {brief(text)}"
+                )
+            found[name] = _read_at_most(text) if name == "at_most" else {action.strip(): _number(name, most)}
+        if self.per is not None:
+            if not found:
+                raise UnevenError("--per says where a limit holds: give --at-most or --at-most-share, too")
+            found["per"] = read_groups(table, self.per)
+        return found
+
     def read(self, table: Table) -> dict[str, Any]:
         """The arguments of ``decide``, but for held-out rows."""
         found: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,14 +136,15 @@ class WrittenMatrix:
 
     # -- the classes of the data ---------------------------------------------------------------------------------------
 
-    def for_labels(self, column: str, found: ClassTarget) -> tuple[WrittenMatrix, list[str]]:
+    def for_labels(self, column: str, counts: Mapping[str, int]) -> tuple[WrittenMatrix, list[str]]:
         """The costs of the classes that a column has, in its spelling, and sentences about what differs.
 
-        A class of the data without costs is an error; one of the costs that no row has is left out.
+        A class of the data without costs is an error; one of the costs that no row has is left out. ``counts`` says how
+        many rows each class has.
         """
-        matrix, notes, labels = self.matrix, [], found.classes
+        matrix, notes, labels = self.matrix, [], list(counts)
         spelling: dict[str, str] = {}
-        for label, count in zip(labels, found.counts, strict=True):
+        for label, count in counts.items():
             same = [y for y in matrix.classes if y == label] or [y for y in matrix.classes if _alike(y, label)]
             if len(same) != 1:
                 raise CostError(self._no_row_for(column, label, int(count), labels))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from uneven.app.models.apply_classes import can_decide_otherwise
 from uneven.app.models.apply_model import can_move, words_of
 from uneven.app.models.candidates import AUTO, CONSTANT_RULES
 from uneven.app.models.written_costs import number_in
@@ -209,7 +210,11 @@ def limits_of(content: dict[str, Any], last: Any) -> list[str]:
     else:
         found.append("It tells two classes apart; rows of a third one are taken for one of them.")
     if "classes" in about:
-        found.append("Its costs are those of the fit: `uneven predict` takes no others, `model.predict` does.")
+        found.append(
+            "Its costs are fixed until somebody gives others: `uneven predict --costs ...`, without a new fit."
+            if can_decide_otherwise(last)
+            else "It decides only at the costs of its fit; other costs need a new fit."
+        )
     elif about.get("streamed") or can_move(content["pipeline"]):
         found.append(
             "Its costs are fixed until somebody gives others: `uneven predict --fn-cost ...`, without a new fit."

@@ -22,6 +22,7 @@ from uneven.errors import UnevenError
 if TYPE_CHECKING:
     from uneven.app.files.table import Table
     from uneven.app.models.apply_model import Application
+    from uneven.app.models.decision_log import DecisionLog
     from uneven.app.models.written_limits import WrittenLimits
     from uneven.decisions.decision_table import Decisions
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @click.argument("data")
 @click.option("--id", "id_column", metavar="COL", help="The column that names the rows; by default that of the fit.")
 @changed_cost_options
+@click.option("--costs", metavar="FILE", help="With several classes: a table of costs, if it is not that of the fit.")
 @skip_costs_option
 @limit_options
 @click.option(
@@ -55,6 +57,7 @@ def predict(
     fn_cost: str | None,
     tp_cost: str | None,
     tn_cost: str | None,
+    costs: str | None,
     skip_bad_costs: bool,
     actions: tuple[str, ...],
     reasons: int | None,
@@ -74,7 +77,8 @@ def predict(
     limit costs, and what one more place would save.
 
     A model of several classes (`uneven fit --costs`) writes the decision of each row, what it and every other decision
-    is expected to cost, and the probability of each class.
+    is expected to cost, and the probability of each class. --costs takes another table of costs, --at-most refer=50 is
+    a limit on a decision.
 
     With --log, the decisions are logged before OUT is written: time, model, costs, threshold, probability, decision. A
     log is of one model.
@@ -89,7 +93,7 @@ def predict(
     from uneven.app.models.written_limits import WrittenLimits, written_actions
 
     limits = WrittenLimits(**{name: others.pop(name) for name in WrittenLimits.__dataclass_fields__})
-    require_output(output, WRITABLE, inputs=(model, data, *([limits.held_out] if limits.held_out else [])))
+    require_output(output, WRITABLE, inputs=(model, data, *filter(None, (limits.held_out, costs))))
     kept = None if log is None else open_log(log, output)
     options = read_options(**others)
     content = read_model(model)
@@ -97,14 +101,16 @@ def predict(
     asked = actions or written_actions(about)
     changes = changed_costs(fp_cost, fn_cost, tp_cost, tn_cost)
     if has_several_classes(content):
-        first = next((f"--{name.replace('_', '-')}" for name in changes), None)
-        given = {"--reasons": reasons, "--action": actions or None, "--log": log}
-        given |= {f"--{name.replace('_', '-')}": value for name, value in vars(limits).items()}
-        unfit = first or next((option for option, value in given.items() if value is not None), None)
-        if unfit is not None:
+        for_two: dict[str, Any] = {"--reasons": reasons, "--action": actions or None}
+        for_two |= {f"--{name.replace('_', '-')}": cost for name, cost in changes.items()}
+        for_two |= {option: text for option, text in limits.options.items() if option not in _OF_CLASSES}
+        if unfit := next((option for option, value in for_two.items() if value is not None), None):
             require_two_classes(content, model, unfit)
-        _predict_classes(content, read_table(data, options, about["decimal"]), data, id_column, output)
+        table = read_table(data, options, about["decimal"])
+        _predict_classes(content, table, (data, id_column, output), costs, limits, kept)
         return
+    if costs is not None:
+        raise UnevenError("--costs is for models of several classes; this one takes --fp-cost and --fn-cost")
     if reasons is not None and (asked or limits.given):
         raise UnevenError(
             "--reasons explains decisions by the threshold; limits and further actions decide otherwise: leave one out"
@@ -124,7 +130,7 @@ def predict(
     written, said = table_bytes(frame, output, table), f"{output}: {len(table):,} rows, {answer.counts}"
     if kept is not None:  # first the log: no decision leaves without being in it
         batch = kept.append(decision_columns(content, used, answer.found, answer.reasons), about_log(content, used))
-        said += f"\n{log}: batch {batch.number:,}, {batch.rows:,} decisions, SHA-256 {batch.sha256}."
+        said += f"\n{batch.in_words(log)}"
     write_whole(output, written)
     click.echo(table.in_words())
     for sentence in filter(None, [skipped, *answer.sentences]):
@@ -143,19 +149,40 @@ def _tell_order(about: dict[str, Any], table: Table, data: str) -> None:
     click.echo(f"They are in the order of {data}; --id {column} adds the column that names them.")
 
 
-def _predict_classes(content: dict[str, Any], table: Table, data: str, id_column: str | None, output: str) -> None:
-    """Predict with a model of several classes."""
+#: Limits that models of several classes keep, too.
+_OF_CLASSES = ("--at-most", "--at-most-share", "--per")
+
+
+def _predict_classes(
+    content: dict[str, Any],
+    table: Table,
+    names: tuple[str, str | None, str],
+    costs: str | None,
+    limits: WrittenLimits,
+    log: DecisionLog | None,
+) -> None:
+    """Predict with a model of several classes; ``names`` are those of the table, of its IDs, and of the output."""
     from uneven.app.files.file_kinds import PARQUET, write_whole
     from uneven.app.files.written_tables import sensible_digits, table_bytes
     from uneven.app.models.apply_classes import apply_to_classes, class_prediction_table
+    from uneven.app.models.decision_log import about_log, class_decision_columns
+    from uneven.app.models.written_matrix import WrittenMatrix
 
-    used = apply_to_classes(content, table, id_column)
+    data, id_column, output = names
+    changed = None if costs is None else WrittenMatrix.read(costs, None)
+    used = apply_to_classes(content, table, id_column, changed, limits)
+    about = about_log(content, used)
+    if log is not None:
+        log.require_model(about)
     frame, compared = class_prediction_table(used)
     shown = frame if output.lower().endswith(PARQUET) else sensible_digits(frame, compared)
-    write_whole(output, table_bytes(shown, output, table))
+    written, said = table_bytes(shown, output, table), f"{output}: {len(table):,} rows, {used.counts_in_words()}"
+    if log is not None:  # first the log: no decision leaves without being in it
+        said += f"\n{log.append(class_decision_columns(content, used), about).in_words(log.path)}"
+    write_whole(output, written)
     for sentence in [table.in_words(), *used.remarks, used.expected_in_words()]:
         click.echo(sentence)
-    click.echo(f"{output}: {len(table):,} rows, {used.counts_in_words()}")
+    click.echo(said)
     if used.names is None:
         _tell_order(content["about"], table, data)
 
