@@ -80,7 +80,7 @@ def _read_costs(table: Table, known: dict[str, Any]) -> dict[str, Any]:
     if "target" not in known:
         raise UnevenError("--costs is about the classes of --target; give both, or choose in the page")
     labels = read_classes(table, known["target"])
-    matrix = WrittenMatrix.read(known["costs"], None).for_labels(known["target"], labels)[0].matrix
+    matrix = WrittenMatrix.read(known["costs"], None).for_labels(known["target"], labels.by_class)[0].matrix
     for what, names, most in (("classes", matrix.classes, MOST_CLASSES), ("decisions", matrix.actions, MOST_ACTIONS)):
         if len(names) > most:
             raise UnevenError(
