@@ -152,6 +152,11 @@ def test_the_time_left_is_told_when_enough_is_done(monkeypatch: pytest.MonkeyPat
     assert clock.left == ", about 5 min left"
     now[0] = 61.0 + 24.75
     assert clock.left == ", about 78 s left"
+    limited = _Clock(3, limit=40.0)
+    limited.hear(0.1)
+    now[0] += 10.0
+    limited.hear(0.3)  # by its pace 190 seconds are left, and by the limit 30
+    assert limited.left == ", about 30 s left"
 
 
 def test_the_time_is_told_at_once_when_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

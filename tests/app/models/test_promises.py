@@ -73,6 +73,7 @@ def test_a_comparison_says_how_to_be_quick_before_it_starts(tmp_path: Path) -> N
         assert result.exit_code == 0, result.output
         assert ("Shorter: --quick" in result.stderr) == told
         assert "Shorter: --quick" not in result.stdout
+        assert "--members linear,extra_trees" not in result.stderr  # they are named, or there is no ensemble
 
 
 @pytest.mark.slow

@@ -265,12 +265,19 @@ def cost_estimates(
 
 
 def compare_on_folds(
-    rows: Rows, found: list[Candidate], preprocessing: BaseEstimator, progress: Progress, *, folds: int, repeats: int
+    rows: Rows,
+    found: list[Candidate],
+    preprocessing: BaseEstimator,
+    progress: Progress,
+    *,
+    folds: int,
+    repeats: int,
+    limit: float | None = None,
 ) -> Outcome:
-    """Fit and test all candidates; one fold means one split."""
+    """Fit and test all candidates; one fold means one split. ``limit``: the seconds that the candidates keep to."""
     splits = _splits(rows, folds, repeats)
     factors = FACTORS if rows.classes is None else {AS_GIVEN: 1.0}
-    return compare_on_splits(rows, splits, found, preprocessing, progress, factors)
+    return compare_on_splits(rows, splits, found, preprocessing, progress, factors, limit=limit)
 
 
 def compare_on_splits(
@@ -281,9 +288,10 @@ def compare_on_splits(
     progress: Progress,
     factors: Mapping[str, float],
     doing: str = "",
+    limit: float | None = None,
 ) -> Outcome:
     repeats = len(splits)
-    clock = _Clock(len(splits) * len(splits[0]))
+    clock = _Clock(len(splits) * len(splits[0]), limit)
 
     def decide_fold(repeat: int, fold: int) -> dict[tuple[str, str], np.ndarray]:
         where = doing + _where(repeat, repeats, fold, len(splits[repeat]))
@@ -418,11 +426,13 @@ _ENOUGH_WORK, _ENOUGH_SECONDS = 0.03, 1.0
 class _Clock:
     """Time left, from the time that the first parts took; the fit to all rows counts as one more.
 
-    It runs from the end of the first fit: before, packages are imported and loops compiled.
+    It runs from the end of the first fit: before, packages are imported and loops compiled. With a ``limit`` in seconds
+    no more is told than is left of it.
     """
 
-    def __init__(self, parts: int) -> None:
+    def __init__(self, parts: int, limit: float | None = None) -> None:
         self.parts, self.done, self.within = parts + 1, 0, 0.0
+        self.end = None if limit is None else time.monotonic() + limit
         self.first: tuple[float, float] | None = None
 
     def advance(self) -> None:
@@ -450,4 +460,6 @@ class _Clock:
         if work < _ENOUGH_WORK or seconds < _ENOUGH_SECONDS:
             return ""
         seconds *= (1 - self.share) / work
+        if self.end is not None:
+            seconds = min(seconds, max(0.0, self.end - time.monotonic()))
         return f", about {seconds:.0f} s left" if seconds < 90 else f", about {seconds / 60:.0f} min left"

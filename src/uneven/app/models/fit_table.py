@@ -137,7 +137,7 @@ class Training:
     def compare(self, progress: Progress) -> Outcome:
         """All candidates on the same folds."""
         repeats = 1 if self.asked.has_ensemble or self.truth.size > _TWICE else 2
-        how = {"folds": self._folds, "repeats": repeats}
+        how: dict[str, Any] = {"folds": self._folds, "repeats": repeats, "limit": self.asked.time_limit}
         return compare_on_folds(self._rows, self._candidates(), self._preprocessing(), progress, **how)
 
     @property
@@ -147,10 +147,13 @@ class Training:
             return ""
         folds = self._folds if self.by is None else self.by.fits(self._folds)
         where = "once to three quarters of the rows" if folds == 1 else f"in {folds} folds"
+        chosen = " if it is the cheapest" if self.asked.kind == AUTO else ""
+        shorter = ["--quick (only the ensemble, judged by its own folds)"]
+        shorter += [] if self.asked.members else ["--members linear,extra_trees"]
+        shorter += [] if self.asked.time_limit else ["--time-limit 60"]
         return (
             f"Comparing {len(self._candidates())} candidates: an ensemble of several learners is fitted {where}, and "
-            "to all rows if it is the cheapest. After its first fits you see the time left. Shorter: --quick (only "
-            "the ensemble, judged by its own folds), --members linear,extra_trees, or --time-limit 60."
+            f"to all rows{chosen}. After its first fits you see the time left. Shorter: {' or '.join(shorter)}."
         )
 
     def random_claim(self, outcome: Outcome, name: str, progress: Progress) -> RandomClaim | None:
