@@ -101,7 +101,7 @@ def test_predictions_are_those_of_the_learner(folder: Path, fitted: tuple[Path, 
     assert np.allclose(found["expected_cost"], costs.min(axis=1), atol=1e-9)  # a linear learner takes the cheapest
     counts = found["decision"].value_counts()
     for action, count in counts.items():
-        assert f"{count} {action}" in said
+        assert f"{action} ({count})" in said
     assert "deciding 'refer' for every row would cost 135 EUR" in said
 
 
@@ -280,6 +280,14 @@ def test_numbers_are_classes_however_they_are_written(folder: Path) -> None:
     ready = _ready(folder, rows, ",1,2,3\n1,0,1,4\n2,3,0,1\n3,20,5,0\n")
     truth = np.array(ready.training.given.matrix.classes)[ready.training.truth].astype(float)
     assert truth.tolist() == rows["level"].tolist()
+
+
+def test_classes_that_are_numbers_can_be_weighted() -> None:
+    rows = make_rows(90)
+    y = rows["level"].map({"low": "1", "middle": "2", "high": "10"}).to_numpy(dtype=str)
+    matrix = uneven.CostMatrix([row[:3] for row in COSTS], classes=["1", "2", "10"])
+    model = LogisticClassRule("weighted", matrix).fit(rows[["a"]].to_numpy(), y)
+    assert set(model.predict(rows[["a"]].to_numpy())) <= {"1", "2", "10"}
 
 
 def test_a_class_that_no_row_has_is_left_out_and_said(folder: Path) -> None:

@@ -187,4 +187,4 @@ def test_a_class_that_the_model_does_not_know_is_one_sentence(folder: Path) -> N
 def test_a_report_on_a_table_without_some_classes_works(folder: Path) -> None:
     X, y = make_rows(200, seed=6)
     X.assign(level=y)[y != "high"].to_csv(folder / "some.csv", index=False)
-    assert "0 high" in reported(folder, "some.csv")
+    assert "high (0)" in reported(folder, "some.csv")

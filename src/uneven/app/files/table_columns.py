@@ -348,7 +348,7 @@ class ClassTarget:
 
     def listed(self) -> str:
         """The classes with their rows."""
-        shown = [f"{count:,} {label}" for count, label in zip(self.counts, self.classes, strict=True)]
+        shown = [f"{label} ({count:,})" for count, label in zip(self.counts, self.classes, strict=True)]
         more = f" and {len(shown) - _CLASSES_SHOWN} further classes" if len(shown) > _CLASSES_SHOWN else ""
         return ", ".join(shown[:_CLASSES_SHOWN]) + more
 

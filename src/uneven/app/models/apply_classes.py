@@ -64,8 +64,8 @@ class ClassApplication:
     remarks: list[str]
 
     def counts_in_words(self) -> str:
-        """The same, for a sentence; actions that no row gets are named."""
-        found = ", ".join(f"{count:,} {action}" for action, count in self.decisions.counts.items() if count)
+        """How many rows get each action, for a sentence; actions that no row gets are named."""
+        found = ", ".join(f"{action} ({count:,})" for action, count in self.decisions.counts.items() if count)
         absent = ", ".join(repr(action) for action, count in self.decisions.counts.items() if not count)
         return f"{found}{f'; never {absent}' if absent else ''}."
 

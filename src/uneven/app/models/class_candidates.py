@@ -100,15 +100,17 @@ class LogisticClassRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         assert self.costs is not None
         self.costs_ = self.costs.for_classes(np.unique(y).tolist())
-        weight = self._weights if self.way == WEIGHTED else None
-        self.model_ = LogisticRegression(max_iter=2000, class_weight=weight).fit(X, y)
+        weight = None  # not class_weight, which takes the texts "1" and "2" for numbers
+        if self.way == WEIGHTED:
+            weight = self._weights[self.costs_.number_classes("y", y)]
+        self.model_ = LogisticRegression(max_iter=2000).fit(X, y, sample_weight=weight)
         self.classes_ = self.model_.classes_
         return self
 
     @property
-    def _weights(self) -> dict[Any, float]:
+    def _weights(self) -> np.ndarray:
         dear = (self.costs_.costs - self.costs_.costs.min(axis=1, keepdims=True)).mean(axis=1)
-        return dict(zip(self.costs_.classes, np.maximum(dear / dear.max(), _LEAST_WEIGHT).tolist(), strict=True))
+        return np.asarray(np.maximum(dear / dear.max(), _LEAST_WEIGHT))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes; the weights of "weighted" are taken out again.
@@ -125,7 +127,7 @@ class LogisticClassRule(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found = np.asarray(self.model_.predict_proba(X))
         if self.way != WEIGHTED:
             return found
-        found = found / np.array(list(self._weights.values()))
+        found = found / self._weights
         return np.asarray(found / found.sum(axis=1, keepdims=True))
 
     @property

@@ -145,7 +145,8 @@ class Training:
         """What a comparison with ensembles has to fit, and the shorter ways; "" without ensembles, which is quick."""
         if not self.asked.has_ensemble:
             return ""
-        folds = self._folds if self.by is None else self.by.fits(self._folds)
+        folds = min(self._folds, int(np.unique(self.truth, return_counts=True)[1].min()))
+        folds = folds if self.by is None else self.by.fits(self._folds)
         where = "once to three quarters of the rows" if folds == 1 else f"in {folds} folds"
         chosen = " if it is the cheapest" if self.asked.kind == AUTO else ""
         shorter = ["--quick (only the ensemble, judged by its own folds)"]

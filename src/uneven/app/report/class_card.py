@@ -100,7 +100,7 @@ def class_learner_card(
     columns = [str(column) for column in getattr(model, "feature_names_in_", ())]
     found = [
         f"It learnt from {sum(counts.values()):,.0f} rows: "
-        f"{', '.join(f'{count:,.0f} {label}' for label, count in counts.items())}."
+        f"{', '.join(f'{label} ({count:,.0f})' for label, count in counts.items())}."
     ]
     shown = (f": {listed(columns)}" if columns else "; their names are not known") if X is None else ""
     found.append(f"It uses {getattr(model, 'n_features_in_', NOT_KNOWN)} columns{shown}.")

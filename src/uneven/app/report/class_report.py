@@ -128,7 +128,7 @@ class ClassReport(ShownReport):
     def counts_in_words(self) -> str:
         """How many rows each class has."""
         counts = np.bincount(self.truth, minlength=len(self.matrix.classes))
-        shown = ", ".join(f"{count:,} {label}" for label, count in zip(self.matrix.classes, counts, strict=True))
+        shown = ", ".join(f"{label} ({count:,})" for label, count in zip(self.matrix.classes, counts, strict=True))
         return f"{self.truth.size:,} rows with a label: {shown}."
 
     @property

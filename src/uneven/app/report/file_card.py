@@ -131,7 +131,7 @@ def data_section(about: dict[str, Any]) -> CardSection:
     table = about.get("table")
     source = f"The table was {table['name']}. " if table else ""
     if "classes" in about:
-        counts = ", ".join(f"{count:,} {label}" for label, count in about["classes"].items())
+        counts = ", ".join(f"{label} ({count:,})" for label, count in about["classes"].items())
         found = [f"{source}It had {rows:,} rows with a label: {counts}."]
     elif positives is None:
         found = [f"{source}It had {rows:,} rows; how many were positive is {NOT_KNOWN}."]

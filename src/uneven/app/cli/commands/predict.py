@@ -176,7 +176,7 @@ def _predict_classes(
         log.require_model(about)
     frame, compared = class_prediction_table(used)
     shown = frame if output.lower().endswith(PARQUET) else sensible_digits(frame, compared)
-    written, said = table_bytes(shown, output, table), f"{output}: {len(table):,} rows, {used.counts_in_words()}"
+    written, said = table_bytes(shown, output, table), f"{output}: {len(table):,} rows: {used.counts_in_words()}"
     if log is not None:  # first the log: no decision leaves without being in it
         said += f"\n{log.append(class_decision_columns(content, used), about).in_words(log.path)}"
     write_whole(output, written)
