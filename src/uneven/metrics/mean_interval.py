@@ -30,13 +30,17 @@ _MOST_ROWS = 4096
 _SHARED_BITS = 18
 #: The same if weights differ as well: 3 bits of the fraction (12 %); the variance changes by a thousandth.
 _SHARED_BITS_OF_PAIRS = 15
-#: The unseen row costs what the dearest rows cost on average: a share 1/(2 (mistakes + 1)) of the rows of its class.
-_ROWS_PER_MISTAKE = 2.0
+#: The unseen row costs what the dearest rows cost on average: a share 1/(k (mistakes + 1)) of the rows of its class. k
+#: is 1.85 if only these mistakes make the mean vary, and less if mistakes on the other side of the mean do as well.
+_ROWS_PER_MISTAKE, _ROWS_PER_NOISE = 0.6, 1.25
+#: Rows of a class are a sample too, and show less of a heavy tail than there is. The unseen row is dearer by this many
+#: times the share of the dearest row, and by this much if all rows of the class were mistakes; both along the tail.
+_FOR_DEAREST, _FOR_ALL_MISTAKEN = 13.0, 0.75
 #: How far the unseen row leans to the dear side of what was seen, in standard errors of the power.
 _LEANING = 0.5
-#: The Hill estimate of the tail comes from the dearest tenth of the rows, and at least from 5 rows; it is raised by 2.5
-#: standard errors, because a few rows show less of a tail than there is, and cut at 1.25.
-_TAIL_SHARE, _TAIL_ROWS, _TAIL_ERRORS, _HEAVIEST = 0.1, 5, 2.5, 1.25
+#: The Hill estimate of the tail comes from the dearest tenth of the rows, and at least from 5 rows; it is raised by 4
+#: standard errors, because a few rows show less of a tail than there is, and cut at 0.9.
+_TAIL_SHARE, _TAIL_ROWS, _TAIL_ERRORS, _HEAVIEST = 0.1, 5, 4.0, 0.9
 #: An end that lies farther than 2^60 standard errors away is none: the ratio has no bound on that side.
 _MOST_DOUBLINGS = 60
 #: An interval is rough if one row alone has more than this share of what the rows of its class could cost.
@@ -178,7 +182,8 @@ def mean_interval(cells: Sequence[Cell], *, worth: float = 1.0, confidence: floa
     estimate = float(rows.count @ rows.x / (rows.count @ rows.z))
     ends, rough = [], False
     for side in (-1, 1):
-        unseen = max((_unseen(cell, estimate, side) for cell in scaled), key=lambda one: one.more)
+        other_side = float(rows.count @ np.minimum(side * (rows.x - estimate * rows.z), 0.0) ** 2)
+        unseen = max((_unseen(cell, estimate, side, other_side) for cell in scaled), key=lambda one: one.more)
         if unseen.more <= 0 and not (side * (rows.x - estimate * rows.z) > 0).any():
             ends.append(estimate)
             continue
@@ -219,13 +224,16 @@ class _Unseen:
     rough: bool = False
 
 
-def _unseen(cell: Cell, estimate: float, side: int) -> _Unseen:
-    """The dearest outcome of a cell.
+def _unseen(cell: Cell, estimate: float, side: int, other_side: float) -> _Unseen:
+    """The dearest outcome of a cell; ``other_side`` is the sum of squares of rows on the other side of the estimate.
 
     If all rows of the class would pay the same, that is it. Else the mean of the dearest rows of the class: of a share
-    1/(2 (N + 1)), where N is the number of such mistakes seen, because what lies beyond is rarely among N. Rows count
+    1/(k (N + 1)), where N is the number of such mistakes seen, because what lies beyond is rarely among N. Rows count
     as a power of their cost, which is above 0 if the mistakes seen are among the dear rows, and below 0 if they are
     among the cheap ones. If the share is less than one row, the dearest cost is raised along a tail of Pareto's form.
+
+    The rows of the class are a sample too. So the unseen row is dearer than that, along the same tail, if one row has
+    a large share of the class, or if the mistakes are nearly all rows that are known.
     """
     rows = cell.possible
     more = side * (rows.x - estimate * rows.z)
@@ -240,14 +248,19 @@ def _unseen(cell: Cell, estimate: float, side: int) -> _Unseen:
     rough = bool(more[0] > _DOMINANT * (count @ more))
     found = side * (cell.seen.x - estimate * cell.seen.z)
     dear = found > 1e-12
-    weights = _lean(np.log(more), count, np.log(found[dear]), cell.seen.count[dear])
-    share = 1 / (_ROWS_PER_MISTAKE * (float(cell.seen.count[dear].sum()) + 1))
+    found, times = found[dear], cell.seen.count[dear]
+    weights = _lean(np.log(more), count, np.log(found), times)
+    mistakes, this_side = float(times.sum()), float(times @ found**2) + float(weights @ more) ** 2
+    noise = this_side / (this_side + other_side)
+    share = 1 / ((_ROWS_PER_MISTAKE + _ROWS_PER_NOISE * noise) * (mistakes + 1))
     row = float(weights[0] / count[0])
-    if row < share:
-        part = np.clip(share - (np.cumsum(weights) - weights), 0.0, weights) / share
-        return _Unseen(float(part @ x), float(part @ z), float(part @ more), rough)
-    most = float(more[0] * (row / share) ** (_tail(more, count) if cell.has_tail else 0.0))
-    return _Unseen(float(estimate * z[0] + side * most), float(z[0]), most, rough)
+    part = np.clip(share - (np.cumsum(weights) - weights), 0.0, weights) / share
+    mean, weigh = float(part @ more), float(part @ z)
+    if cell.has_tail:
+        mistaken = min(mistakes / float(count.sum()), 1.0)
+        raised = 1 + _FOR_DEAREST * row * (1 - mistaken) + _FOR_ALL_MISTAKEN * mistaken**2
+        mean *= (max(row / share, 1.0) * raised) ** _tail(more, count)
+    return _Unseen(estimate * weigh + side * mean, weigh, mean, rough)
 
 
 def _lean(log_more: np.ndarray, count: np.ndarray, log_found: np.ndarray, found: np.ndarray) -> np.ndarray:
