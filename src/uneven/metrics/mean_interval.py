@@ -32,10 +32,10 @@ _SHARED_BITS = 18
 _SHARED_BITS_OF_PAIRS = 15
 #: The unseen row costs what the dearest rows cost on average: a share 1/(k (mistakes + 1)) of the rows of its class. k
 #: is 1.85 if only these mistakes make the mean vary, and less if mistakes on the other side of the mean do as well.
-_ROWS_PER_MISTAKE, _ROWS_PER_NOISE = 0.6, 1.25
+_ROWS_PER_MISTAKE, _ROWS_PER_NOISE = 0.5, 1.35
 #: Rows of a class are a sample too, and show less of a heavy tail than there is. The unseen row is dearer by this many
 #: times the share of the dearest row, and by this much if all rows of the class were mistakes; both along the tail.
-_FOR_DEAREST, _FOR_ALL_MISTAKEN = 13.0, 0.75
+_FOR_DEAREST, _FOR_ALL_MISTAKEN = 18.0, 0.8
 #: How far the unseen row leans to the dear side of what was seen, in standard errors of the power.
 _LEANING = 0.5
 #: The Hill estimate of the tail comes from the dearest tenth of the rows, and at least from 5 rows; it is raised by 4
@@ -180,9 +180,10 @@ def mean_interval(cells: Sequence[Cell], *, worth: float = 1.0, confidence: floa
     rows = replace(rows, x=rows.x / scale, z=rows.z / weigh)
     scaled = [cell.scaled(scale, weigh) for cell in cells]
     estimate = float(rows.count @ rows.x / (rows.count @ rows.z))
+    middle = _median(rows.x / rows.z, rows.count) if (rows.z > 0).all() else estimate
     ends, rough = [], False
     for side in (-1, 1):
-        other_side = float(rows.count @ np.minimum(side * (rows.x - estimate * rows.z), 0.0) ** 2)
+        other_side = float(rows.count @ np.minimum(side * (rows.x - middle * rows.z), 0.0) ** 2)
         unseen = max((_unseen(cell, estimate, side, other_side) for cell in scaled), key=lambda one: one.more)
         if unseen.more <= 0 and not (side * (rows.x - estimate * rows.z) > 0).any():
             ends.append(estimate)
@@ -225,7 +226,7 @@ class _Unseen:
 
 
 def _unseen(cell: Cell, estimate: float, side: int, other_side: float) -> _Unseen:
-    """The dearest outcome of a cell; ``other_side`` is the sum of squares of rows on the other side of the estimate.
+    """The dearest outcome of a cell; ``other_side`` is the sum of squares of rows on the other side of the middle.
 
     If all rows of the class would pay the same, that is it. Else the mean of the dearest rows of the class: of a share
     1/(k (N + 1)), where N is the number of such mistakes seen, because what lies beyond is rarely among N. Rows count
@@ -258,9 +259,15 @@ def _unseen(cell: Cell, estimate: float, side: int, other_side: float) -> _Unsee
     mean, weigh = float(part @ more), float(part @ z)
     if cell.has_tail:
         mistaken = min(mistakes / float(count.sum()), 1.0)
-        raised = 1 + _FOR_DEAREST * row * (1 - mistaken) + _FOR_ALL_MISTAKEN * mistaken**2
+        raised = 1 + _FOR_DEAREST * row * (1 - mistaken) + _FOR_ALL_MISTAKEN * mistaken**1.5
         mean *= (max(row / share, 1.0) * raised) ** _tail(more, count)
     return _Unseen(estimate * weigh + side * mean, weigh, mean, rough)
+
+
+def _median(values: np.ndarray, count: np.ndarray) -> float:
+    order = np.argsort(values)
+    below = np.cumsum(count[order])
+    return float(values[order][np.searchsorted(below, below[-1] / 2)])
 
 
 def _lean(log_more: np.ndarray, count: np.ndarray, log_found: np.ndarray, found: np.ndarray) -> np.ndarray:
