@@ -1,15 +1,16 @@
 """How often 95 % intervals hold the truth, and how wide they are, with few mistakes that are dear.
 
-    python benchmarks/interval_coverage.py                    # all worlds, 1000 draws each: about a quarter of an hour
-    python benchmarks/interval_coverage.py --draws 200 --only paired
+    python benchmarks/interval_coverage.py                    # all worlds, 1000 draws each: about half an hour
+    python benchmarks/interval_coverage.py --draws 200 --before 0 --only paired
 
 In each world the truth is known. Rows are drawn again and again, and the program counts how often the interval misses
-the truth on either side: for the percentile bootstrap that this library used before, and for its intervals now. "width"
+the truth on either side: for the percentile bootstrap that this library used before (on the first draws only, because
+it is slow), and for its intervals now. "width"
 is the median width divided by the ideal one, which is that of the central 95 % of the estimates themselves.
 
 Worlds: costs that are numbers; costs of rows that are log-normal or Pareto, with misses that fall on all rows alike, on
 dear rows or on cheap ones (chance proportional to the cost to the power "lean"); a rule that flags no one; paired
-differences; savings; resampled metrics; cross-validation and out_of_fold_cost_, where the truth is the cost of
+differences; worlds beyond those on which the constants were chosen; savings; resampled metrics; cross-validation and out_of_fold_cost_, where the truth is the cost of
 the model that is fitted to all rows. There "before" is the bootstrap over rows as well.
 """
 
@@ -37,8 +38,11 @@ from uneven.metrics.intervals import estimates
 Found = tuple[tuple[float, float], tuple[float, float], float]
 
 
-def percentile_bootstrap(values: np.ndarray, random: np.random.Generator) -> tuple[float, float]:
+def percentile_bootstrap(values: np.ndarray, asked: bool) -> tuple[float, float]:
     """Quantiles of the means of 2000 resamples of the rows: how intervals were made before."""
+    if not asked:
+        return np.nan, np.nan
+    random = np.random.default_rng(values.size)  # so that the rows that are drawn next do not depend on it
     distinct, counts = np.unique(values, return_counts=True)
     if distinct.size <= 1000:
         means = random.multinomial(values.size, counts / values.size, 2000) @ distinct / values.size
@@ -56,7 +60,7 @@ class World:
 
     kind: str
     name: str
-    draw: Callable[[np.random.Generator], Found]
+    draw: Callable[[np.random.Generator, bool], Found]
     truth: float | None  # None: each draw has its own, and tells the estimate minus it
 
 
@@ -116,12 +120,12 @@ class Misses:
         fn_cost: Any = self.amounts[1] if self.amounts[0] == "number" else amount
         return truth, amount, RowCosts.read(self.n, fp_cost=1.0, fn_cost=fn_cost)
 
-    def draw(self, random: np.random.Generator) -> Found:
+    def draw(self, random: np.random.Generator, before: bool) -> Found:
         truth, amount, costs = self.rows(random)
         said = np.where(truth, random.random(self.n) >= self.chances(amount), random.random(self.n) < self.alarms)
-        return _both(costs, truth, {"model": said}, random)
+        return _both(costs, truth, {"model": said}, before)
 
-    def draw_pair(self, random: np.random.Generator) -> Found:
+    def draw_pair(self, random: np.random.Generator, before: bool) -> Found:
         """Misses that only one of two classifiers makes, three of four the second; as many that both make."""
         truth, amount, costs = self.rows(random)
         u, p = random.random(self.n), self.chances(amount)
@@ -129,7 +133,7 @@ class Misses:
         alarms = random.random((2, self.n)) < self.alarms
         first = np.where(truth, ~(both | (u < 0.25 * p)), alarms[0])
         second = np.where(truth, ~(both | ((u >= 0.25 * p) & (u < p))), alarms[1])
-        return _both(costs, truth, {"first": first, "second": second}, random)
+        return _both(costs, truth, {"first": first, "second": second}, before)
 
     @property
     def difference(self) -> float:
@@ -137,13 +141,15 @@ class Misses:
         p = self.chances(amount)
         return self.positive * 0.5 * float((amount * p * (1 - p)).mean())
 
-    def draw_savings(self, random: np.random.Generator) -> Found:
+    def draw_savings(self, random: np.random.Generator, before: bool) -> Found:
         truth, amount, costs = self.rows(random)
         said = np.where(truth, random.random(self.n) >= self.chances(amount), random.random(self.n) < self.alarms)
         how = {"fp_cost": 1.0, "fn_cost": costs.fn_cost, "baseline": np.zeros(self.n, dtype=int)}
         found = metric_interval(savings_score, truth.astype(int), said.astype(int), **how)
         paid, base = costs.paid(truth, said), costs.paid(truth, np.zeros(self.n, dtype=bool))
-        chosen = random.integers(self.n, size=(500, self.n))
+        if not before:
+            return (np.nan, np.nan), (found.low, found.high), found.value
+        chosen = np.random.default_rng(self.n).integers(self.n, size=(500, self.n))
         drawn = 1 - paid[chosen].sum(axis=1) / base[chosen].sum(axis=1)
         return tuple(np.quantile(drawn, [0.025, 0.975])), (found.low, found.high), found.value
 
@@ -151,7 +157,7 @@ class Misses:
     def savings(self) -> float:
         return 1 - self.cost / (self.positive * float(self.quantiles(_MIDPOINTS).mean()))
 
-    def draw_resampled(self, random: np.random.Generator) -> Found:
+    def draw_resampled(self, random: np.random.Generator, before: bool) -> Found:
         """The same cost by a function that metric_interval does not know."""
         truth, amount, costs = self.rows(random)
         said = np.where(truth, random.random(self.n) >= self.chances(amount), random.random(self.n) < self.alarms)
@@ -160,20 +166,20 @@ class Misses:
             return float(np.mean(np.where(y == 1, self.amounts[1] * (guess == 0), guess == 1)))
 
         found = metric_interval(metric, truth.astype(int), said.astype(int), draws=200)
-        old = percentile_bootstrap(costs.paid(truth, said), random)
+        old = percentile_bootstrap(costs.paid(truth, said), before)
         return old, (found.low, found.high), found.value
 
 
 _MIDPOINTS = (np.arange(1_000_000) + 0.5) / 1_000_000
 
 
-def _both(costs: RowCosts, truth: np.ndarray, said: dict[str, np.ndarray], random: np.random.Generator) -> Found:
+def _both(costs: RowCosts, truth: np.ndarray, said: dict[str, np.ndarray], before: bool) -> Found:
     """The interval of the cost of one classifier, or of the difference of two."""
     found = estimates(costs, truth, {name: one[None] for name, one in said.items()})[-1]
     paid = [costs.paid(truth, one) for one in said.values()]
     if len(paid) == 1:
-        return percentile_bootstrap(paid[0], random), (found.low, found.high), found.cost
-    old = percentile_bootstrap(paid[1] - paid[0], random)
+        return percentile_bootstrap(paid[0], before), (found.low, found.high), found.cost
+    old = percentile_bootstrap(paid[1] - paid[0], before)
     return old, (found.difference_low or 0.0, found.difference_high or 0.0), found.difference or 0.0
 
 
@@ -195,7 +201,7 @@ class CrossValidation:
         chance = expit(self.offset + 2 * X[:, 0] + 1.2 * X[:, 1] + 0.8 * X[:, 0] * X[:, 1])
         return X, (random.random(n) < chance).astype(int)
 
-    def draw(self, random: np.random.Generator) -> Found:
+    def draw(self, random: np.random.Generator, before: bool) -> Found:
         X, y = self.table(self.n, random)
         while y.sum() < 5:
             X, y = self.table(self.n, random)
@@ -213,7 +219,7 @@ class CrossValidation:
         real = float(costs.paid(truth == 1, said).mean())
         misses, alarms = int(found.false_negatives), int(found.false_positives)
         values = np.repeat([self.fn_cost, 1.0, 0.0], [misses, alarms, self.n - misses - alarms])
-        low, high = percentile_bootstrap(values, random)
+        low, high = percentile_bootstrap(values, before)
         return (low - real, high - real), (found.low - real, found.high - real), found.cost - real
 
 
@@ -243,6 +249,7 @@ def worlds() -> Iterator[World]:
                 made = Misses(n, 0.2, misses, amounts)
                 name = f"n {n:,}, {misses} misses apart, {amounts[0]} {amounts[1]}"
                 yield World("paired", name, made.draw_pair, made.difference)
+    yield from _beyond()
     for misses in (0.3, 1, 3, 10, 40):
         made = Misses(1000, 0.1, misses, ("number", 100.0))
         yield World("savings", f"n 1,000, {misses} misses, cost 100", made.draw_savings, made.savings)
@@ -258,6 +265,22 @@ def worlds() -> Iterator[World]:
             yield World("out of fold", f"UnevenThresholdClassifierCV of {name}", made.draw, None)
 
 
+def _beyond() -> Iterator[World]:
+    """Worlds on which no constant of the method was chosen: tails that are heavier still, and harder pairs."""
+    for amounts in (("log-normal", 1.75), ("log-normal", 2.0), ("Pareto", 1.3)):
+        for n, positive in ((300, 0.3), (3000, 0.1)):
+            for misses in (3, 10, 30):
+                for lean in (0.0, 0.5, -0.5) if amounts[0] == "log-normal" else (0.0, -0.5):
+                    made = Misses(n, positive, misses, amounts, lean)
+                    name = f"n {n:,}, {misses} misses, {amounts[0]} {amounts[1]}, lean {lean}"
+                    yield World("beyond", name, made.draw, made.cost)
+    for misses in (3, 10, 40):
+        for amounts, lean in ((("log-normal", 1.5), 0.5), (("log-normal", 1.5), -0.5), (("Pareto", 1.5), 0.0)):
+            made = Misses(1000, 0.2, misses, amounts, lean)
+            name = f"n 1,000, {misses} misses apart, {amounts[0]} {amounts[1]}, lean {lean}"
+            yield World("beyond", name, made.draw_pair, made.difference)
+
+
 @dataclass(frozen=True)
 class Coverage:
     """Shares of draws whose interval lies above the truth and below it, and the median width over the ideal one."""
@@ -271,26 +294,26 @@ class Coverage:
         return 1 - self.above - self.below
 
 
-def measure(world: World, draws: int, seed: int = 0) -> tuple[Coverage, Coverage]:
-    """Coverage before and now."""
+def measure(world: World, draws: int, bootstrapped: int, seed: int = 0) -> tuple[Coverage, Coverage]:
+    """Coverage before, on the first draws, and now."""
     random = np.random.default_rng(seed)
-    found = [world.draw(random) for _ in range(draws)]
+    found = [world.draw(random, k < bootstrapped) for k in range(draws)]
     truth = 0.0 if world.truth is None else world.truth
     ideal = float(np.diff(np.quantile([one[2] for one in found], [0.025, 0.975]))[0]) or np.inf
-    before, now = (
-        Coverage(
-            float(np.mean([one[k][0] > truth * (1 + 1e-12) for one in found])),
-            float(np.mean([one[k][1] < truth * (1 - 1e-12) for one in found])),
-            float(np.median([one[k][1] - one[k][0] for one in found])) / ideal,
-        )
-        for k in (0, 1)
-    )
-    return before, now
+
+    def coverage(ends: np.ndarray) -> Coverage:
+        if not ends.size:
+            return Coverage(np.nan, np.nan, np.nan)
+        above, below = ends[:, 0] > truth * (1 + 1e-12), ends[:, 1] < truth * (1 - 1e-12)
+        return Coverage(float(above.mean()), float(below.mean()), float(np.median(ends[:, 1] - ends[:, 0])) / ideal)
+
+    return coverage(np.array([one[0] for one in found[:bootstrapped]])), coverage(np.array([one[1] for one in found]))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--before", type=int, default=200, help="draws on which the bootstrap is seen as well")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", help="one kind of world, such as paired")
     asked = parser.parse_args()
@@ -299,9 +322,10 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|")
     for world in worlds():
         if asked.only in (None, world.kind):
-            before, now = measure(world, asked.draws, asked.seed)
+            before, now = measure(world, asked.draws, asked.before, asked.seed)
+            was = f"{before.holds:.1%} | {before.width:.2f}" if asked.before else "- | -"
             print(
-                f"| {world.kind} | {world.name} | {before.holds:.1%} | {before.width:.2f} | {now.holds:.1%} "
+                f"| {world.kind} | {world.name} | {was} | {now.holds:.1%} "
                 f"| {now.above:.1%} | {now.below:.1%} | {now.width:.2f} |",
                 flush=True,
             )

@@ -92,7 +92,7 @@ def metric_interval(
     >>> y = np.tile([1, 0, 0, 0], 50)
     >>> found = metric_interval(savings_score, y, np.tile([1, 1, 0, 0], 50), fp_cost=2, fn_cost=np.arange(200) % 30 + 1)
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)  # no row was missed, but one may be
-    (0.667, 0.354, 0.741)
+    (0.667, 0.353, 0.741)
     """
     truth, answers = read_labels("y_true", y_true), [np.asarray(y_pred)]
     require_same_length(y_true=truth, y_pred=answers[0])
