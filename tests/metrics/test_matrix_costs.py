@@ -48,6 +48,20 @@ def test_two_classes_are_those_of_four_costs() -> None:
             assert one.counts[1, 0] == other.false_negatives
 
 
+def test_two_classes_with_costs_of_rows_of_heavy_tails_have_the_intervals_of_four_costs() -> None:
+    """Also the unseen row knows how few rows of its class are known."""
+    rng = np.random.default_rng(3)
+    y, amount = (rng.random(300) < 0.1).astype(int), 30 * rng.lognormal(0, 1.5, 300)
+    both = {name: np.where(rng.random(300) < 0.3, 1 - y, y) for name in ("one", "other")}
+    matrix = uneven.CostMatrix([[0, 1], [20, 0]]).with_costs_of_rows({(1, 0): amount})
+    ours = compare_predictions(y, both, costs=matrix)
+    theirs = compare_predictions(y, both, fp_cost=1, fn_cost=amount)
+    for one, other in zip(ours, theirs, strict=True):
+        assert (one.low, one.high, one.rough) == (pytest.approx(other.low), pytest.approx(other.high), other.rough)
+    assert ours[1].difference_low == pytest.approx(theirs[1].difference_low)
+    assert ours[1].difference_high == pytest.approx(theirs[1].difference_high)
+
+
 def test_brute_force_actions_and_repetitions() -> None:
     rng = np.random.default_rng(1)
     y, taken = rng.integers(0, 3, 200), np.array([0, 1, 2, "ask"], dtype=object)[rng.integers(0, 4, 200)]

@@ -31,11 +31,12 @@ _SHARED_BITS = 18
 #: The same if weights differ as well: 3 bits of the fraction (12 %); the variance changes by a thousandth.
 _SHARED_BITS_OF_PAIRS = 15
 #: The unseen row costs what the dearest rows cost on average: a share 1/(k (mistakes + 1)) of the rows of its class. k
-#: is 1.85 if only these mistakes make the mean vary, and less if mistakes on the other side of the mean do as well.
+#: is 0.5, and 1.35 more times the part of the noise that is on this side of the middle.
 _ROWS_PER_MISTAKE, _ROWS_PER_NOISE = 0.5, 1.35
 #: Rows of a class are a sample too, and show less of a heavy tail than there is. The unseen row is dearer by this many
-#: times the share of the dearest row, and by this much if all rows of the class were mistakes; both along the tail.
-_FOR_DEAREST, _FOR_ALL_MISTAKEN = 18.0, 0.8
+#: times the share of the dearest row, and by this much if all rows of the class were mistakes (and in between by the
+#: power 1.5 of their share); both along the tail.
+_FOR_DEAREST, _FOR_ALL_MISTAKEN, _MISTAKEN_POWER = 18.0, 0.8, 1.5
 #: How far the unseen row leans to the dear side of what was seen, in standard errors of the power.
 _LEANING = 0.5
 #: The Hill estimate of the tail comes from the dearest tenth of the rows, and at least from 5 rows; it is raised by 4
@@ -235,6 +236,9 @@ def _unseen(cell: Cell, estimate: float, side: int, other_side: float) -> _Unsee
 
     The rows of the class are a sample too. So the unseen row is dearer than that, along the same tail, if one row has
     a large share of the class, or if the mistakes are nearly all rows that are known.
+
+    Mistakes on the other side make the mean vary as well. Then the unseen row need not be as dear: k falls from 1.85 to
+    0.5. The middle is the median row, so that rows that pay nothing are on no side.
     """
     rows = cell.possible
     more = side * (rows.x - estimate * rows.z)
@@ -259,12 +263,13 @@ def _unseen(cell: Cell, estimate: float, side: int, other_side: float) -> _Unsee
     mean, weigh = float(part @ more), float(part @ z)
     if cell.has_tail:
         mistaken = min(mistakes / float(count.sum()), 1.0)
-        raised = 1 + _FOR_DEAREST * row * (1 - mistaken) + _FOR_ALL_MISTAKEN * mistaken**1.5
+        raised = 1 + _FOR_DEAREST * row * (1 - mistaken) + _FOR_ALL_MISTAKEN * mistaken**_MISTAKEN_POWER
         mean *= (max(row / share, 1.0) * raised) ** _tail(more, count)
     return _Unseen(estimate * weigh + side * mean, weigh, mean, rough)
 
 
 def _median(values: np.ndarray, count: np.ndarray) -> float:
+    """The middle of values that occur so often."""
     order = np.argsort(values)
     below = np.cumsum(count[order])
     return float(values[order][np.searchsorted(below, below[-1] / 2)])
