@@ -211,7 +211,7 @@ tr.ours td { background: var(--ours); font-weight: 600; }
   td, th { padding: 1pt 4pt; } li { margin: 1pt 0; }
   .grid { grid-template-columns: 1fr 1fr; gap: 0 6mm; } section, table, img, tr, li { break-inside: avoid; }
   .grid.compared { grid-template-columns: 2fr 3fr; }
-  img, img.narrow { max-width: 100%; max-height: 48mm; width: auto; margin: 3pt 0; }
+  img, img.narrow { max-width: 100%; max-height: 48mm; width: auto; margin: 3pt 0; } .scroll img { max-height: 85mm; }
   .bars { font-size: 7.5pt; gap: 1pt 5pt; margin: 3pt 0; }
   .bars .bar i { height: 7pt; print-color-adjust: exact; } tr.ours td { print-color-adjust: exact; }
   details:not([open]) { display: none; }
