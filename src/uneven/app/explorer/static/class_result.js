@@ -37,7 +37,7 @@ export class ClassResult {
 
   // Other costs or another limit.
   change() {
-    if (!this.result) return;
+    if (!this.result?.classes.every((name) => this.table.classes.includes(name))) return; // no fit, or of another target
     this.offer(this.table.actions);
     this.newest.ask();
   }
@@ -81,7 +81,8 @@ export class ClassResult {
   // -- rows and money -----------------------------------------------------------------------------------------------
 
   drawConfusion({ names, actions, counts, paid }) {
-    const order = this.table.classes.map((name) => names.indexOf(name));
+    const wanted = this.table.classes.map((name) => names.indexOf(name)).filter((place) => place >= 0);
+    const order = wanted.length === names.length ? wanted : names.map((_, k) => k); // another target was chosen meanwhile
     const top = Math.max(...paid.flat().map(Math.abs)) || 1;
     const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
     const totals = actions.map((_, k) => order.map((i) => [counts[i][k], paid[i][k]]).reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]));

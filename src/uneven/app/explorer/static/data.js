@@ -26,7 +26,9 @@ export class DataTab {
     this.pictures = new DataPictures();
     this.limits = new Limits();
     this.costTable = new CostTable(() => this.recost(), (error) => this.refuse(error));
-    this.classResult = new ClassResult(this.costTable, (...words) => this.say(...words, byId("result-note").textContent));
+    this.classResult = new ClassResult(this.costTable, (...words) => this.sayAgain(...words));
+    this.warning = ""; // of columns that may give the target away: other costs do not change that
+    this.note = "";
     this.ownCosts = false;
     for (const id of ["data-fp", "data-fn"]) byId(id).addEventListener("input", () => { this.ownCosts = true; });
     this.adoptCosts();
@@ -66,6 +68,12 @@ export class DataTab {
     byId("result").dataset.status = status;
     byId("result-sentence").textContent = words;
     byId("result-note").textContent = note;
+  }
+
+  // What is said at other costs than those of the fit.
+  sayAgain(sentence, status) {
+    if (this.warning) this.say(this.warning, "mistake", `${sentence} ${this.note}`);
+    else this.say(sentence, status, this.note);
   }
 
   clear() {
@@ -189,9 +197,9 @@ export class DataTab {
 
   // Other costs of the table: everything is decided again, and what is saved follows.
   recost() {
-    if (!this.several) return;
     showProblem(byId("problem-costs"), null);
-    if (this.question?.costs) this.question = { ...this.question, costs: this.costTable.costs() };
+    if (!this.several || !this.question?.costs || this.question.target !== byId("target").value) return; // of another fit
+    this.question = { ...this.question, costs: this.costTable.costs() };
     this.classResult.change();
   }
 
@@ -243,6 +251,7 @@ export class DataTab {
       const out = question.leave_out.length ? `Left out: ${question.leave_out.join(", ")}. ` : "";
       const some = result.kept < result.rows ? `Costs are those of ${result.kept.toLocaleString("en")} rows, drawn from ${result.rows.toLocaleString("en")}. ` : "";
       const note = `${result.note ? `${result.note} ` : ""}${out}${some}Models averaged: ${members}.`;
+      Object.assign(this, { note, warning: result.leaks?.length ? result.warning : "" });
       if (result.warning) this.say(result.warning, "mistake", `${result.sentence} ${note}`);
       else this.say(result.sentence, cheaper ? "calibrated" : "not calibrated", note);
       byId("data-panels").hidden = byId("save").hidden = false;
