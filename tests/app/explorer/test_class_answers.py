@@ -131,7 +131,7 @@ def test_files_are_those_of_the_command(found: dict[str, Any], tmp_path: Path, m
     assert Path("out.csv").read_bytes() == written
     frame = pd.read_csv(io.BytesIO(written))
     assert (frame["cost_if_refer"] == 0.1).all()
-    assert f"{(frame['decision'] == 'refer').sum()} refer" in decisions["words"]
+    assert f"refer ({(frame['decision'] == 'refer').sum()})" in decisions["words"]
     content = TABLE + TABLE
     again = decisions_file(
         {**question(costs=other), "content": content, "rows_at": len(TABLE), "rows_name": "n.csv"}, ignore
