@@ -134,7 +134,8 @@ def test_the_numbers_of_the_report_are_those_of_the_metrics(
     first = shown.splitlines()[0]
     assert first == (
         f"Per 1,000 rows this model saves {money(1000 * rule.difference)} EUR against flagging everyone (95 % interval "
-        f"{low} to {high}{', rough' if rule.difference_rough else ''})."
+        f"{low} to {high}{', rough' if rule.difference_rough else ''}"
+        f"{'; it may be chance' if rule.difference_low <= 0 <= rule.difference_high else ''})."
     )
     assert savings_score(truth, said, **costs) == pytest.approx(rule.difference / rule.cost)  # type: ignore[arg-type]
     flat = one_line(shown)
