@@ -20,7 +20,7 @@ from uneven.app.report.sentences import (
     threshold_in_words,
     what_if_title,
 )
-from uneven.app.report.table_report import list_unknowns
+from uneven.app.report.table_report import _few_rows, list_unknowns
 from uneven.costs import RowCosts
 from uneven.decisions.alpha import probability_thresholds
 from uneven.metrics import CostEstimate
@@ -131,7 +131,8 @@ def test_what_could_not_be_known() -> None:
         "columns": [{"role": "date"}],
     }
     X = pd.DataFrame({"x": [1.0, np.nan], "z": [np.nan, np.nan]})
-    assert list_unknowns(about, X, np.array([True, False]), 3, ["Column 'c': news."]) == [
+    rare = _few_rows(about, np.array([True, False]))
+    assert list_unknowns(about, X, rare, 3, ["Column 'c': news."]) == [
         "Training had only 12 positive rows: the model is a rough guess, its intervals wide.",
         "This table has only 1 positive row: a few decisions carry the result.",
         "Left out at your wish: a, b, c, d and 2 more.",
