@@ -10,8 +10,9 @@ is the median width divided by the ideal one, which is that of the central 95 % 
 
 Worlds: costs that are numbers; costs of rows that are log-normal or Pareto, with misses that fall on all rows alike, on
 dear rows or on cheap ones (chance proportional to the cost to the power "lean"); a rule that flags no one; paired
-differences; worlds beyond those on which the constants were chosen; savings; resampled metrics; cross-validation and out_of_fold_cost_, where the truth is the cost of
-the model that is fitted to all rows. There "before" is the bootstrap over rows as well.
+differences; worlds beyond those on which the constants were chosen; savings; resampled metrics; cross-validation and
+out_of_fold_cost_, where the truth is the cost of the model that is fitted to all rows. There "before" is the bootstrap
+over rows as well.
 """
 
 from __future__ import annotations
