@@ -17,7 +17,8 @@ from public_estimators import ESTIMATORS, FRAUD, make, of_dask, rows
 
 import uneven
 from uneven.app.cli.main import main
-from uneven.app.report.model_card import NOT_KNOWN, certificate_in
+from uneven.app.report.card_sections import NOT_KNOWN
+from uneven.app.report.model_card import certificate_in
 from uneven.errors import CertificateError, UnevenError
 
 TITLES = [

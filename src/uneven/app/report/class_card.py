@@ -10,15 +10,11 @@ from uneven.app.models.apply_model import row_hashes
 from uneven.app.models.candidates import AUTO
 from uneven.app.models.compare_candidates import class_rows_out_of_fold
 from uneven.app.models.written_matrix import WrittenMatrix
-from uneven.app.report.class_report import class_cells, fitted_rows
-from uneven.app.report.file_card import about_study, data_section, hashes_of, limits_of
-from uneven.app.report.model_card import (
+from uneven.app.report.card_sections import (
     COMMON_LIMITS,
     NOT_KNOWN,
     CardSection,
-    ModelCard,
     chosen_model,
-    describe_columns,
     guarantee_section,
     hash_of_rows,
     listed,
@@ -27,6 +23,9 @@ from uneven.app.report.model_card import (
     version_section,
     versions_here,
 )
+from uneven.app.report.class_report import class_cells, fitted_rows
+from uneven.app.report.file_card import about_study, data_section, hashes_of, limits_of
+from uneven.app.report.model_card import ModelCard, describe_columns
 from uneven.app.report.sentences import Choice, first_line, likeliest_in_words
 from uneven.costs import money
 from uneven.decisions.cost_matrix import CostMatrix

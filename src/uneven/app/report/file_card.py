@@ -8,13 +8,11 @@ from uneven.app.models.apply_classes import can_decide_otherwise
 from uneven.app.models.apply_model import can_move, words_of
 from uneven.app.models.candidates import AUTO, CONSTANT_RULES
 from uneven.app.models.written_costs import number_in
-from uneven.app.report.class_report import rare_classes
-from uneven.app.report.model_card import (
+from uneven.app.report.card_sections import (
     COMMON_LIMITS,
     NOT_KNOWN,
     OUTCOMES,
     CardSection,
-    ModelCard,
     chosen_model,
     cost_section,
     guarantee_section,
@@ -26,6 +24,8 @@ from uneven.app.report.model_card import (
     version_section,
     versions_here,
 )
+from uneven.app.report.class_report import rare_classes
+from uneven.app.report.model_card import ModelCard
 from uneven.app.report.sentences import Choice, first_line
 from uneven.costs import COSTS, RowCosts, money
 from uneven.decisions.alpha import probability_thresholds
