@@ -23,10 +23,11 @@ from sklearn.model_selection import StratifiedKFold
 
 import uneven
 from uneven.decisions.class_shifts import ClassRows, calibrate, find_shifts
+from uneven.learners.ensemble.final_models import final_models
 from uneven.learners.ensemble.member_models import has_settings
 from uneven.learners.ensemble.members import FAMILIES, Size, choose_families
 from uneven.learners.ensemble.mixture import Views
-from uneven.learners.ensemble.training import Choice, Entry, Task, Trial, final_models, run_folds
+from uneven.learners.ensemble.training import Choice, Entry, Task, Trial, run_folds
 from uneven.learners.ensemble.weights import WEIGHTINGS, log_losses
 from uneven.learners.out_of_fold import AllClasses
 

@@ -25,10 +25,11 @@ from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 import uneven
 from uneven.costs import COSTS, RowCosts
 from uneven.decisions.out_of_fold_rows import OutOfFoldRows
+from uneven.learners.ensemble.final_models import final_models
 from uneven.learners.ensemble.member_models import has_settings
 from uneven.learners.ensemble.members import FAMILIES, Candidate, Family, Size, choose_families
 from uneven.learners.ensemble.mixture import Views
-from uneven.learners.ensemble.training import Choice, Entry, Task, Trial, final_models, run_folds
+from uneven.learners.ensemble.training import Choice, Entry, Task, Trial, run_folds
 from uneven.learners.ensemble.weights import WEIGHTINGS, log_losses
 
 INNER_FOLDS = 5

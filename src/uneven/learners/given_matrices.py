@@ -14,7 +14,7 @@ from uneven.inputs import brief
 from uneven.labels import read_target
 
 #: Cost matrices that are made from the classes of a fit.
-BY_NAME = ("equal", "ordinal")
+_BY_NAME = ("equal", "ordinal")
 
 
 def require_two_classes(learner: Any, y: Any, count: int) -> None:
@@ -41,7 +41,25 @@ def as_matrix(costs: Any, own: CostMatrix | None) -> CostMatrix:
     return CostMatrix(np.asarray(costs), own.classes, own.actions)
 
 
-def named_matrix(name: str, classes: np.ndarray) -> CostMatrix:
+def matrix_of_fit(own: Any, costs: Any, classes: np.ndarray) -> CostMatrix:
+    """The cost matrix of a fit: the one given to ``fit``, or the learner's ``own``."""
+    if own is not None and not isinstance(own, CostMatrix) and own not in _BY_NAME:
+        raise CostError(f"costs must be uneven.CostMatrix(...), 'equal' or 'ordinal', got {brief(own)}")
+    if isinstance(own, CostMatrix) and own.per_row:
+        raise CostError("costs of the learner itself must be one matrix for all rows; give one for each row to fit")
+    if isinstance(own, str):
+        own = _named_matrix(own, classes)
+    found: CostMatrix = own if costs is None else as_matrix(costs, own)
+    unknown = [label for label in classes.tolist() if label not in found.classes]
+    if unknown:
+        raise CostError(
+            f"y has the class {brief(unknown[0])}, which is none of the cost matrix, whose classes are "
+            f"{brief(list(found.classes))}"
+        )
+    return found
+
+
+def _named_matrix(name: str, classes: np.ndarray) -> CostMatrix:
     """Every confusion costs 1, or as many levels as lie between."""
     count, labels = classes.size, classes.tolist()
     if name == "equal":

@@ -35,7 +35,7 @@ from uneven.labels import (
 )
 from uneven.learners.contract import offers
 from uneven.learners.corrected_actions import CorrectedActions
-from uneven.learners.given_matrices import BY_NAME, as_actions, as_matrix, four_costs, named_matrix, require_two_classes
+from uneven.learners.given_matrices import as_actions, as_matrix, four_costs, matrix_of_fit, require_two_classes
 from uneven.learners.model_decisions import take_groups
 from uneven.learners.several_classes import ClassFit, ClassTask, OutOfFoldClasses, UnseenClasses
 from uneven.metrics.matrix_rows import read_matrix_rows
@@ -83,7 +83,7 @@ class MatrixDecisions(CorrectedActions, ABC):
         if not count:
             raise CostError("X must have at least one row, got none")
         classes, truth = several_classes(read_target(y, count))
-        matrix = self._read_matrix(costs, classes)
+        matrix = matrix_of_fit(self.costs, costs, classes)
         weight = read_weights(sample_weight, count)
         require_weighted_classes(weight, truth, classes)
         if matrix.per_row and len(matrix.costs) != count:
@@ -110,24 +110,6 @@ class MatrixDecisions(CorrectedActions, ABC):
         unusual |= {name: getattr(self, name) for name in ("actions", "cost_range") if getattr(self, name) is not None}
         for name, value in {**unusual, **given.known}.items():
             raise CostError(f"costs stand in place of {name}, got {name}={brief(value)} as well; leave one of them out")
-
-    def _read_matrix(self, costs: Any, classes: np.ndarray) -> CostMatrix:
-        """The cost matrix of a fit: the one given to ``fit``, or the constructor's."""
-        own = self.costs
-        if own is not None and not isinstance(own, CostMatrix) and own not in BY_NAME:
-            raise CostError(f"costs must be uneven.CostMatrix(...), 'equal' or 'ordinal', got {brief(own)}")
-        if own is not None and isinstance(own, CostMatrix) and own.per_row:
-            raise CostError("costs of the learner itself must be one matrix for all rows; give one for each row to fit")
-        if isinstance(own, str):
-            own = named_matrix(own, classes)
-        found = own if costs is None else as_matrix(costs, own)
-        unknown = [label for label in classes.tolist() if label not in found.classes]
-        if unknown:
-            raise CostError(
-                f"y has the class {brief(unknown[0])}, which is none of the cost matrix, whose classes are "
-                f"{brief(list(found.classes))}"
-            )
-        return found
 
     def _fit_two(self, X: Any, y: Any, sample_weight: Any, matrix: CostMatrix, params: dict[str, Any]) -> None:
         """Two classes: a fit with four costs, or with actions, of a classifier like this one."""

@@ -19,6 +19,7 @@ from uneven.errors import ParameterError
 from uneven.inputs import Exact, require_choice, require_integer
 from uneven.labels import read_groups
 from uneven.learners.ensemble.class_costs import act_without_folds, cost_of_cheapest, member_matrix_costs
+from uneven.learners.ensemble.final_models import final_models, limits_of
 from uneven.learners.ensemble.findings import EnsembleFindings
 from uneven.learners.ensemble.latency import Latency, time_mixture
 from uneven.learners.ensemble.members import LARGE
@@ -31,8 +32,6 @@ from uneven.learners.ensemble.training import (
     Task,
     Trial,
     cut_in_words,
-    final_models,
-    limits_of,
     mix,
     run_folds,
     tested_rows,
