@@ -339,12 +339,9 @@ class EstimatorContract(ChangeableCosts):
             ``to_html()`` is a page that holds the certificate of the loss, ``to_dict()`` all facts, ``summary()`` text.
             A notebook shows it.
         """
-        from uneven.app.report.class_card import class_learner_card
         from uneven.app.report.model_card import learner_card
 
         check_is_fitted(self, "classes_")
-        if len(self.classes_) > 2:
-            return class_learner_card(self, X, decided_by=decided_by, unit=unit)
         return learner_card(self, X, decided_by=decided_by, unit=unit)
 
     # -- what it costs ----------------------------------------------------------------------------------------------

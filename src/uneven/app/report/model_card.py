@@ -133,6 +133,10 @@ def certificate_in(html: str) -> str:
 
 def learner_card(model: Any, X: Any = None, *, decided_by: str | None = None, unit: str | None = None) -> ModelCard:
     """The card of a fitted estimator; see ``model.card``."""
+    if len(model.classes_) > 2:
+        from uneven.app.report.class_card import class_learner_card
+
+        return class_learner_card(model, X, decided_by=decided_by, unit=unit)
     chosen = chosen_model(model)
     name = type(model).__name__
     proof = prove(chosen)
