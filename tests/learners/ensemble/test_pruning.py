@@ -16,7 +16,7 @@ from skops import io
 import uneven
 from uneven.costs import RowCosts
 from uneven.errors import ParameterError
-from uneven.learners.ensemble import latency, training
+from uneven.learners.ensemble import final_models, latency
 from uneven.learners.ensemble.latency import Limits, Times
 from uneven.learners.ensemble.pruning import cost_at_alpha, prune
 from uneven.learners.ensemble.weights import WEIGHTINGS
@@ -166,7 +166,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     def time_members(members: Any, view_of: Any, X: Any) -> Times:
         return Times({name: CLOCK[name] for name in members})
 
-    monkeypatch.setattr(training, "time_members", time_members)
+    monkeypatch.setattr(final_models, "time_members", time_members)
 
 
 @pytest.mark.usefixtures("clock")
