@@ -24,7 +24,7 @@ DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (5, 1.2, 1.2, 1.2)), (0, (8, 
 GREY = "#666666"
 _LABEL = 46  # letters in a line of the label of an axis of money, whose unit may be long
 #: Amounts from which an axis counts in a larger unit: longer numbers would run into each other.
-_LARGE = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+LARGE = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 _SETTINGS: dict[Any, Any] = {
     "font.size": 9,
     "axes.titlesize": 9.5,
@@ -83,7 +83,7 @@ def money_axis(axis: Axis, label: str, unit: str | None) -> float:
     axis, where it hides the legend.
     """
     largest = max(map(abs, axis.get_view_interval()))
-    factor, word = next(((size, name) for size, name in _LARGE if largest >= size), (1.0, ""))
+    factor, word = next(((size, name) for size, name in LARGE if largest >= size), (1.0, ""))
     words = " ".join(part for part in (word, unit) if part)
     axis.set_label_text(textwrap.fill(f"{label} ({words})" if words else label, _LABEL))
     if word:

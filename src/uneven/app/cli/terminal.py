@@ -213,8 +213,8 @@ def print_members(ensemble: Any, unit: str | None) -> None:
         click.echo(f"WARNING: no member alone is cheaper than {rule}, which costs {per_thousand(constant, unit)}.")
 
 
-def print_what_ifs(what_ifs: list[WhatIf], how: str, unit: str | None) -> None:
-    """Print which classifier is the cheapest if a miss costs half or double."""
+def print_what_ifs(what_ifs: list[WhatIf], how: str, unit: str | None, *, learnt: bool = False) -> None:
+    """Print which classifier is the cheapest if a miss costs half or double; without a verdict on learnt rows."""
     from uneven.app.report.sentences import (
         better_constant,
         difference_in_words,
@@ -234,13 +234,12 @@ def print_what_ifs(what_ifs: list[WhatIf], how: str, unit: str | None) -> None:
         saved = f"{difference_in_words(rule)}, {rule.name}"
         table.add_row(*what.cells, saved)
     console().print(table)
-    click.echo(stability_in_words(what_ifs))
+    if not learnt:
+        click.echo(stability_in_words(what_ifs))
 
 
 def print_limits(made: Report) -> None:
     """Print what a limit on flagged rows would have cost, and what further actions did."""
-    from uneven.app.report.limit_costs import limit_costs
-
     if made.capacity is not None:
         unit = f" ({made.unit})" if made.unit else ""
         count = int(made.capacity.capacity[-1])
@@ -249,7 +248,7 @@ def print_limits(made: Report) -> None:
         table.add_column("most rows flagged")
         for name in (f"cost per 1,000 rows{unit}", "positives found", f"each further flag saves{unit}"):
             table.add_column(name, justify="right")
-        for row in limit_costs(made.capacity):
+        for row in made.limits:
             table.add_row(*row.cells(count))
         console().print(table)
     for sentence in made.further.sentences if made.further is not None else ():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from scipy.special import logit
 
 from uneven.app.files.remarks import repeated_ids
 from uneven.app.files.table import Table, read_table
-from uneven.app.files.table_columns import read_columns, type_columns
+from uneven.app.files.table_columns import LIKE_AN_ID, read_columns, type_columns
 from uneven.app.files.table_formats import Reading
 from uneven.app.models.written_costs import WrittenCosts, costs_by_name
 from uneven.costs import RowCosts, money
@@ -279,6 +279,15 @@ def name_rows(table: Table, about: dict[str, Any], id_column: str | None) -> tup
     name = id_column if id_column is not None else about["id"]
     names = (name, _whole(table.frame[name])) if name is not None and name in table.frame.columns else None
     return names, [*remarks, *filter(None, [repeated_ids(table, name)])]
+
+
+def name_by_likely_id(used: Application, table: Table) -> Application:
+    """With rows named by the one column that was skipped as an ID, if no column names them yet."""
+    like_ids = [name for name, why in used.about["skipped"].items() if why.startswith(LIKE_AN_ID)]
+    if used.names is not None or len(like_ids) != 1 or like_ids[0] not in table.frame.columns:
+        return used
+    values = _whole(table.frame[like_ids[0]])
+    return replace(used, names=(like_ids[0], values)) if values.is_unique and values.notna().all() else used
 
 
 def _whole(column: Any) -> Any:

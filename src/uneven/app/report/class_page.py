@@ -21,6 +21,7 @@ from uneven.app.report.page import (
     stack,
     table,
     text,
+    title_per_thousand,
 )
 from uneven.app.report.pages import HOW_INTERVALS, column_parts, comparison_parts, fitted_in_words
 from uneven.app.report.sentences import capitalise, model_in_words, never_chosen_in_words
@@ -79,6 +80,7 @@ def decided_parts(one: MatrixCostEstimate, matrix: CostMatrix, unit: str | None,
         np.round(one.counts, 1), one.counts * matrix.costs, labels=matrix.classes, actions=matrix.actions, unit=unit
     ).plot()
     with figure_of(display) as figure:
+        title_per_thousand(display)
         shown = picture(figure, "True classes and decisions: how many rows, and what they cost", wide=True)
     header = [f"{name} ({unit})" if unit and name.startswith("cost") else name for name in CLASS_HEADER]
     never = never_chosen_in_words(one.counts, matrix)

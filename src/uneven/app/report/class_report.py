@@ -13,7 +13,7 @@ from uneven.app.files.table_columns import read_classes
 from uneven.app.models.apply_classes import apply_to_classes
 from uneven.app.models.apply_model import in_training, seen_in_words
 from uneven.app.models.candidates import ALWAYS
-from uneven.app.models.class_candidates import LIKELIEST, actions_of_classes
+from uneven.app.models.class_candidates import CLASS_ALTERNATIVES, LIKELIEST, actions_of_classes
 from uneven.app.models.compare_candidates import cost_estimates, paid
 from uneven.app.models.written_matrix import WrittenMatrix
 from uneven.app.report.columns_in_money import ColumnWorth, columns_in_money, columns_in_words
@@ -244,6 +244,19 @@ def compare_on_rows(
     return [first, *sorted(rest, key=lambda row: row.cost)]
 
 
+def _without_twins(rows: list[MatrixCostEstimate]) -> list[MatrixCostEstimate]:
+    """Without alternatives that decide as our likeliest class does: plain logistic regression of a linear model."""
+    ours = next((row for row in rows if row.name == f"{OURS}{LIKELIEST}"), None)
+    if ours is None:
+        return rows
+
+    def same(row: MatrixCostEstimate) -> bool:
+        numbers = [(one.cost, one.low, one.high, one.difference_low, one.difference_high) for one in (row, ours)]
+        return row.name in CLASS_ALTERNATIVES and numbers[0] == numbers[1] and np.array_equal(row.counts, ours.counts)
+
+    return [row for row in rows if not same(row)]
+
+
 def take_rows(found: MatrixTable, rows: np.ndarray) -> MatrixTable:
     """Decisions about some rows."""
     return MatrixTable(found.probability[rows], found.choice[rows], found.costs)
@@ -277,9 +290,8 @@ def make_class_report(
 
     def judge(which: np.ndarray) -> list[MatrixCostEstimate]:
         there = {name: said[which] for name, said in rivals.items()}
-        return compare_on_rows(
-            matrix, truth[which], take_rows(found, which), there, None if groups is None else groups[which]
-        )
+        group = None if groups is None else groups[which]
+        return _without_twins(compare_on_rows(matrix, truth[which], take_rows(found, which), there, group))
 
     new = f"on the {count:,} rows that were not in the training table" if known.any() else "on this table"
     rows, how = judge(np.flatnonzero(~known)) if enough else _ours_first(about), new
@@ -325,4 +337,4 @@ def _ours_first(about: dict[str, Any]) -> list[MatrixCostEstimate]:
         return []
     ours = rows[0].name
     names = {ours: OURS, f"{ours}{LIKELIEST}": f"{OURS}{LIKELIEST}"}
-    return [MatrixCostEstimate(**{**vars(row), "name": names.get(row.name, row.name)}) for row in rows]
+    return _without_twins([MatrixCostEstimate(**{**vars(row), "name": names.get(row.name, row.name)}) for row in rows])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ class LimitCost:
         What each further flag saves on average, up to the next limit; None for the last one.
     last : bool
         Whether it is no limit: the model would flag no more.
+    how : str
+        What decides without a limit, if that needs to be said.
     """
 
     rows: int
@@ -43,10 +45,12 @@ class LimitCost:
     found: float
     saved: float | None
     last: bool
+    how: str = ""
 
     def cells(self, count: int) -> tuple[str, str, str, str]:
         """For a table: the limit, cost per 1,000 rows, positives found, what a further flag saves."""
-        limit = f"{self.rows:,} ({self.rows / count:.1%})" if not self.last else f"no limit ({self.rows:,})"
+        free = f"no limit, {self.how} ({self.rows:,})" if self.how else f"no limit ({self.rows:,})"
+        limit = free if self.last else f"{self.rows:,} ({self.rows / count:.1%})"
         return limit, per_thousand(self.cost), f"{self.found:.1%}", "" if self.saved is None else money(self.saved)
 
 
@@ -57,8 +61,12 @@ def capacity_costs(decisions: Decisions, is_positive: np.ndarray) -> CapacityCos
     return cost_by_capacity(is_positive.astype(int), decisions.probability, **costs_by_name(decisions.costs))
 
 
-def limit_costs(curve: CapacityCosts) -> list[LimitCost]:
-    """The limits that are shown: shares of the rows, as long as they bind, then none."""
+def limit_costs(curve: CapacityCosts, said: np.ndarray, is_positive: np.ndarray, cost: float) -> list[LimitCost]:
+    """The limits that are shown: shares of the rows, as long as they bind, then none.
+
+    Limits rank rows by their probabilities alone. A model that corrects its threshold may flag others: then its own
+    decisions, which cost so much, are the last line.
+    """
     count = int(curve.capacity[-1])
     most = round(float(curve.flagged[-1]) * count)
     rows = [*sorted({round(share * count) for share in _SHARES if 0 < round(share * count) < most}), most]
@@ -69,7 +77,11 @@ def limit_costs(curve: CapacityCosts) -> list[LimitCost]:
             saved = float(curve.at(limit) - curve.at(rows[k + 1])) * count / (rows[k + 1] - limit)
         share = float(np.interp(limit, curve.capacity, curve.found))
         found.append(LimitCost(limit, float(curve.at(limit)), share, saved, limit == most))
-    return found
+    own = int(said.sum())
+    if own == most and np.isclose(cost, found[-1].cost):
+        return found
+    mine = LimitCost(own, cost, float(said[is_positive].mean()), None, last=True, how="as this model decides")
+    return [*found[:-1], replace(found[-1], how="by the probabilities alone"), mine]
 
 
 @dataclass(frozen=True)

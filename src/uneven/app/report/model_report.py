@@ -391,13 +391,14 @@ class _Found:
         learner, positive = self.asked.learner, self.asked.positive
         classes = np.asarray(learner.classes_)
         negative = classes[classes != positive][0]
+        words = {True: "yes", False: "no"} if classes.dtype == bool else {}
         name = type(learner).__name__
         seen = learner.__dict__.get("_seen", {}) if hasattr(learner, "__dict__") else {}
         ours = isinstance(learner, EstimatorContract)
         return {
             "target": str(getattr(y, "name", None) or "y"),
-            "positive": str(positive),
-            "negatives": [str(negative)],
+            "positive": words.get(positive, str(positive)),
+            "negatives": [words.get(negative, str(negative))],
             "model": name,
             "rows": seen.get("rows"),
             "comparison": [],

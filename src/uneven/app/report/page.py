@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -25,7 +26,7 @@ from uneven.app.report.sentences import (
     per_thousand,
     rough_in_words,
 )
-from uneven.costs import RowCosts
+from uneven.costs import RowCosts, money
 from uneven.metrics import CostEstimate
 
 #: Inches: small, so that the words of a figure can be read on a phone.
@@ -56,6 +57,20 @@ def section(title: str, *parts: str) -> str:
     """A heading and what stands below it, kept together; nothing without parts."""
     body = "".join(part for part in parts if part)
     return f"<section>{heading(title)}{body}</section>" if body else ""
+
+
+def label_per_thousand(display: Any) -> None:
+    """Say at the axis of money that a figure shows 1,000 rows, as the tables do; its costs must be such."""
+    from uneven.figures.style import money_axis
+
+    money_axis(display.ax_.yaxis, "expected cost per 1,000 rows", display.unit)
+
+
+def title_per_thousand(display: Any) -> None:
+    """Give a figure of outcomes a title with all costs, and those of 1,000 rows."""
+    total = float(display.costs.sum())
+    each = per_thousand(total / float(display.counts.sum()), display.unit)
+    display.ax_.set_title(textwrap.fill(f"total cost {money(total, display.unit)}, {each} per 1,000 rows", 48))
 
 
 def grid(*sections: str, kind: str = "") -> str:
@@ -199,7 +214,10 @@ tr.ours td { background: var(--ours); font-weight: 600; }
   td::before { content: attr(data-name); color: var(--soft); font-weight: 400; text-align: left;
     overflow-wrap: anywhere; }
   td:first-child { font-weight: 600; } td:empty { display: none; }
-  .scroll { overflow-x: auto; } .scroll img { width: 40rem; max-width: none !important; }
+  .scroll { overflow-x: auto; }
+  .scroll::before { content: "The picture is wider than the screen: move it sideways \\2192"; position: sticky; left: 0;
+    display: inline-block; color: var(--soft); font-size: .92rem; }
+  .scroll img { width: 40rem; max-width: none !important; }
   td[data-name=""] { display: block; text-align: left; } td[data-name=""]::before { display: none; }
 }
 @media print {
@@ -214,7 +232,7 @@ tr.ours td { background: var(--ours); font-weight: 600; }
   img, img.narrow { max-width: 100%; max-height: 48mm; width: auto; margin: 3pt 0; } .scroll img { max-height: 85mm; }
   .bars { font-size: 7.5pt; gap: 1pt 5pt; margin: 3pt 0; }
   .bars .bar i { height: 7pt; print-color-adjust: exact; } tr.ours td { print-color-adjust: exact; }
-  details:not([open]) { display: none; }
+  details:not([open]), .scroll::before { display: none; }
 }
 pre { background: var(--panel); padding: .8rem; overflow: auto; font-size: .78rem; max-height: 24rem; }
 code { overflow-wrap: anywhere; font-size: .9em; }
@@ -283,6 +301,7 @@ def confusion_figure(
     truth, said = names[is_positive.astype(int)], names[said_positive.astype(int)]
     display = CostConfusionDisplay.from_predictions(truth, said, pos_label=words[1], unit=unit, **costs_by_name(costs))
     with figure_of(display) as figure:
+        title_per_thousand(display)
         return picture(figure, "The four outcomes: how many rows, and what they cost", narrow=True)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import special
 
+from uneven.app.models.apply_model import Decisions
 from uneven.app.models.candidates import AUTO
 from uneven.app.models.written_costs import costs_by_name
-from uneven.app.report.limit_costs import limit_costs
 from uneven.app.report.page import (
     appendix,
     bars,
@@ -20,6 +22,7 @@ from uneven.app.report.page import (
     figure_of,
     grid,
     heading,
+    label_per_thousand,
     page,
     paragraph,
     picture,
@@ -30,6 +33,7 @@ from uneven.app.report.page import (
     what_if_table,
 )
 from uneven.app.report.sentences import (
+    PER,
     Choice,
     capitalise,
     cheapest_in_words,
@@ -50,7 +54,7 @@ def report_page(made: Report, read_as: str = "") -> str:
     """The report as HTML; ``read_as`` says how the table was read. The first two printed pages hold all but details."""
     used, unit = made.used, made.unit
     about = used.about
-    plain = about["positive"] in ("True", "1")  # then the name of the target is the question
+    plain = about["positive"] in ("True", "1", "yes")  # then the name of the target is the question
     asked = about["target"] if plain else f"Is {about['target']} {about['positive']}"
     title = f"{capitalise(asked)}? What the decisions cost"
     count, positives = made.is_positive.size, int(made.is_positive.sum())
@@ -116,10 +120,27 @@ def column_parts(made: Report | ClassReport) -> list[str]:
         return [paragraph(made.columns_how, "soft")] if made.columns_how else []
     unit = f" ({made.unit})" if made.unit else ""
     worth = [column for column in made.columns if column.cost > 0][:_COLUMNS]
+    if not worth:
+        changes = any(column.low or column.high for column in made.columns)
+        none = "No column makes the decisions dearer if it is shuffled"
+        words = none if changes else "No column changes what the decisions cost"
+        same = _same_decision(made)
+        return [paragraph(f"{words}{same}."), paragraph(made.columns_how, "soft")]
     shown = [(column.name, per_thousand(column.cost), column.cost / worth[0].cost) for column in worth]
     left = len(made.columns) - len(shown)
     rest = f" {left} {'other matters' if left == 1 else 'others matter'} less, or not at all." if left else ""
     return [bars(shown), paragraph(f"{made.columns_how} Costs per 1,000 rows{unit}.{rest}", "soft")]
+
+
+def _same_decision(made: Report | ClassReport) -> str:
+    """What every row gets, after a colon; "" if their decisions differ."""
+    if not isinstance(made, Report):
+        taken = np.flatnonzero(made.judged.counts.sum(axis=0))
+        return f": every row gets {made.matrix.actions[taken[0]]!r}" if taken.size == 1 else ""
+    judged = made.new or made.known
+    if judged is None or judged.decisions.said_positive.any() != judged.decisions.said_positive.all():
+        return ""
+    return ": every row is flagged" if judged.decisions.said_positive.all() else ": no row is flagged"
 
 
 #: Columns that are shown.
@@ -154,7 +175,7 @@ def _what_if_parts(made: Report, judged: Judgement) -> list[str]:
     given = next(what for what in judged.what_ifs if what.label == "as given")
     return [
         heading(what_if_title(given)),
-        paragraph(stability_in_words(judged.what_ifs)),
+        paragraph(stability_in_words(judged.what_ifs)) if judged is made.new else "",
         what_if_table(judged.what_ifs, made.unit),
         paragraph(f"At other costs: {made.how_moved}. Costs and savings per 1,000 rows.", "soft"),
     ]
@@ -204,14 +225,18 @@ def _limit_parts(made: Report) -> list[str]:
 
     unit = f" ({made.unit})" if made.unit else ""
     count = int(made.capacity.capacity[-1])
+    where = capitalise(made.how) if f"{count:,} rows" in made.how else f"{capitalise(made.how)}: {count:,} rows"
     header = ["most rows flagged", f"cost per 1,000 rows{unit}", "positives found", f"each further flag saves{unit}"]
-    with figure_of(CapacityCostDisplay(made.capacity, name="this model", unit=made.unit).plot()) as figure:
+    curve = replace(made.capacity, cost=PER * made.capacity.cost)
+    display = CapacityCostDisplay(curve, name="this model", unit=made.unit).plot()
+    with figure_of(display) as figure:
+        label_per_thousand(display)
         shown = picture(figure, "Cost against the number of rows that may be flagged")
     return [
         shown,
-        table(header, [row.cells(count) for row in limit_costs(made.capacity)]),
+        table(header, [row.cells(count) for row in made.limits]),
         paragraph(
-            f"{made.how[:1].upper()}{made.how[1:]}: {count:,} rows. The rows whose flag is expected to save most come "
+            f"{where}. The rows whose flag is expected to save most come "
             "first, by the probabilities alone. What a further flag saves is a mean up to the next line: a reviewer "
             "who costs less pays.",
             "soft",
@@ -251,20 +276,41 @@ def _first_table(made: Report) -> str:
 def _threshold_figure(made: Report, judged: Judgement) -> str:
     from uneven.figures import ThresholdCostDisplay
 
-    score = judged.decisions.score
-    finite = score[np.isfinite(score)]  # infinite where one decision is always the cheaper one
-    score = np.clip(score, finite.min(initial=0.0) - 1, finite.max(initial=0.0) + 1)
+    score, used, label, words = _drawn_score(judged.decisions)
     display = ThresholdCostDisplay.from_predictions(
         judged.is_positive.astype(int),
         score,
-        threshold=0.0,
+        threshold=used,
         name="this model",
         unit=made.unit,
-        **costs_by_name(judged.decisions.costs),
+        **{name: PER * cost for name, cost in costs_by_name(judged.decisions.costs).items()},
     )
     with figure_of(display) as figure:
-        return picture(figure, "Cost at every threshold of the score") + paragraph(
-            "Scores are moved so that 0 is the threshold of every row. If the cheapest threshold is far from 0, or "
-            "much cheaper, the model is off for these rows.",
+        display.ax_.set_xlabel(label)
+        label_per_thousand(display)
+        return picture(figure, "Cost at every threshold") + paragraph(
+            f"{words} If the cheapest threshold is far from it, or much cheaper, the model is off for these rows.",
             "soft",
         )
+
+
+def _drawn_score(found: Decisions) -> tuple[np.ndarray, float, str, str]:
+    """What a threshold figure is drawn over: the score, the threshold in use, the label of the axis, and its words.
+
+    Probabilities if one threshold of them makes all decisions; else scores with the threshold of each row at 0.
+    """
+    p, cut = found.probability, np.unique(found.threshold[:])
+    if p is not None and cut.size == 1 and ((p > cut[0]) == found.said_positive).all():
+        words = "The threshold in use is that of every row."
+        return p, float(cut[0]), "probability above which a row is flagged", words
+    finite = found.score[np.isfinite(found.score)]  # infinite where one decision is always the cheaper one
+    score = np.clip(found.score, finite.min(initial=0.0) - 1, finite.max(initial=0.0) + 1)
+    words = "Scores are moved so that 0 is the threshold of every row."
+    if p is None or not finite.size:
+        return score, 0.0, "score above which a row is flagged", words
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = special.logit(p) - special.logit(found.threshold)
+    kept = np.isfinite(apart) & np.isfinite(found.score)
+    if kept.any() and np.allclose(apart[kept], found.score[kept], rtol=1e-6, atol=1e-6):
+        return score, 0.0, "log-odds minus those of the row's threshold", f"{words} They are differences of log-odds."
+    return score, 0.0, "score minus the threshold of the row", words

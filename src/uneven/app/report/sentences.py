@@ -13,6 +13,7 @@ from uneven.app.models.class_candidates import LIKELIEST, LogisticClassRule
 from uneven.costs import RowCosts, money
 from uneven.decisions.alpha import DECIDE
 from uneven.decisions.cost_matrix import CostMatrix
+from uneven.figures.style import LARGE
 from uneven.learners.ensemble.members import FAMILIES
 from uneven.metrics import CostEstimate
 from uneven.metrics.intervals import ROUGH_MEANS, ends_in_words
@@ -178,19 +179,25 @@ def volume_in_words(rows: list[CostEstimate], unit: str | None, volume: float | 
     if volume is None:
         return ""
     ours, rule = rows[0], better_constant(rows)
-    ends = ends_in_words(money(volume * ours.low), money(volume * ours.high), rough=ours.rough)
-    cost = f"At {volume:,.0f} rows a year {ours.name} costs {money(volume * ours.cost, unit)} (95 % interval {ends})"
+    ends = ends_in_words(_large(volume * ours.low), _large(volume * ours.high), rough=ours.rough)
+    cost = f"At {volume:,.0f} rows a year {ours.name} costs {_large(volume * ours.cost, unit)} (95 % interval {ends})"
     if rule.difference is None or rule.difference_low is None or rule.difference_high is None:
         return f"{cost}."
     saved = "saves" if rule.difference >= 0 else "loses"
     low, high = sorted(
         volume * (end if rule.difference >= 0 else -end) for end in (rule.difference_low, rule.difference_high)
     )
-    ends = ends_in_words(money(low), money(high), rough=rule.difference_rough)
+    ends = ends_in_words(_large(low), _large(high), rough=rule.difference_rough)
     return (
-        f"{cost}, and {saved} {money(volume * abs(rule.difference), unit)} (95 % interval {ends}) against "
+        f"{cost}, and {saved} {_large(volume * abs(rule.difference), unit)} (95 % interval {ends}) against "
         f"{rule_in_words(rule.name)}, if these rows are like those here."
     )
+
+
+def _large(amount: float, unit: str | None = None) -> str:
+    """An amount of a year: from a billion on in billions, which can be read."""
+    size, word = next(((size, word) for size, word in LARGE if abs(amount) >= size >= 1e9), (1.0, ""))
+    return money(amount / size, " ".join(filter(None, [word, unit])) or None)
 
 
 def cheapest_in_words(rows: list[CostEstimate]) -> str:

@@ -19,6 +19,7 @@ from uneven.app.models.apply_model import (
     apply_model,
     can_move,
     in_training,
+    name_by_likely_id,
     predict_positive,
     seen_in_words,
 )
@@ -26,7 +27,7 @@ from uneven.app.models.candidates import CONSTANT_RULES, EVERYONE, NO_ONE
 from uneven.app.models.compare_candidates import what_ifs
 from uneven.app.models.written_costs import costs_by_name
 from uneven.app.report.columns_in_money import ColumnWorth, columns_in_money, columns_in_words
-from uneven.app.report.limit_costs import FurtherActions, capacity_costs, further_actions, limit_costs
+from uneven.app.report.limit_costs import FurtherActions, LimitCost, capacity_costs, further_actions, limit_costs
 from uneven.app.report.sentences import (
     WhatIf,
     capitalise,
@@ -235,6 +236,14 @@ class Report(ShownReport):
         """What a year costs and saves; "" without ``rows_per_year``."""
         return volume_in_words(self.rows, self.unit, self.rows_per_year) if self.rows else ""
 
+    @property
+    def limits(self) -> list[LimitCost]:
+        """What limits on flagged rows would have cost; empty if it is not known."""
+        if self.capacity is None or self.new is None:
+            return []
+        new = self.new
+        return limit_costs(self.capacity, new.decisions.said_positive, new.is_positive, new.rows[0].cost)
+
     # -- how it is shown ----------------------------------------------------------------------------------------------
 
     def summary(self) -> str:
@@ -260,7 +269,6 @@ class Report(ShownReport):
         """The same answers as plain data, for JSON."""
         used = self.used
         thresholds = [] if used.about.get("own_threshold") else np.unique(used.decisions.threshold[:]).tolist()
-        limits = [] if self.capacity is None else limit_costs(self.capacity)
         return {
             "answer": self.answer,
             "unit": self.unit,
@@ -278,7 +286,7 @@ class Report(ShownReport):
                 for what in (self.new.what_ifs if self.new is not None else [])
             },
             "columns": [asdict(column) for column in self.columns],
-            "limits": [asdict(limit) for limit in limits],
+            "limits": [asdict(limit) for limit in self.limits],
             "unknown": list(self.unknowns),
         }
 
@@ -294,7 +302,7 @@ def make_report(
     about = content["about"]
     labels = read_target(table, about["target"], about["positive"], others_negative=about["others_negative"])
     labelled = table.rows(labels.known)
-    used = apply_model(content, labelled, id_column, changes)
+    used = name_by_likely_id(apply_model(content, labelled, id_column, changes), labelled)
     truth, pipeline = labels.is_positive, content["pipeline"]
     known = in_training(used.X, content["seen"])
     count = int((~known).sum())

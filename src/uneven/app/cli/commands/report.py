@@ -185,7 +185,7 @@ def _print_comparisons(made: Report, *, fitted_alone: bool) -> None:
         click.echo("")
         print_costs(made.known.rows, made.known.how, made.unit)
         if made.new is None:
-            print_what_ifs(made.known.what_ifs, f"{made.how_moved}, {made.known.how}", made.unit)
+            print_what_ifs(made.known.what_ifs, f"{made.how_moved}, {made.known.how}", made.unit, learnt=True)
 
 
 def _print_in_parts(content: dict[str, Any], data: str, changes: dict[str, str]) -> None:
