@@ -164,6 +164,8 @@ def test_the_command_reports_money_first(folder: Path) -> None:
 def test_the_page_is_the_report(folder: Path) -> None:
     made = make_class_report(read_model(str(folder / "model.skops")), read_table(str(folder / "new.csv")))
     assert made.to_html().count("<img") == 2
+    lines = [(row.cost, row.low, row.high, row.counts.tolist()) for row in made.rows]
+    assert all(line not in lines[:k] for k, line in enumerate(lines))
     assert "srcdoc" in made._repr_html_()
     told = made.to_dict()
     assert told["answer"] in made.summary()

@@ -18,7 +18,10 @@ from matplotlib.text import Text
 from places import DOCS
 
 from uneven.app.cli.main import main
+from uneven.app.files.table import read_table
+from uneven.app.files.table_columns import LIKE_AN_ID
 from uneven.app.models.model_files import read_model
+from uneven.app.report.table_report import make_report
 from uneven.costs import money
 from uneven.metrics import CostEstimate
 
@@ -118,6 +121,20 @@ def test_without_anything_honest_nothing_is_promised(folder: Path, model: str, o
     assert first in (folder / "r.html").read_text(encoding="utf-8")
     assert report.index(KNOWN) < report.index("Cost per 1,000 rows") + 200
     assert report.count("Cost per 1,000 rows") == 1
+    for text in (report, (folder / "r.html").read_text(encoding="utf-8")):
+        assert "Whether a miss costs half or double" not in text  # rows of the fit cannot tell
+        assert "At your costs of a miss" not in text
+
+
+def test_a_column_that_looks_like_an_id_names_the_rows(folder: Path) -> None:
+    content, table = read_model(str(folder / "quick.skops")), read_table(str(folder / "new.csv"))
+    skipped = {"customer_reference_number": f"{LIKE_AN_ID} (300 different values)"}
+    content = {**content, "about": {**content["about"], "id": None, "skipped": skipped}}
+    made = make_report(content, table)
+    assert made.used.names[0] == "customer_reference_number"
+    assert made.first[0].name.startswith("Customer-2-")
+    table.frame["customer_reference_number"] = "the same"
+    assert make_report(content, table).used.names is None
 
 
 def test_the_documentation_does_not_report_on_the_table_of_the_fit() -> None:

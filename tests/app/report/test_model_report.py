@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import uneven
+from uneven.app.report.pages import _drawn_score
 from uneven.costs import money
 from uneven.errors import UnevenError
 from uneven.metrics import expected_cost
@@ -232,3 +233,41 @@ def test_it_prints_on_two_pages_and_fits_every_screen(fitted, browser, tmp_path)
         shown.set_viewport_size({"width": width, "height": 900})
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
     context.close()
+
+
+def test_without_a_limit_the_line_is_that_of_the_model(fitted):
+    model, X, y = fitted
+    for costs in (COSTS, {"fp_cost": 1.0, "fn_cost": 3.0}):
+        found = uneven.report(model, X[600:], y[600:], **costs, columns=False)
+        *_, last = found.limits
+        assert last.cost == pytest.approx(found.rows[0].cost)
+        assert last.rows == found.new.decisions.said_positive.sum()
+        assert found.limits[0].how == ""
+        assert last.how or len({limit.rows for limit in found.limits}) == len(found.limits)
+
+
+def test_the_threshold_that_is_drawn_makes_the_decisions(fitted):
+    model, X, y = fitted
+    missed = np.where(X[600:, 0] > 0, 4.0, 12.0)
+    of_rows = uneven.report(model, X[600:], y[600:], fp_cost=1.0, fn_cost=missed, columns=False)
+    of_all = uneven.report(model, X[600:], y[600:], columns=False)
+    labels = []
+    for found in (of_rows, of_all):
+        score, used, label, _ = _drawn_score(found.new.decisions)
+        assert ((score > used) == found.new.decisions.said_positive).all()
+        labels.append(label)
+    assert labels == ["log-odds minus those of the row's threshold", "probability above which a row is flagged"]
+
+
+def test_a_model_that_flags_every_row_needs_no_column(fitted):
+    model, X, y = fitted
+    found = uneven.report(model, X[600:], y[600:], fp_cost=1.0, fn_cost=1e7)
+    assert "No column changes what the decisions cost: every row is flagged." in found.to_html()
+
+
+def test_truth_values_are_yes_and_no():
+    X, y = rows(300)
+    model = uneven.UnevenLinearClassifier(**COSTS).fit(X[:200], y[:200] == 1)
+    found = uneven.report(model, X[200:], pd.Series(y[200:] == 1, name="default"), columns=False)
+    assert found.used.words == ("no", "yes")
+    assert "<h1>Default? What" in found.to_html()

@@ -18,6 +18,7 @@ from uneven.app.report.sentences import (
     ratio_in_words,
     stability_in_words,
     threshold_in_words,
+    volume_in_words,
     what_if_title,
 )
 from uneven.app.report.table_report import _few_rows, list_unknowns
@@ -73,6 +74,15 @@ def estimates(wide: float, rough: bool = False, **costs: float) -> list[CostEsti
 )
 def test_the_first_line(rows: list[CostEstimate], line: str) -> None:
     assert first_line(rows, "EUR") == line
+
+
+def test_sums_of_a_year_can_be_read() -> None:
+    rows = estimates(0.1, uneven=2.0, flag_no_one=3.0, flag_everyone=4.0)
+    assert volume_in_words(rows, "EUR", 1e12).startswith(
+        "At 1,000,000,000,000 rows a year uneven costs 2 trillion EUR (95 % interval 1 trillion to 3 trillion), and "
+        "saves 1 trillion EUR (95 % interval 900 billion to 1.1 trillion) against flagging no one"
+    )
+    assert "costs 2,000,000 EUR" in volume_in_words(rows, "EUR", 1e6)
 
 
 def what_ifs(wide: float, half: dict[str, float], given: dict[str, float], double: dict[str, float]) -> list[WhatIf]:
