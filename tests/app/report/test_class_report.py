@@ -156,6 +156,7 @@ def test_the_command_reports_money_first(folder: Path) -> None:
     assert said.startswith("Per 1,000 rows this model saves")
     for words in ("plain logistic regression", "Each class, on this table", *CLASS_HEADER, "At 1,000 rows a year"):
         assert words in said
+    assert "plain logistic regression has the numbers of this model, likeliest class" in said
     shown = page.read_text()
     assert "What does each decision cost?" in shown
     assert "not able to know" in shown
@@ -164,7 +165,7 @@ def test_the_command_reports_money_first(folder: Path) -> None:
 def test_the_page_is_the_report(folder: Path) -> None:
     made = make_class_report(read_model(str(folder / "model.skops")), read_table(str(folder / "new.csv")))
     assert made.to_html().count("<img") == 2
-    lines = [(row.cost, row.low, row.high, row.counts.tolist()) for row in made.rows]
+    lines = [(row.cost, row.low, row.high, row.counts.tolist()) for row in made.compared[0]]
     assert all(line not in lines[:k] for k, line in enumerate(lines))
     assert "srcdoc" in made._repr_html_()
     told = made.to_dict()

@@ -32,7 +32,8 @@ from uneven.metrics.matrix_estimates import MatrixCostEstimate
 
 def class_report_page(made: ClassReport) -> str:
     """The report as HTML."""
-    about, unit, rows = made.about, made.unit, _any(made.rows)
+    about, unit, (kept, same) = made.about, made.unit, made.compared
+    rows = _any(kept)
     title = f"{capitalise(about['target'])}: what the decisions cost"
     warned = made.answer.startswith("WARNING")
     return page(
@@ -45,6 +46,7 @@ def class_report_page(made: ClassReport) -> str:
         paragraph(f"{made.read_as} {made.counts_in_words} {made.given.in_words(made.matrix)}".strip(), "soft"),
         paragraph(about["random_folds"], "note") if about.get("random_folds") else "",
         *(comparison_parts(rows, made.how, unit) if rows else ()),
+        paragraph(same, "soft") if same else "",
         section("What was decided, and what it cost", *decided_parts(made.judged, made.matrix, unit, made.shown_on)),
         grid(
             stack(

@@ -12,8 +12,8 @@ from uneven.app.files.table import Table
 from uneven.app.files.table_columns import read_classes
 from uneven.app.models.apply_classes import apply_to_classes
 from uneven.app.models.apply_model import in_training, seen_in_words
-from uneven.app.models.candidates import ALWAYS
-from uneven.app.models.class_candidates import CLASS_ALTERNATIVES, LIKELIEST, actions_of_classes
+from uneven.app.models.candidates import ALWAYS, is_rule
+from uneven.app.models.class_candidates import LIKELIEST, actions_of_classes
 from uneven.app.models.compare_candidates import cost_estimates, paid
 from uneven.app.models.written_matrix import WrittenMatrix
 from uneven.app.report.columns_in_money import ColumnWorth, columns_in_money, columns_in_words
@@ -137,6 +137,19 @@ class ClassReport(ShownReport):
         return (self.rows or self.known)[0]
 
     @property
+    def compared(self) -> tuple[list[MatrixCostEstimate], str]:
+        """The costs without models that have the numbers of an earlier one, and a sentence about these; else ""."""
+        kept: dict[tuple[Any, ...], MatrixCostEstimate] = {}
+        same = []
+        for row in sorted(self.rows, key=lambda row: not row.name.startswith(OURS)):  # ours stay, whatever is alike
+            twin = kept.setdefault((row.cost, row.low, row.high, row.counts.tobytes(), is_rule(row.name)), row)
+            if twin is not row:
+                same.append(f"{row.name} has the numbers of {twin.name}")
+        left = {id(row) for row in kept.values()}
+        told = f"{capitalise('; '.join(same))}." if same else ""
+        return [row for row in self.rows if id(row) in left], told
+
+    @property
     def shown_on(self) -> str:
         """On which rows the decisions that are shown were made."""
         return self.how if self.rows else self.known_how
@@ -145,7 +158,7 @@ class ClassReport(ShownReport):
 
     def summary(self) -> str:
         """The answer in a few lines: money saved, against the likeliest class, the cheapest model, the columns."""
-        rows: Any = self.rows
+        rows: Any = self.compared[0]
         lines = [self.answer, self.likeliest, self.volume, self.seen]
         if rows:
             lines.append(f"{capitalise(cheapest_in_words(rows))} ({self.how}.)")
@@ -244,19 +257,6 @@ def compare_on_rows(
     return [first, *sorted(rest, key=lambda row: row.cost)]
 
 
-def _without_twins(rows: list[MatrixCostEstimate]) -> list[MatrixCostEstimate]:
-    """Without alternatives that decide as our likeliest class does: plain logistic regression of a linear model."""
-    ours = next((row for row in rows if row.name == f"{OURS}{LIKELIEST}"), None)
-    if ours is None:
-        return rows
-
-    def same(row: MatrixCostEstimate) -> bool:
-        numbers = [(one.cost, one.low, one.high, one.difference_low, one.difference_high) for one in (row, ours)]
-        return row.name in CLASS_ALTERNATIVES and numbers[0] == numbers[1] and np.array_equal(row.counts, ours.counts)
-
-    return [row for row in rows if not same(row)]
-
-
 def take_rows(found: MatrixTable, rows: np.ndarray) -> MatrixTable:
     """Decisions about some rows."""
     return MatrixTable(found.probability[rows], found.choice[rows], found.costs)
@@ -291,7 +291,7 @@ def make_class_report(
     def judge(which: np.ndarray) -> list[MatrixCostEstimate]:
         there = {name: said[which] for name, said in rivals.items()}
         group = None if groups is None else groups[which]
-        return _without_twins(compare_on_rows(matrix, truth[which], take_rows(found, which), there, group))
+        return compare_on_rows(matrix, truth[which], take_rows(found, which), there, group)
 
     new = f"on the {count:,} rows that were not in the training table" if known.any() else "on this table"
     rows, how = judge(np.flatnonzero(~known)) if enough else _ours_first(about), new
@@ -337,4 +337,4 @@ def _ours_first(about: dict[str, Any]) -> list[MatrixCostEstimate]:
         return []
     ours = rows[0].name
     names = {ours: OURS, f"{ours}{LIKELIEST}": f"{OURS}{LIKELIEST}"}
-    return _without_twins([MatrixCostEstimate(**{**vars(row), "name": names.get(row.name, row.name)}) for row in rows])
+    return [MatrixCostEstimate(**{**vars(row), "name": names.get(row.name, row.name)}) for row in rows]

@@ -136,7 +136,8 @@ def _print_classes(made: ClassReport) -> None:
     from uneven.app.report.class_report import CLASS_HEADER, class_cells
     from uneven.app.report.sentences import capitalise, cheapest_in_words, is_ensemble, model_in_words
 
-    rows: Any = made.rows
+    kept, same = made.compared
+    rows: Any = kept
     known: Any = made.known
     claim = made.about.get("random_folds", "")
     told = f"At the fit: {claim[:1].lower()}{claim[1:]}" if claim else ""
@@ -147,6 +148,8 @@ def _print_classes(made: ClassReport) -> None:
     if rows:
         print_costs(rows, made.how, made.unit)
         click.echo(capitalise(cheapest_in_words(rows)))
+    if same:
+        click.echo(same)
     if not made.about["comparison"]:
         click.echo("The model was fitted with --quick: there are no alternatives to compare it with.")
     print_confusion(made.judged, made.matrix, made.unit)
