@@ -230,7 +230,7 @@ def test_ctrl_c_saves_nothing(folder: Path, tmp_path: Path) -> None:
         env=os.environ,
     )
     assert process.stderr is not None
-    assert process.stderr.readline().startswith("Comparing 6 candidates: ")
+    assert process.stderr.readline().startswith("Comparing 4 models and 2 constant rules: ")
     assert process.stderr.readline() == "fold 1 of 5\n"
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)

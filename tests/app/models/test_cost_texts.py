@@ -127,7 +127,8 @@ def test_costs_of_rows_and_their_words(table: Table) -> None:
     costs = given.of(table)
     assert np.array_equal(np.asarray(costs.fn_regret), FRAME["amount"] * 0.9 + 5 - 4)
     assert given.in_words(costs) == (
-        "A miss costs amount*0.9 + 5 (7.7 to 230.5 EUR, mean 84.05), a false alarm costs 4 EUR and a hit costs 4 EUR."
+        "A miss costs amount*0.9 + 5 (7.7 to 230.5 EUR, mean 84.05), a false alarm costs 4 EUR and a hit costs 4 EUR. "
+        "So on average a miss costs 80.05 EUR more than a hit, and a false alarm 4 EUR more than a correct all-clear."
     )
     double = scale_misses(costs, 2.0)
     assert np.allclose(double.fn_regret, 2 * np.asarray(costs.fn_regret))

@@ -86,7 +86,7 @@ def test_a_model_of_others_is_compared_with_the_cheapest_decision() -> None:
     names = [row.name for row in found.rows]
     assert {"this model, cheapest decision", "bayes"} <= set(names)
     assert "Whether the model has learnt from these rows is not known" in found.unknowns[0]
-    assert found.guarantee == "This learner gives no guarantee."
+    assert found.guarantee == "Nothing. This learner gives no guarantee."
 
 
 def test_folds_judge_a_model_that_keeps_nothing() -> None:

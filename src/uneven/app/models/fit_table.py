@@ -23,7 +23,7 @@ from uneven.app.files.table_columns import (
     type_columns,
 )
 from uneven.app.files.table_formats import Reading
-from uneven.app.models.candidates import ALTERNATIVES, AUTO, AskedLearner, Candidate, candidates, savable
+from uneven.app.models.candidates import ALTERNATIVES, AUTO, AskedLearner, Candidate, candidates, is_rule, savable
 from uneven.app.models.class_candidates import CLASS_ALTERNATIVES, class_candidates, require_for_classes
 from uneven.app.models.compare_candidates import (
     FoldColumns,
@@ -32,20 +32,17 @@ from uneven.app.models.compare_candidates import (
     Rows,
     compare_on_folds,
 )
-from uneven.app.models.kept_promises import RandomClaim, broken_promise, order_in_words, random_claim
+from uneven.app.models.kept_promises import RandomClaim, broken_promise, dates_in_words, order_in_words, random_claim
 from uneven.app.models.row_reasons import keep_background
 from uneven.app.models.written_costs import WrittenCosts, mean_regrets
 from uneven.app.models.written_matrix import WrittenMatrix
-from uneven.app.report.sentences import (
-    members_in_words,
-    monotone_in_words,
-    threshold_in_words,
-)
+from uneven.app.report.sentences import threshold_in_words
 from uneven.costs import RowCosts
 from uneven.decisions.alpha import probability_thresholds
 from uneven.decisions.cost_matrix import CostMatrix
 from uneven.errors import UnevenError
 from uneven.labels import read_groups
+from uneven.learners.ensemble.members import FAMILIES
 from uneven.metrics import CostEstimate
 from uneven.solvers.running import listening
 from uneven.tables import FrameEncoder
@@ -113,7 +110,7 @@ class Training:
     def _members_in_words(self) -> list[str]:
         if not self.asked.has_ensemble:
             return []
-        return [*members_in_words(self.asked.members), *monotone_in_words(self.asked.monotone, self.asked.members)]
+        return [*_members_in_words(self.asked.members), *_monotone_in_words(self.asked.monotone, self.asked.members)]
 
     def _decisions_in_words(self, costs: RowCosts) -> list[str]:
         known, threshold = self.asked.has_probabilities, probability_thresholds(*costs.thresholds())
@@ -152,9 +149,12 @@ class Training:
         shorter = ["--quick (only the ensemble, judged by its own folds)"]
         shorter += [] if self.asked.members else ["--members linear,extra_trees"]
         shorter += [] if self.asked.time_limit else ["--time-limit 60"]
+        rules = [is_rule(candidate.name) for candidate in self._candidates()]
+        models = rules.count(False)
         return (
-            f"Comparing {len(self._candidates())} candidates: an ensemble of several learners is fitted {where}, and "
-            f"to all rows{chosen}. After its first fits you see the time left. Shorter: {' or '.join(shorter)}."
+            f"Comparing {models} {'model' if models == 1 else 'models'} and {rules.count(True)} constant "
+            f"rules: an ensemble of several learners is fitted {where}, and to all rows{chosen}. After its first fits "
+            f"you see the time left. Shorter: {' or '.join(shorter)}."
         )
 
     def random_claim(self, outcome: Outcome, name: str, progress: Progress) -> RandomClaim | None:
@@ -190,14 +190,20 @@ class Training:
         """
         if self.by is not None and self.by.time is not None:
             return ""
-        return broken_promise(shown, pipeline, self._rows)
+        return broken_promise(shown, pipeline, self._rows, self.given.unit)
 
     def order_in_words(self, *, quick: bool) -> str:
-        """A sentence if later rows may cost more than shuffled folds say; else "". Quick: look at dates only."""
+        """A sentence if later rows cost more than shuffled folds say; else "". Quick: nothing is fitted to know it."""
+        if quick or (self.by is not None and self.by.time is not None):
+            return ""
+        return order_in_words(self._rows, self._preprocessing(), self.given.unit)
+
+    @property
+    def dates_in_words(self) -> str:
+        """A sentence if there are dates that the folds do not look at; else "". It needs no fit."""
         if self.by is not None and self.by.time is not None:
             return ""
-        dates = [column.name for column in self.columns if column.role == DATE]
-        return order_in_words(None if quick else self._rows, self._preprocessing(), dates)
+        return dates_in_words([column.name for column in self.columns if column.role == DATE])
 
     def fit_alternatives(self, name: str, pipeline: Any, *, quick: bool) -> tuple[Any, dict[str, Any]]:
         """The preprocessing, and the usual alternatives behind it but the named one, all fitted; none if ``quick``."""
@@ -228,6 +234,26 @@ class Training:
 
     def _preprocessing(self) -> Any:
         return FrameEncoder(view="linear")
+
+
+def _members_in_words(members: tuple[str, ...]) -> list[str]:
+    """What an ensemble would also use if it were installed."""
+    absent = [name for name, family in FAMILIES.items() if not (members or family.installed or family.instead_of)]
+    if not absent:
+        return []
+    return [
+        f"The ensemble would also use {' and '.join(absent)}, if installed: pip install 'uneven[{','.join(absent)}]'."
+    ]
+
+
+def _monotone_in_words(monotone: tuple[tuple[str, int], ...], members: tuple[str, ...]) -> list[str]:
+    """What a user asked the probability to do, and which members cannot."""
+    if not monotone:
+        return []
+    asked = [f"only {'rises' if sign > 0 else 'falls'} with {name!r}" for name, sign in monotone]
+    unable = [name for name, family in FAMILIES.items() if not family.monotone and (not members or name in members)]
+    left = f" Members that cannot keep this are left out: {', '.join(unable)}." if unable else ""
+    return [f"The probability {' and '.join(asked)}, all else equal: only the ensemble is fitted for it.{left}"]
 
 
 # -- from a file and options to rows -----------------------------------------------------------------------------------
@@ -383,6 +409,8 @@ def prepare_table(
             notes = [skipped]
         assert question.positive is not None
         labels = read_target(table, question.target, question.positive, others_negative=question.others_negative)
+        if labels.positive != question.positive.strip():
+            notes.append(f"--positive {question.positive!r}: column {question.target!r} writes it {labels.positive!r}.")
         truth = labels.is_positive
     labelled = table.rows(labels.known)
     costs = given.of(labelled)

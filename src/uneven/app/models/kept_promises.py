@@ -96,7 +96,7 @@ _BLOCKS = 5
 _WORTH_TELLING = 0.02
 
 
-def broken_promise(shown: CostEstimate, pipeline: Any, rows: Rows) -> str:
+def broken_promise(shown: CostEstimate, pipeline: Any, rows: Rows, unit: str | None = None) -> str:
     """A warning if the cost that was shown for a model is not that of the one that was fitted to all rows; else "".
 
     Parameters
@@ -107,45 +107,52 @@ def broken_promise(shown: CostEstimate, pipeline: Any, rows: Rows) -> str:
         The model to save.
     rows : Rows
         All rows; the model learnt from them.
+    unit : str or None
+        Such as EUR.
     """
     learnt = float(paid(rows.costs, rows.truth, rows.decide(pipeline)).mean())
     own = pipeline[-1].out_of_fold_cost_.cost if is_ensemble(pipeline[-1]) else None
     if own is not None and not shown.low <= own <= shown.high:
-        found = f"its out-of-fold cost is {per_thousand(own)}"
+        found = f"its out-of-fold cost is {per_thousand(own, unit)}"
     elif learnt > shown.high:
-        found = f"on the rows that it learnt from it costs {per_thousand(learnt)}"
+        found = f"on the rows that it learnt from it costs {per_thousand(learnt, unit)}"
     else:
         return ""
     return (
         f"WARNING: the model that was fitted to all rows is not what the comparison promised. Per 1,000 rows {found}; "
-        f"the comparison said {per_thousand(shown.cost)} (95 % interval "
+        f"the comparison said {per_thousand(shown.cost, unit)} (95 % interval "
         f"{ends_in_words(per_thousand(shown.low), per_thousand(shown.high), rough=shown.rough)}). Do not rely on the "
         "costs below."
     )
 
 
-def order_in_words(rows: Rows | None, preprocessing: BaseEstimator, dates: list[str]) -> str:
-    """A sentence if rows of another time may cost more than shuffled folds say; "" otherwise.
+def order_in_words(rows: Rows, preprocessing: BaseEstimator, unit: str | None) -> str:
+    """A sentence if rows of another time cost more than shuffled folds say; "" otherwise.
 
     A logistic regression is tested on shuffled folds and on blocks of the file. If blocks cost significantly more, the
-    file is in an order that matters. ``dates`` are columns with dates. Without rows only these count.
+    file is in an order that matters.
     """
-    found = None if rows is None else _compare_orders(rows, preprocessing)
-    if found is not None and (found.difference_low or 0) > 0 and (found.difference or 0) > _WORTH_TELLING * found.cost:
-        low, high = (per_thousand(end or 0.0) for end in (found.difference_low, found.difference_high))
-        return (
-            f"The order of the rows matters: a logistic regression costs {per_thousand(found.difference or 0.0)} more "
-            "per 1,000 rows on blocks of the file than on shuffled rows (95 % interval "
-            f"{ends_in_words(low, high, rough=found.difference_rough)}). If the file is in the order of time, "
-            "later rows may cost that much more than said here, where all folds are shuffled; --time COLUMN measures "
-            "it."
-        )
-    if dates:
-        return (
-            f"Column {dates[0]!r} holds dates. All folds are shuffled: if things change over time, later rows may cost "
-            f"more than said here; --time {dates[0]!r} measures it."
-        )
-    return ""
+    found = _compare_orders(rows, preprocessing)
+    more = 0.0 if found is None else found.difference or 0.0
+    if found is None or (found.difference_low or 0) <= 0 or more <= _WORTH_TELLING * found.cost:
+        return ""
+    low, high = (per_thousand(end or 0.0) for end in (found.difference_low, found.difference_high))
+    return (
+        f"The order of the rows matters: a logistic regression costs {per_thousand(more, unit)} more per 1,000 rows on "
+        "blocks of the file than on shuffled rows (95 % interval "
+        f"{ends_in_words(low, high, rough=found.difference_rough)}). If the file is in the order of time, later rows "
+        "may cost that much more than said here, where all folds are shuffled; --time COLUMN measures it."
+    )
+
+
+def dates_in_words(dates: list[str]) -> str:
+    """That columns with dates may matter to the folds; "" without any. It needs no fit, so it can be said before."""
+    if not dates:
+        return ""
+    return (
+        f"Column {dates[0]!r} holds dates. All folds are shuffled: if things change over time, later rows may cost "
+        f"more than said here; --time {dates[0]!r} measures it."
+    )
 
 
 def _compare_orders(rows: Rows, preprocessing: BaseEstimator) -> CostEstimate | None:

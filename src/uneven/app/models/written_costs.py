@@ -295,7 +295,12 @@ class WrittenCosts:
                 parts.append(f"{outcome} costs {text} ({spread})")
             else:
                 parts.append(f"{outcome} costs {money(values, self.unit)}")
-        return f"{', '.join(parts[:-1])} and {parts[-1]}".replace("a miss", "A miss", 1) + "."
+        said = f"{', '.join(parts[:-1])} and {parts[-1]}".replace("a miss", "A miss", 1) + "."
+        if len(parts) == 2:
+            return said
+        fp, fn = (money(float(np.mean(regret)), self.unit) for regret in (costs.fp_regret, costs.fn_regret))
+        so = "So on average" if costs.per_row else "So"
+        return f"{said} {so} a miss costs {fn} more than a hit, and a false alarm {fp} more than a correct all-clear."
 
 
 def scale_misses(costs: RowCosts, factor: float) -> RowCosts:

@@ -12,8 +12,7 @@ import numpy as np
 from uneven.app.models.written_costs import WrittenCosts
 from uneven.costs import money
 from uneven.decisions.cost_matrix import CostMatrix
-from uneven.errors import CostError
-from uneven.inputs import brief
+from uneven.errors import CostError, did_you_mean
 
 if TYPE_CHECKING:
     from uneven.app.files.table import Table
@@ -179,9 +178,20 @@ class WrittenMatrix:
         turned = set(labels) <= set(self.matrix.actions) and not set(labels) <= set(self.matrix.classes)
         hint = "; rows are true classes and columns are decisions: is the table turned round?" if turned else ""
         return (
-            f"column {column!r} has {label!r} ({_rows(count)}), and {self.name} has no row for it; its rows are "
-            f"{brief(list(self.matrix.classes))}{hint}"
+            f"column {column!r} has {label!r} ({_rows(count)}), and {self.name} has no row for it"
+            f"{self._meant(label)}; its rows are {self._classes_in_words()}{hint}"
         )
+
+    def _meant(self, label: str) -> str:
+        """The class that was probably meant, in brackets; "" if none is alike."""
+        spelled = {str(y): (str(y).lower(),) for y in self.matrix.classes}
+        hint = did_you_mean(label, spelled, "")
+        return f" ({hint})" if hint else ""
+
+    def _classes_in_words(self) -> str:
+        """The names of the classes; of many, the first."""
+        names = list(map(repr, self.matrix.classes))
+        return ", ".join(names if len(names) <= _SHOWN else [*names[:_SHOWN], "..."])
 
     def number(self, labels: ClassTarget, column: str) -> np.ndarray:
         """The number of each row's class in the matrix; an error if it has no such class."""
@@ -191,8 +201,8 @@ class WrittenMatrix:
             exact = [k for k in same if self.matrix.classes[k] == label] or same
             if len(exact) != 1:
                 raise CostError(
-                    f"column {column!r} has {label!r} ({_rows(count)}), which the model does not know; it knows "
-                    f"{brief(list(self.matrix.classes))}"
+                    f"column {column!r} has {label!r} ({_rows(count)}), which the model does not know"
+                    f"{self._meant(label)}; it knows {self._classes_in_words()}"
                 )
             places += exact
         return np.asarray(np.array(places)[labels.codes])

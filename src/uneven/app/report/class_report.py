@@ -232,7 +232,7 @@ def guarantee_in_words(learner: Any) -> str:
         found: str = learner.guarantee_.in_words()
     except AttributeError as error:
         known = str(error) if "guarantee for this fit" in str(error) else "this learner gives no guarantee"
-        return f"{capitalise(known)}."
+        return f"Nothing. {capitalise(known)}."
     return found
 
 

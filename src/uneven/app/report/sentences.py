@@ -10,11 +10,10 @@ import numpy as np
 
 from uneven.app.models.candidates import ALWAYS, EVERYONE, NO_ONE, LogisticRule, is_rule
 from uneven.app.models.class_candidates import LIKELIEST, LogisticClassRule
-from uneven.costs import RowCosts, money
+from uneven.costs import COSTS, RowCosts, money
 from uneven.decisions.alpha import DECIDE
 from uneven.decisions.cost_matrix import CostMatrix
 from uneven.figures.style import LARGE
-from uneven.learners.ensemble.members import FAMILIES
 from uneven.metrics import CostEstimate
 from uneven.metrics.intervals import ROUGH_MEANS, ends_in_words
 from uneven.metrics.matrix_estimates import MatrixCostEstimate
@@ -47,8 +46,13 @@ class WhatIf:
 
     @property
     def cheapest(self) -> str:
-        """The name of the cheapest; ours if it shares the first place."""
-        return min(self.rows, key=lambda row: row.cost).name
+        """The name of the cheapest; the simplest of those that share the first place: a constant rule, else ours."""
+        return min(self.rows, key=lambda row: (row.cost, not is_rule(row.name))).name
+
+    @property
+    def is_tie(self) -> bool:
+        """Whether ours costs no more than a constant rule that is the cheapest."""
+        return self.cheapest != self.rows[0].name and self.rows[0].cost == min(row.cost for row in self.rows)
 
     @property
     def may_be_chance(self) -> bool:
@@ -58,7 +62,8 @@ class WhatIf:
     @property
     def cells(self) -> tuple[str, str, str]:
         """For a table: what a miss costs, which classifier is the cheapest, and what ours costs per 1,000 rows."""
-        cheapest = f"{self.cheapest} (may be chance)" if self.may_be_chance else self.cheapest
+        note = " (may be chance)" if self.may_be_chance else ""
+        cheapest = f"{self.cheapest}{' (same cost)' if self.is_tie else note}"
         return f"{self.label}, {self.ratio}", cheapest, per_thousand(self.rows[0].cost)
 
 
@@ -245,12 +250,14 @@ def stability_in_words(what_ifs: list[WhatIf]) -> str:
     changes: dict[str, list[WhatIf]] = {}
     for what in what_ifs:
         if what.cheapest != given.cheapest:
-            changes.setdefault(what.cheapest, []).append(what)
+            same = what.is_tie and given.cheapest == what.rows[0].name
+            changes.setdefault(f"{what.cheapest} costs as much" if same else f"it is {what.cheapest}", []).append(what)
     if not changes:
         return f"Whether a miss costs half or double: {given.cheapest} stays the cheapest."
-    parts = [f"if it costs {' or '.join(what.label for what in some)}, it is {name}" for name, some in changes.items()]
-    sure = any(not what.may_be_chance for some in changes.values() for what in some)
-    advice = ": find out what a miss costs" if sure else ". These differences may be chance"
+    parts = [f"if it costs {' or '.join(what.label for what in some)}, {then}" for then, some in changes.items()]
+    others = [what for some in changes.values() for what in some if not what.is_tie]
+    sure = any(not what.may_be_chance for what in others)
+    advice = ": find out what a miss costs" if sure else ". These differences may be chance" if others else ""
     return f"At your costs of a miss the cheapest is {given.cheapest}; {', and '.join(parts)}{advice}."
 
 
@@ -376,7 +383,7 @@ def model_in_words(pipeline: Any) -> list[str]:
     if is_ensemble(last):
         return [*left_out_in_words(last), *(shifts_in_words(last) if knows_classes(last) else shift_in_words(last))]
     if hasattr(last, "shift_"):
-        return shift_in_words(last) if np.isfinite(last.shift_) else []
+        return shift_in_words(last)
     if not hasattr(getattr(last, "best_estimator_", last), "analysis_"):
         return []  # a model of others: nothing is known of its loss
     found = []
@@ -435,34 +442,33 @@ def constant_costs_of(ensemble: Any) -> dict[str, float]:
     return {"flagging everyone": costs["all positive"].cost, "flagging no one": costs["all negative"].cost}
 
 
-def members_in_words(members: tuple[str, ...]) -> list[str]:
-    """What an ensemble would also use if it were installed."""
-    absent = [name for name, family in FAMILIES.items() if not (members or family.installed or family.instead_of)]
-    if not absent:
-        return []
-    return [
-        f"The ensemble would also use {' and '.join(absent)}, if installed: pip install 'uneven[{','.join(absent)}]'."
-    ]
-
-
-def monotone_in_words(monotone: tuple[tuple[str, int], ...], members: tuple[str, ...]) -> list[str]:
-    """What a user asked the probability to do, and which members cannot."""
-    if not monotone:
-        return []
-    asked = [f"only {'rises' if sign > 0 else 'falls'} with {name!r}" for name, sign in monotone]
-    unable = [name for name, family in FAMILIES.items() if not family.monotone and (not members or name in members)]
-    left = f" Members that cannot keep this are left out: {', '.join(unable)}." if unable else ""
-    return [f"The probability {' and '.join(asked)}, all else equal: only the ensemble is fitted for it.{left}"]
-
-
 def shift_in_words(model: Any) -> list[str]:
-    """The threshold that was found, against the one that right probabilities would need."""
-    shift, posterior = float(model.shift_), model.posterior_
-    give_or_take = "" if posterior is None else f" (give or take {posterior.standard_deviation:.2g})"
-    direction, of = "raised" if shift > 0 else "lowered", "average" if is_ensemble(model) else "model"
+    """The threshold that was found, against the one that right probabilities would need.
+
+    In probability, as ``predict`` shows it. The shift itself is one of log-odds before the calibration: the threshold
+    in probability can move the other way. With costs of each row there is no one threshold, and the shift is told.
+    """
+    shift, posterior, numbers = float(model.shift_), model.posterior_, model._costs_of_fit
+    deviation = "" if posterior is None else f"give or take {posterior.standard_deviation:.2g}"
+    if model.actions is not None:
+        shown = ", ".join(f"{name} {cut:.3g}" for name, cut in model.action_thresholds_.items())
+        return [f"Thresholds at the costs of the fit: {shown}; rows that the model had not seen support them best."]
+    if model.threshold_ is None or len(numbers) < len(COSTS):
+        if not np.isfinite(shift):
+            return []
+        direction, of = "raised" if shift > 0 else "lowered", "average" if is_ensemble(model) else "model"
+        return [
+            f"The threshold of the {of}'s log-odds is {direction} by {abs(shift):.2g}"
+            f"{f' ({deviation})' if deviation else ''}, before the calibration, which rows that it had not seen "
+            "support best. Probabilities stay as they are."
+        ]
+    used, named = (f"{cut:.3g}" for cut in (model.threshold_, RowCosts.read(1, **numbers).thresholds()[0][0]))
+    if used == named:
+        return [f"At the costs of the fit the threshold in use is {used}, as the costs say."]
     return [
-        f"The threshold of the {of}'s log-odds is {direction} by {abs(shift):.2g}{give_or_take}, which rows that it "
-        "had not seen support best. Probabilities stay as they are."
+        f"At the costs of the fit the threshold in use is {used} instead of {named}, which rows that the model had "
+        f"not seen support best{f' ({deviation} in log-odds before the calibration)' if deviation else ''}. "
+        "Probabilities stay as they are."
     ]
 
 

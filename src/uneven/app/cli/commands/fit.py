@@ -154,6 +154,8 @@ def fit(
         click.echo(sentence)
     for sentence in [*ready.notes, *training.plan_in_words(ready.cost_columns)]:
         click.echo(sentence)
+    if training.dates_in_words:
+        click.echo(training.dates_in_words)
     for sentence in fitted_actions(actions, ready):
         click.echo(sentence)
     name, pipeline, about, behind = _compare_and_fit(
@@ -250,7 +252,8 @@ def _compare_and_fit(
         if outcome is not None:
             choice = replace(choice, broken=training.broken_promise(choice.rows[0], pipeline))
             about["broken_promise"] = choice.broken
-        about["order"] = order = training.order_in_words(quick=quick)
+        order = training.order_in_words(quick=quick)
+        about["order"] = order or training.dates_in_words
         behind = training.fit_alternatives(name, pipeline, quick=quick)
         end_progress()
     if outcome is not None and (save_anyway or choice.broken or not choice.useless):
