@@ -274,6 +274,13 @@ def test_a_spelling_in_other_case_is_said_and_the_data_decide(folder: Path) -> N
     assert "The class 'LOW' of given_costs.csv is 'low' in column 'level'." in ready.notes
 
 
+def test_a_misspelt_class_of_the_costs_is_suggested(folder: Path) -> None:
+    costs = ",low,midle,high\nlow,0,1,4\nmidle,3,0,1\nhigh,20,5,0\n"
+    with pytest.raises(UnevenError) as error:
+        _ready(folder, make_rows(60), costs)
+    assert "no row for it (did you mean 'midle'?); its rows are 'low', 'midle', 'high'" in str(error.value)
+
+
 def test_numbers_are_classes_however_they_are_written(folder: Path) -> None:
     rows = make_rows(60)
     rows["level"] = rows["level"].map({"low": 1.0, "middle": 2.0, "high": 3.0})
@@ -309,7 +316,7 @@ def test_two_classes_give_the_four_costs(folder: Path) -> None:
     assert "--positive says which" in refused(*start, *table, "-o", folder / "no.skops")
     given = succeeded(*start, *table, "--positive", "HIGH", "-o", folder / "a.skops")
     four = ("--fp-cost", "1", "--fn-cost", "20", "--tp-cost", "1/2", "--tn-cost", "0", "--action", "look=5/2:2")
-    asked = succeeded(*start, "--positive", "high", *four, "-o", folder / "b.skops")
+    asked = succeeded(*start, "--positive", "HIGH", *four, "-o", folder / "b.skops")
     assert given.replace("a.skops", "") == asked.replace("b.skops", "")
     one, other = (read_model(str(folder / name))["about"] for name in ("a.skops", "b.skops"))
     assert one["costs"] == other["costs"]

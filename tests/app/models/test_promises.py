@@ -168,9 +168,21 @@ def test_an_order_that_matters_is_told_in_one_sentence(tmp_path: Path) -> None:
 def test_dates_are_told(tmp_path: Path) -> None:
     table = flights(400).sample(frac=1, random_state=0)
     table["day"] = pd.date_range("2024-01-01", periods=400).strftime("%Y-%m-%d")
-    assert "Column 'day' holds dates. All folds are shuffled" in fit(
-        table, tmp_path, "--learner", "linear", "--save-anyway", "--quick"
-    )
+    dates = "Column 'day' holds dates. All folds are shuffled"
+    said = fit(table, tmp_path, "--learner", "linear", "--save-anyway", "--quick")
+    assert said.count(dates) == 1
+    assert read_model(str(tmp_path / "model.skops"))["about"]["order"].startswith(dates)
+    table["late"] = np.random.default_rng(5).permutation(table["late"])
+    table.to_csv(tmp_path / "noise.csv", index=False)
+    other = tmp_path / "other.skops"
+    costs = ["--positive", "YES", "--fp-cost", "20", "--fn-cost", "20000"]  # so that flagging everyone is the cheapest
+    command = ["fit", str(tmp_path / "noise.csv"), *OPTIONS[:2], *costs, "--learner", "linear"]
+    result = CliRunner().invoke(main, [*command, "-o", str(other)])
+    assert result.exit_code == 1
+    assert not other.exists()
+    said = " ".join(result.output.split())
+    assert said.index(dates) < said.index("WARNING: ")  # known before the fits, and so also if nothing is saved
+    assert "--positive 'YES': column 'late' writes it 'yes'." in said
 
 
 # -- progress ---------------------------------------------------------------------------------------------------------

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
+from uneven import Actions, UnevenThresholdClassifierCV
 from uneven.app.files.table import read_table
 from uneven.app.files.table_columns import plan_columns, type_columns
 from uneven.app.models.apply_model import in_training, row_hashes, seen_in_words
@@ -16,6 +19,7 @@ from uneven.app.report.sentences import (
     first_line,
     probability_in_words,
     ratio_in_words,
+    shift_in_words,
     stability_in_words,
     threshold_in_words,
     volume_in_words,
@@ -102,7 +106,41 @@ def test_whether_the_cheapest_changes() -> None:
         "At your costs of a miss the cheapest is other; if it costs half, it is uneven. These differences may be "
         "chance."
     )
+    tied = {"uneven": 1.0, "flag_everyone": 1.0, "flag_no_one": 2.0}
+    beaten = {"uneven": 1.0, "flag_everyone": 1.5, "flag_no_one": 2.0}
+    then = what_ifs(0.1, beaten, beaten, tied)
+    assert stability_in_words(then) == (
+        "At your costs of a miss the cheapest is uneven; if it costs double, flag everyone costs as much."
+    )
+    assert [what.cells[1] for what in then] == ["uneven", "uneven", "flag everyone (same cost)"]
+    assert stability_in_words(what_ifs(0.1, tied, tied, tied)).endswith("flag everyone stays the cheapest.")
     assert what_if_title(WhatIf("as given", "7.5 : 1", True, [])) == "Are you sure about 7.5 : 1 on average?"
+
+
+@pytest.mark.parametrize("method", ["gibbs", "none", "isotonic"])
+def test_a_threshold_is_told_as_it_is_used(method: str) -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 2))
+    y = X[:, 0] + random.normal(size=200) > 1
+    model = UnevenThresholdClassifierCV(LogisticRegression(), fp_cost=1, fn_cost=15, method=method).fit(X, y)
+    (said,) = shift_in_words(model)
+    assert f"the threshold in use is {model.threshold_:.3g}" in said
+    assert (" instead of 0.0625, which rows" in said) == (f"{model.threshold_:.3g}" != "0.0625")
+    probability = model.predict_proba(X)[:, 1]
+    assert np.array_equal(model.predict(X), probability > model.threshold_)
+
+
+def test_thresholds_of_rows_and_of_actions_are_told() -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 2))
+    y = X[:, 0] + random.normal(size=200) > 1
+    by_row = UnevenThresholdClassifierCV(LogisticRegression()).fit(X, y, fp_cost=1, fn_cost=random.uniform(2, 30, 200))
+    (said,) = shift_in_words(by_row)
+    assert f"by {abs(by_row.shift_):.2g} (give or take " in said
+    assert "before the calibration" in said
+    actions = Actions(clear=(10, 0), review=(2, 1), block=(0, 5))
+    (said,) = shift_in_words(UnevenThresholdClassifierCV(LogisticRegression(), actions=actions).fit(X, y))
+    assert re.search(r"at the costs of the fit: review [\d.]+, block [\d.]+; rows", said)
 
 
 def test_ratios_and_thresholds() -> None:

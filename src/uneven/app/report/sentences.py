@@ -450,7 +450,7 @@ def shift_in_words(model: Any) -> list[str]:
     """
     shift, posterior, numbers = float(model.shift_), model.posterior_, model._costs_of_fit
     deviation = "" if posterior is None else f"give or take {posterior.standard_deviation:.2g}"
-    if model.actions is not None:
+    if model._actions_of_fit is not None:
         shown = ", ".join(f"{name} {cut:.3g}" for name, cut in model.action_thresholds_.items())
         return [f"Thresholds at the costs of the fit: {shown}; rows that the model had not seen support them best."]
     if model.threshold_ is None or len(numbers) < len(COSTS):
