@@ -138,10 +138,10 @@ def test_any_model_is_held_against_its_own_training_rows(label: int, broken: boo
     is_positive = np.arange(1000) % 4 == 0
     rows = Rows(np.zeros((1000, 1)), is_positive, RowCosts.read(1000, fp_cost=1, fn_cost=10), False)
     shown = CostEstimate("m", 0.75, 0.7, 0.8, 750, 0, rough=False)
-    said = broken_promise(shown, Steps([Constant(label)]), rows)
+    said = broken_promise(shown, Steps([Constant(label)]), rows, "EUR")
     assert bool(said) == broken
     if broken:
-        assert "on the rows that it learnt from it costs 2,500" in said
+        assert "on the rows that it learnt from it costs 2,500 EUR" in said
         assert "(95 % interval 700 to 800)" in said
 
 
