@@ -275,10 +275,10 @@ def test_a_spelling_in_other_case_is_said_and_the_data_decide(folder: Path) -> N
 
 
 def test_a_misspelt_class_of_the_costs_is_suggested(folder: Path) -> None:
-    costs = ",low,midle,high\nlow,0,1,4\nmidle,3,0,1\nhigh,20,5,0\n"
+    costs = ",low,middles,high\nlow,0,1,4\nmiddles,3,0,1\nhigh,20,5,0\n"
     with pytest.raises(UnevenError) as error:
         _ready(folder, make_rows(60), costs)
-    assert "no row for it (did you mean 'midle'?); its rows are 'low', 'midle', 'high'" in str(error.value)
+    assert "no row for it (did you mean 'middles'?); its rows are 'low', 'middles', 'high'" in str(error.value)
 
 
 def test_numbers_are_classes_however_they_are_written(folder: Path) -> None:
