@@ -8,12 +8,14 @@ import io
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from uneven.app.models.written_costs import costs_by_name
 from uneven.app.report.sentences import (
+    PER,
     WhatIf,
     better_constant,
     cost_interval_in_words,
@@ -59,11 +61,11 @@ def section(title: str, *parts: str) -> str:
     return f"<section>{heading(title)}{body}</section>" if body else ""
 
 
-def label_per_thousand(display: Any) -> None:
+def label_per_thousand(display: Any, what: str = "expected cost") -> None:
     """Say at the axis of money that a figure shows 1,000 rows, as the tables do; its costs must be such."""
     from uneven.figures.style import money_axis
 
-    money_axis(display.ax_.yaxis, "expected cost per 1,000 rows", display.unit)
+    money_axis(display.ax_.yaxis, f"{what} per 1,000 rows", display.unit)
 
 
 def title_per_thousand(display: Any) -> None:
@@ -324,7 +326,11 @@ def ensemble_parts(classifier: Any, unit: str | None) -> list[str]:
 def _shift_figure(classifier: Any, unit: str | None) -> str:
     from uneven.figures import ThresholdShiftDisplay
 
-    with figure_of(ThresholdShiftDisplay.from_estimator(classifier, unit=unit)) as figure:
+    curve = classifier.curve_
+    curve = replace(curve, cost=PER * curve.cost, window_cost=PER * curve.window_cost)
+    display = ThresholdShiftDisplay(curve, unit=unit).plot()
+    with figure_of(display) as figure:
+        label_per_thousand(display, "out-of-fold cost")
         return picture(figure, "Cost at every shift of the log-odds, and how well each shift is supported") + paragraph(
             "The cost of out-of-fold decisions if the log-odds of the average were shifted by as much. The shift in "
             "use is the mean of the posterior, which a smooth loss near the threshold makes.",
