@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +12,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from uneven.app.cli.main import main
+from uneven.app.files.table import read_table
+from uneven.app.models.apply_model import apply_model, dearer_in_words, prediction_table
 from uneven.app.models.model_files import read_model
 
 pytestmark = pytest.mark.slow
+
+LINEAR = ("--learner", "linear")
 
 
 def run(*arguments: object) -> Result:
@@ -101,3 +107,41 @@ def test_reasons_of_limited_decisions_are_refused(folder: Path) -> None:
     assert result.exit_code != 0
     assert "--reasons explains decisions by the threshold" in result.output
     assert not (folder / "none.csv").exists()
+
+
+def test_reasons_are_written_with_the_decimal_sign_of_the_table(folder: Path) -> None:
+    frame = pd.read_csv(folder / "train.csv").assign(amount=lambda table: table["amount"] / 100 + 0.125)
+    frame.to_csv(folder / "comma.csv", index=False, sep=";", decimal=",")
+    asked = ["--target", "fraud", "--positive", "yes", "--fp-cost", 20, "--fn-cost", 60, "--quick", *LINEAR]
+    result = run("fit", folder / "comma.csv", *asked, "-o", folder / "comma.pkl")
+    assert "written with skops, not with pickle" in result.output
+    columns = {}
+    commas = partial(pd.read_csv, sep=";", decimal=",", dtype=object)
+    for name, read in {"commas.csv": commas, "points.parquet": pd.read_parquet}.items():
+        result = run("predict", folder / "comma.pkl", folder / "comma.csv", "--reasons", 2, "-o", folder / name)
+        assert result.exit_code == 0, result.output
+        assert result.stderr.startswith("Reasons of 200 rows")
+        found = read(folder / name)
+        texts = found["reason_1_value"][found["reason_1"] == "amount"]
+        changes = found["change"].dropna()
+        columns[name] = texts.tolist(), changes[changes.str.contains("amount")].tolist()
+    assert len(columns["commas.csv"][0]) > 0
+    assert all("," in text and text.endswith("5") for text in columns["commas.csv"][0])
+    assert any("," in text for text in columns["commas.csv"][1])
+    in_points = tuple([text.replace(",", ".") for text in texts] for texts in columns["commas.csv"])
+    assert in_points == columns["points.parquet"]
+
+
+def test_decisions_that_are_dearer_by_the_written_costs_are_counted(folder: Path) -> None:
+    content = read_model(str(fit(folder, "--fn-cost", 60, *LINEAR)))
+    used = apply_model(content, read_table(str(folder / "new.csv")))
+    assert dearer_in_words(used, content["pipeline"]) == ""
+    said = used.decisions.said_positive.copy()
+    said[:7] = ~said[:7]
+    turned = replace(used, decisions=replace(used.decisions, said_positive=said))
+    written = prediction_table(turned)
+    dearer = (written["cost_if_negative"] < written["cost_if_positive"]) == (written["prediction"] == "yes")
+    assert dearer.sum() == 7
+    assert dearer_in_words(turned, content["pipeline"]).startswith(
+        "In 7 of 60 rows the decision is not the cheaper one"
+    )

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from uneven import UnevenLinearClassifier
 from uneven.app.models.candidates import ALTERNATIVES, CONSTANT_RULES, AskedLearner, Candidate, candidates, savable
-from uneven.app.models.compare_candidates import AS_GIVEN, FACTORS, Rows, _Clock, _listener, compare_on_folds
+from uneven.app.models.compare_candidates import AS_GIVEN, FACTORS, Clock, Rows, compare_on_folds, listener
 from uneven.app.models.written_costs import WrittenCosts, scale_misses
 from uneven.costs import RowCosts
 from uneven.errors import CostError, UnevenError
@@ -135,7 +135,7 @@ def test_the_time_left_is_told_when_enough_is_done(monkeypatch: pytest.MonkeyPat
     """The first fits compile loops: what they took, times all fits, once promised 32 hours for twelve minutes."""
     now = [0.0]
     monkeypatch.setattr("uneven.app.models.compare_candidates.time.monotonic", lambda: now[0])
-    clock = _Clock(3)
+    clock = Clock(3)
     assert clock.left == ""
     now[0] = 60.0  # until the end of the first fit; it does not count
     clock.hear(0.01)
@@ -152,7 +152,7 @@ def test_the_time_left_is_told_when_enough_is_done(monkeypatch: pytest.MonkeyPat
     assert clock.left == ", about 5 min left"
     now[0] = 61.0 + 24.75
     assert clock.left == ", about 78 s left"
-    limited = _Clock(3, limit=40.0)
+    limited = Clock(3, limit=40.0)
     limited.hear(0.1)
     now[0] += 10.0
     limited.hear(0.3)  # by its pace 190 seconds are left, and by the limit 30
@@ -164,7 +164,7 @@ def test_the_time_is_told_at_once_when_it_is_known(monkeypatch: pytest.MonkeyPat
     now = [0.0]
     monkeypatch.setattr("uneven.app.models.compare_candidates.time.monotonic", lambda: now[0])
     heard: list[tuple[str, bool]] = []
-    hear = _listener(lambda message, share, *, detail=False: heard.append((message, detail)), "fold 1 of 3", _Clock(3))
+    hear = listener(lambda message, share, *, detail=False: heard.append((message, detail)), "fold 1 of 3", Clock(3))
     for share in (0.1, 0.2, 0.3, 0.4, 0.5):
         now[0] += 2.0
         hear("ensemble", "some fits", share)

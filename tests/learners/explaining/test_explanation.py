@@ -13,6 +13,8 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import uneven
 from uneven.errors import ParameterError
+from uneven.learners.explaining.mixed_rows import Pool
+from uneven.solvers.running import listening
 from uneven.tables import FrameEncoder
 
 
@@ -242,3 +244,35 @@ def test_other_classifiers_are_refused_with_what_would_work():
         uneven.explain(forest, X)
     with pytest.raises(ParameterError, match="columns must be among"):
         uneven.UnevenLinearClassifier().fit(X, y).explain(X).counterfactuals(["income"])
+
+
+@pytest.mark.parametrize(("width", "values"), [(3, 2), (40, 90)])  # 90 to the 40th does not fit into an integer
+def test_equal_mixed_rows_are_asked_once(width, values):
+    random = np.random.default_rng(4)
+    rows = random.integers(0, values, (200, width)).astype(float)
+    rows[random.random(rows.shape) < 0.1] = np.nan
+    pool = Pool.of(rows[:100], rows[100:])
+    index = np.tile(random.integers(0, 200, (150, width)), (2, 1))
+    asked = []
+
+    def evidence(mixed):
+        asked.append(np.nan_to_num(mixed, nan=-1.0))
+        return asked[-1] @ np.arange(1, width + 1)
+
+    found = pool.ask(evidence, index)
+    mixed = np.nan_to_num(pool.mix(index), nan=-1.0)
+    assert (found == mixed @ np.arange(1, width + 1)).all()
+    distinct = np.unique(mixed, axis=0)
+    assert len(distinct) < len(index)
+    assert sorted(map(tuple, np.concatenate(asked))) == sorted(map(tuple, distinct))
+
+
+def test_a_program_hears_how_far_reasons_and_changes_are():
+    X, y = _rows(60)
+    model = uneven.UnevenThresholdClassifierCV(RandomForestClassifier(5, random_state=0), fn_cost=3, cv=2).fit(X, y)
+    heard = []
+    with listening(lambda name, words, share: heard.append((name, share))):
+        model.explain(X[:5], X).counterfactuals()
+    assert heard[-1] == ("changes", 1.0)
+    assert ("explain", 1.0) in heard
+    assert [share for name, share in heard if name == "changes"] == [0.25, 0.5, 0.75, 1.0]

@@ -230,6 +230,26 @@ def expected_total_in_words(
     )
 
 
+def dearer_in_words(used: Application, pipeline: Any) -> str:
+    """A sentence if decisions are not the cheaper ones by the expected costs that are written; else ""."""
+    found = used.decisions
+    if found.probability is None:
+        return ""
+    dearer = np.where(found.said_positive, found.saved < 0, found.saved > 0)
+    if not dearer.any():
+        return ""
+    shift = getattr(pipeline[-1], "shift_", None)
+    why = (
+        "the threshold is corrected and probabilities are not, which paid on rows that the models had not learnt from"
+        if shift is not None and np.isfinite(shift) and shift != 0
+        else "the model decides by its score, from which the probabilities are judged"
+    )
+    return (
+        f"In {int(dearer.sum()):,} of {dearer.size:,} rows the decision is not the cheaper one by the expected costs: "
+        f"{why}."
+    )
+
+
 #: Columns of a table of predictions whose order in a row decides.
 COMPARED = (("probability", "threshold"), ("cost_if_negative", "cost_if_positive"))
 

@@ -291,7 +291,7 @@ def compare_on_splits(
     limit: float | None = None,
 ) -> Outcome:
     repeats = len(splits)
-    clock = _Clock(len(splits) * len(splits[0]), limit)
+    clock = Clock(len(splits) * len(splits[0]), limit)
 
     def decide_fold(repeat: int, fold: int) -> dict[tuple[str, str], np.ndarray]:
         where = doing + _where(repeat, repeats, fold, len(splits[repeat]))
@@ -301,7 +301,7 @@ def compare_on_splits(
         encoded = replace(seen, X=encoder.transform(seen.X)), replace(unseen, X=encoder.transform(unseen.X))
         said: dict[tuple[str, str], np.ndarray] = {}
         for candidate in found:
-            with warnings.catch_warnings(), listening(_listener(progress, where, clock)):
+            with warnings.catch_warnings(), listening(listener(progress, where, clock)):
                 warnings.simplefilter("ignore", ConvergenceWarning)  # the fit to all rows tells
                 said |= _decisions(candidate, rows.costs, *((seen, unseen) if candidate.whole else encoded), factors)
         clock.advance()
@@ -389,7 +389,7 @@ def _where(repeat: int, repeats: int, fold: int, folds: int) -> str:
     return f"repeat {repeat + 1} of {repeats}, {place}" if repeats > 1 else place
 
 
-def _listener(progress: Progress, where: str, clock: _Clock) -> Listener:
+def listener(progress: Progress, where: str, clock: Clock) -> Listener:
     """Tells how far a learner is that takes long."""
 
     def hear(name: str, words: str, share: float) -> None:
@@ -423,8 +423,8 @@ def what_ifs(
 _ENOUGH_WORK, _ENOUGH_SECONDS = 0.03, 1.0
 
 
-class _Clock:
-    """Time left, from the time that the first parts took; the fit to all rows counts as one more.
+class Clock:
+    """Time left, from the time that the first parts took; the fit to all rows, or the only work, counts as one more.
 
     It runs from the end of the first fit: before, packages are imported and loops compiled. With a ``limit`` in seconds
     no more is told than is left of it.

@@ -8,10 +8,13 @@ import numpy as np
 
 from uneven.app.files.table_columns import read_columns
 from uneven.app.models.apply_model import Application
+from uneven.app.models.compare_candidates import Clock, Progress, listener
 from uneven.app.models.written_costs import costs_by_name
 from uneven.errors import UnevenError
+from uneven.learners.explaining.counterfactuals import in_words
 from uneven.learners.explaining.explanation import Explanation, explain
 from uneven.learners.explaining.shapley import SAMPLED
+from uneven.solvers.running import listening
 from uneven.tables.columns import DATE, NUMBER, TEXT, Column
 
 #: Rows that a model file keeps to compare with, and values of all of them together if there are many columns.
@@ -57,18 +60,34 @@ def read_background(kept: dict[str, list[Any]], columns: list[Column]) -> Any:
     return pd.DataFrame(found)
 
 
-def add_reasons(frame: Any, content: dict[str, Any], used: Application, most: int, *, changed: bool) -> tuple[Any, str]:
+def add_reasons(
+    frame: Any,
+    content: dict[str, Any],
+    used: Application,
+    most: int,
+    progress: Progress,
+    *,
+    changed: bool,
+    decimal: str = ".",
+) -> tuple[Any, str]:
     """The table of predictions with so many reasons, and with a change that would change the decision; a sentence.
 
-    ``changed``: the costs are not those of the fit.
+    ``changed``: the costs are not those of the fit. ``decimal`` is the decimal sign of values in texts.
     """
     import pandas as pd
 
-    why = _explain(content, used, told=used.given.per_row or changed)
+    with listening(listener(progress, "reasons", Clock(0))):
+        why = _explain(content, used, told=used.given.per_row or changed)
     reasons = why.to_frame(most).reset_index(drop=True)
+    found = why.reasons(most)
+    for k in range(most):
+        values = [in_words(row[k].value, decimal) if k < len(row) else None for row in found]
+        reasons[f"reason_{k + 1}_value"] = pd.Series(values, dtype=object)
+    with listening(listener(progress, "changes of decisions", Clock(0))):
+        turning = why.counterfactuals()
     changes = [
-        changes[0].in_words(bool(flagged)) if changes else None
-        for changes, flagged in zip(why.counterfactuals(), why.flagged, strict=True)
+        changes[0].in_words(bool(flagged), decimal) if changes else None
+        for changes, flagged in zip(turning, why.flagged, strict=True)
     ]
     reasons["change"] = pd.Series(changes, dtype=object)
     taken = [name for name in reasons.columns if name in frame.columns]

@@ -12,6 +12,7 @@ import numpy as np
 from uneven.errors import ParameterError
 from uneven.inputs import brief, require_integer
 from uneven.learners.explaining.mixed_rows import AT_ONCE, Pool, is_frame
+from uneven.solvers.running import Bar
 
 #: Values of a column of numbers or dates that are tried first, from its least to its largest.
 _GRID = 17
@@ -50,22 +51,22 @@ class Change:
     beyond: str
     size: float
 
-    def in_words(self, flagged: bool) -> str:
+    def in_words(self, flagged: bool, decimal: str = ".") -> str:
         """The change as a sentence without its full stop, for a row that was flagged or not."""
-        return f"Would {'not ' if flagged else ''}be flagged if {self.condition()}"
+        return f"Would {'not ' if flagged else ''}be flagged if {self.condition(decimal)}"
 
-    def condition(self) -> str:
-        """What would have to be different, in words."""
+    def condition(self, decimal: str = ".") -> str:
+        """What would have to be different, in words, with the decimal sign of a table."""
         beyond = f"{self.beyond} " if self.beyond else ""
-        return f"{self.column} were {beyond}{in_words(self.new_value)}"
+        return f"{self.column} were {beyond}{in_words(self.new_value, decimal)}"
 
 
-def in_words(value: Any) -> str:
-    """A value of a table as a person writes it."""
+def in_words(value: Any, decimal: str = ".") -> str:
+    """A value of a table as a person writes it, with the decimal sign of the table."""
     if value is None or (not isinstance(value, str) and str(value) in _MISSING):
         return "missing"
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.6g}".replace(".", decimal)
     text = str(value)
     return text.removesuffix(" 00:00:00") if hasattr(value, "isoformat") else text
 
@@ -85,12 +86,12 @@ def changes_of_columns(
 def find_changes(flags: Flags, pool: Pool, columns: list[int], flagged: np.ndarray, most: int) -> list[list[Change]]:
     """For each row of the pool's rows to explain at most so many changes, each of another column, smallest first."""
     found: list[list[Change]] = [[] for _ in range(pool.count)]
+    bar = Bar(None, "changes", len(columns), "columns")
     for j in columns:
         column = _Column.of(pool, j)
-        if column is None:
-            continue
-        for row, change in column.changes(flags, flagged):
+        for row, change in () if column is None else column.changes(flags, flagged):
             found[row].append(change)
+        bar.advance()
     return [sorted(changes, key=lambda one: one.size)[:most] for changes in found]
 
 
@@ -147,13 +148,13 @@ class _Column:
         order = [k for k in np.argsort(-counts, kind="stable") if known[k] >= 0]
         waiting = np.arange(self.pool.count)
         for k in order:
-            index = np.repeat(waiting[:, None], self.pool.width, axis=1)
+            asked = waiting[codes[waiting] != known[k]]
+            index = np.repeat(asked[:, None], self.pool.width, axis=1)
             index[:, self.j] = first[k]
-            turned = self._turned(flags, partial(_mixed, self.pool, index), waiting, flagged)
-            turned &= codes[waiting] != known[k]
-            for row in waiting[turned]:
+            turned = asked[self._turned(flags, partial(_mixed, self.pool, index), asked, flagged)]
+            for row in turned:
                 yield int(row), self._change(row, self.pool.value(int(first[k]), self.j), "", _CATEGORY_CHANGE)
-            waiting = waiting[~turned]
+            waiting = np.setdiff1d(waiting, turned, assume_unique=True)
 
     # -- numbers and dates ------------------------------------------------------------------------------------------
 

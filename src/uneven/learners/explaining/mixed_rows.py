@@ -104,10 +104,24 @@ class Pool:
         return pd.DataFrame(columns, copy=False).set_axis(self.table.columns, axis=1)
 
     def ask(self, evidence: Evidence, index: np.ndarray) -> np.ndarray:
-        """What the model says of mixed rows, in parts that fit into memory."""
+        """What the model says of mixed rows, of equal ones once, in parts that fit into memory."""
+        first, place = self._distinct(index)
         step = max(1, AT_ONCE // self.width)
-        found = [evidence(self.mix(index[first : first + step])) for first in range(0, len(index), step)]
-        return np.concatenate(found) if found else np.empty(0)
+        found = [evidence(self.mix(index[first[at : at + step]])) for at in range(0, first.size, step)]
+        return np.concatenate(found)[place] if found else np.empty(0)
+
+    def _distinct(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The first of each group of mixed rows with the same values, and the group of each row."""
+        keys, count = np.zeros(len(index), dtype=np.int64), 1
+        for j in range(self.width):
+            codes = self.codes[:, j] - self.codes[:, j].min()  # missing values are -1
+            size = int(codes.max()) + 1
+            if count > np.iinfo(np.int64).max // size:
+                keys = np.unique(keys, return_inverse=True)[1].ravel()
+                count = len(index)
+            keys, count = keys * size + codes[index[:, j]], count * size
+        _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        return first, place.ravel()
 
 
 def is_frame(X: Any) -> bool:

@@ -182,6 +182,8 @@ def fit(
     for sentence in model_in_words(pipeline):
         click.echo(sentence)
     click.echo(f"The model ({name}) is in {output}.")
+    if output.lower().endswith((".pkl", ".pickle", ".joblib")):
+        click.echo("It is written with skops, not with pickle or joblib; a name that ends in .skops would say so.")
 
 
 def _read_costs(

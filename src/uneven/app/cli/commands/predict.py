@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     "--reasons",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Add the N columns that spoke most for each decision, with their money, and a change that would change it.",
+    help="Add the N columns that spoke most for each decision, with their money, and a change that would change it. "
+    "For two classes, without limits. Takes much longer: the model is asked about many changed copies of each row.",
 )
 @click.option(
     "--log",
@@ -125,7 +126,15 @@ def predict(
     if kept is not None:
         kept.require_model(about_log(content, used))
     past = None if limits.held_out is None else read_table(limits.held_out, options, about["decimal"])
-    answer = _answer(content, table, used, (asked, limits, past), reasons, changed=bool(changes))
+    answer = _answer(
+        content,
+        table,
+        used,
+        (asked, limits, past),
+        reasons,
+        changed=bool(changes),
+        decimal="." if output.lower().endswith(PARQUET) else table.decimal,
+    )
     frame = answer.frame if output.lower().endswith(PARQUET) else sensible_digits(answer.frame, COMPARED)
     written, said = table_bytes(frame, output, table), f"{output}: {len(table):,} rows, {answer.counts}"
     if kept is not None:  # first the log: no decision leaves without being in it
@@ -206,10 +215,15 @@ def _answer(
     reasons: int | None,
     *,
     changed: bool,
+    decimal: str,
 ) -> _Answer:
-    """What is decided; ``limited`` are further actions, limits, and held-out rows."""
+    """What is decided; ``limited`` are further actions, limits, and held-out rows.
+
+    ``decimal`` is the decimal sign of values in reasons.
+    """
+    from uneven.app.cli.terminal import end_progress, stopping_at_ctrl_c
     from uneven.app.files.remarks import new_categories
-    from uneven.app.models.apply_model import in_training, prediction_table, seen_in_words
+    from uneven.app.models.apply_model import dearer_in_words, in_training, prediction_table, seen_in_words
     from uneven.app.models.row_reasons import add_reasons
     from uneven.app.models.written_limits import decide_table, decided_table, read_actions
 
@@ -223,11 +237,18 @@ def _answer(
         counts = ", ".join(f"{count:,} {label}" for label, count in found.counts.items()) + "."
         return _Answer(decided_table(used, found, further=bool(further)), found, None, sentences, counts)
     counts = f"{int(used.decisions.said_positive.sum()):,} predicted {about['target']} = {about['positive']}."
-    sentences.append(used.expected_in_words())
+    sentences += [used.expected_in_words(), dearer_in_words(used, content["pipeline"])]
     frame = prediction_table(used)
     if reasons is None:
         return _Answer(frame, None, None, sentences, counts)
-    explained, sentence = add_reasons(frame, content, used, reasons, changed=changed)
+    click.echo(
+        f"Reasons of {len(frame):,} rows, and a change that would change each decision: the model is asked about many "
+        "changed copies of each row, which may take minutes.",
+        err=True,
+    )
+    with stopping_at_ctrl_c() as progress:
+        explained, sentence = add_reasons(frame, content, used, reasons, progress, changed=changed, decimal=decimal)
+        end_progress()
     return _Answer(explained, None, explained.iloc[:, frame.shape[1] :], [*sentences, sentence], counts)
 
 
