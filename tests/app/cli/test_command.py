@@ -251,7 +251,7 @@ def test_a_bar_moves_in_a_terminal(tmp_path: Path) -> None:
     status, shown = in_terminal(command, {**os.environ, "TERM": "xterm", "COLUMNS": "120"})
     assert status == 0
     assert "[........................] repeat 1 of 2, fold 1 of 5" in shown
-    assert "[###########.............] repeat 2 of 2, fold 1 of 5, about " in shown
+    assert "[###########.............] repeat 2 of 2, fold 1 of 5" in shown
 
 
 def test_the_help_names_every_command_and_what_it_does() -> None:
