@@ -112,3 +112,10 @@ def test_bad_input_gets_one_sentence() -> None:
         expected_cost([0, 1, 7], y, costs=ASK)
     with pytest.raises(CostError, match="one matrix for all rows"):
         make_cost_scorer(costs=ASK.with_costs_of_rows({(0, 0): [1, 2]}))
+
+
+def test_costs_whose_squares_are_beyond_doubles_are_refused_in_a_sentence() -> None:
+    y = np.array(["a", "b", "c"] * 4)
+    matrix = uneven.CostMatrix([[0, 1e-12, 1e200], [1, 0, 1], [1, 1, 0]], classes=["a", "b", "c"])
+    with pytest.raises(CostError, match="costs above 1e\\+150 have no intervals, got 1e\\+200; use another unit"):
+        uneven.metrics.compare_predictions(y, {"always b": np.repeat("b", 12)}, costs=matrix)

@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from uneven.errors import CostError
 from uneven.metrics.intervals import Outcome, outcome_cell, sum_groups, worth_of_rows
 from uneven.metrics.mean_interval import Cell, mean_interval
+
+#: Intervals square costs: beyond this, double precision has no square of them.
+_LARGEST = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +81,9 @@ def matrix_estimates(
         The group of each row, such as a customer: groups are independent, not rows.
     """
     weight = None if weight is None else weight / weight.max()
+    largest = float(np.abs(costs).max(initial=0.0))
+    if largest > _LARGEST:
+        raise CostError(f"costs above {_LARGEST:g} have no intervals, got {largest:g}; use another unit")
     found: list[MatrixCostEstimate] = []
     first: tuple[np.ndarray, bool] | None = None
     for name, actions in taken.items():

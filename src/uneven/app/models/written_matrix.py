@@ -107,7 +107,8 @@ class WrittenMatrix:
         first, second = self.matrix.classes
         if positive is None:
             raise CostError(
-                f"{self.name} has two classes, {first!r} and {second!r}: --positive says which of them is positive"
+                f"{self.name} has two classes, {first!r} and {second!r}: --positive says which of them is positive; a "
+                "target with more classes needs a row for each"
             )
         places = [k for k, label in enumerate((first, second)) if _alike(label, positive)]
         if len(places) != 1:
